@@ -1,0 +1,66 @@
+# Everything that is done with this package. `make` alone lists it.
+#
+# Options for swift can be added: make test SWIFTFLAGS="-j 1"
+
+SWIFTFLAGS ?=
+FORMATTED := $(wildcard Sources Tests Snippets Benchmarks/Sources Package.swift Benchmarks/Package.swift)
+# SwiftPM remembers what a manifest found, so it is told whether oneTBB is there.
+BENCH := BATON_BENCH_TBB=$${BATON_BENCH_TBB:-$$(scripts/bootstrap onetbb)} \
+	swift run $(SWIFTFLAGS) -c release --package-path Benchmarks baton-bench
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list these targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
+
+.PHONY: run
+run: ## run the program that the README begins with
+	@scripts/bootstrap
+	swift run $(SWIFTFLAGS) -c release QuickStart
+
+.PHONY: test
+test: ## run all tests
+	@scripts/bootstrap
+	swift test $(SWIFTFLAGS)
+
+.PHONY: lint
+lint: ## check the format
+	@scripts/bootstrap lint
+	swift format lint --recursive --strict $(FORMATTED)
+
+.PHONY: format
+format: ## put everything in the right format
+	swift format --recursive --in-place $(FORMATTED)
+
+.PHONY: bench
+bench: ## measure against Foundation, Dispatch, tasks and oneTBB: minutes, writes Benchmarks/results.json
+	@scripts/bootstrap bench
+	$(BENCH) --json Benchmarks/results.json
+
+.PHONY: bench-quick
+bench-quick: ## a short benchmark: seconds, writes nothing
+	@scripts/bootstrap
+	$(BENCH) --quick
+
+.PHONY: sanitize
+sanitize: sanitize-thread sanitize-address ## run all tests under ThreadSanitizer, then under AddressSanitizer
+
+.PHONY: sanitize-thread
+sanitize-thread: export BATON_SANITIZE := thread
+sanitize-thread: export TSAN_OPTIONS := halt_on_error=1 atexit_sleep_ms=0
+sanitize-thread:
+	swift test $(SWIFTFLAGS) --sanitize=thread --disable-xctest --scratch-path .build/tsan
+
+.PHONY: sanitize-address
+sanitize-address: export ASAN_OPTIONS := detect_leaks=1
+sanitize-address:
+	swift test $(SWIFTFLAGS) --sanitize=address --disable-xctest --scratch-path .build/asan
+
+.PHONY: mutants
+mutants: ## break the code on purpose, and see that the tests notice
+	scripts/mutate
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf .build Benchmarks/.build

@@ -1,0 +1,32 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// ThreadSanitizer does not see through `Synchronization.Mutex`; with this set, every lock tells it (see CBaton).
+let underThreadSanitizer = Context.environment["BATON_SANITIZE"] == "thread"
+
+let strict: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .treatAllWarnings(as: .error),
+    ] + (underThreadSanitizer ? [.define("BATON_TSAN")] : [])
+
+let package = Package(
+    name: "baton",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Baton", targets: ["Baton"]),
+        .library(name: "BatonTesting", targets: ["BatonTesting"]),
+    ],
+    targets: [
+        .target(name: "CBaton"),
+        .target(name: "Baton", dependencies: ["CBaton"], swiftSettings: strict),
+        .target(name: "BatonTesting", dependencies: ["Baton"], swiftSettings: strict),
+        .testTarget(name: "BatonTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
+        .testTarget(name: "BatonTestingTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
+        .testTarget(name: "StressTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

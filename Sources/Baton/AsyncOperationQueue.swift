@@ -1,0 +1,177 @@
+/// Runs operations: so many at a time, higher priorities first, each after its dependencies.
+///
+/// ```swift
+/// let queue = AsyncOperationQueue()
+/// let picture = try await queue.run(image)      // adds what `image` needs, and awaits it
+/// ```
+///
+/// Bodies run on tasks of the queue, on its executor. Nothing ever blocks a thread to wait. All members may be used from any
+/// thread. Releasing the queue does not stop it: what was added goes on; if it is suspended, what has not begun finishes
+/// with ``OperationError/queueReleased``, because nobody could resume it.
+public final class AsyncOperationQueue: Sendable {
+    /// No limit to the operations that run at a time.
+    public static let unlimited = Int.max
+
+    /// What Dispatch in effect gave Foundation's queues: 64.
+    public static let defaultMaxConcurrentOperationCount = 64
+
+    /// One for the whole process, never suspended unless somebody does so, of the default width.
+    public static let shared = AsyncOperationQueue(name: "shared")
+
+    let core: QueueCore
+
+    /// Makes a queue.
+    ///
+    /// - Parameters:
+    ///   - name: What it is called in explanations and reports.
+    ///   - maxConcurrentOperationCount: Its width, at least 1; see the property. Less is ``Misuse`` and gives the default.
+    ///   - isSuspended: Whether it waits to be resumed before it starts anything.
+    ///   - executor: Where bodies and handlers run; the global executor if nil. A body that blocks its thread needs one of its own.
+    ///   - onMisuse: Told of calls that make no sense; see the property.
+    public convenience init(
+        name: String? = nil,
+        maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
+        isSuspended: Bool = false,
+        executor: (any TaskExecutor)? = nil,
+        onMisuse: (@Sendable (Misuse) -> Void)? = nil
+    ) {
+        self.init(
+            name: name, maxConcurrentOperationCount: maxConcurrentOperationCount, isSuspended: isSuspended,
+            executor: executor, onMisuse: onMisuse, tap: nil)
+    }
+
+    package init(
+        name: String? = nil, maxConcurrentOperationCount width: Int = defaultMaxConcurrentOperationCount,
+        isSuspended: Bool = false, executor: (any TaskExecutor)? = nil, onMisuse: (@Sendable (Misuse) -> Void)? = nil,
+        tap: (@Sendable (EngineEvent) -> Void)?
+    ) {
+        core = QueueCore(
+            name: name, width: width < 1 ? Self.defaultMaxConcurrentOperationCount : width, isSuspended: isSuspended,
+            executor: executor, onMisuse: onMisuse, tap: tap)
+        if width < 1 { core.report(Misuse(.invalidWidth(width), queue: name)) }
+    }
+
+    deinit { core.handleReleased() }
+}
+
+// MARK: - Configuration
+
+extension AsyncOperationQueue {
+    /// What it is called in explanations and reports.
+    public var name: String? { core.name }
+
+    /// How many bodies run at a time, not counting those that wait for other operations: the width of the queue.
+    ///
+    /// May be changed at any time; what runs goes on. Less than 1 is ``Misuse`` and changes nothing.
+    public var maxConcurrentOperationCount: Int {
+        get { core.state.withLock { $0.scheduler.width } }
+        set {
+            if newValue < 1 { return core.report(Misuse(.invalidWidth(newValue), queue: name)) }
+            core.change { $0.scheduler.width = newValue }
+        }
+    }
+
+    /// While true nothing new starts. What runs goes on, with the children that it runs; what is cancelled finishes.
+    public var isSuspended: Bool {
+        get { core.state.withLock { $0.scheduler.isSuspended } }
+        set { core.change { $0.scheduler.isSuspended = newValue } }
+    }
+
+    /// How many operations were added and have not finished.
+    public var operationCount: Int { core.state.withLock { $0.roster.count } }
+
+    /// Called once for every call that makes no sense and does not throw, on the thread that made it. It changed nothing.
+    /// Nil, the default, writes a line to standard error.
+    public var onMisuse: (@Sendable (Misuse) -> Void)? {
+        get { core.misuseHandler.withLock { $0 } }
+        set { core.misuseHandler.withLock { $0 = newValue } }
+    }
+}
+
+// MARK: - Adding
+
+extension AsyncOperationQueue {
+    /// Adds one operation. What it depends on must be added, too, here or to another queue, in any order.
+    ///
+    /// An operation that was added before is ``Misuse``, and left alone.
+    public func add(_ operation: AnyOperation, file: StaticString = #fileID, line: UInt = #line) {
+        core.add(operation, CallSite(file: file, line: line))
+    }
+
+    /// Adds several operations, as ``add(_:file:line:)-(AnyOperation,_,_)`` does each.
+    public func add(
+        _ first: AnyOperation, _ second: AnyOperation, _ more: AnyOperation..., file: StaticString = #fileID,
+        line: UInt = #line
+    ) {
+        core.add([first, second] + more, CallSite(file: file, line: line))
+    }
+
+    /// Adds several operations: the fastest way to add many.
+    public func add(_ operations: [AnyOperation], file: StaticString = #fileID, line: UInt = #line) {
+        core.add(operations, CallSite(file: file, line: line))
+    }
+
+    /// Makes an operation from a closure, adds it and returns it.
+    @discardableResult
+    public func add<Output: Sendable>(
+        _ name: String? = nil, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output
+    ) -> AsyncOperation<Output> {
+        let operation = AsyncOperation(name, body)
+        core.add(operation, nil)
+        return operation
+    }
+
+    /// Adds an operation, with everything it needs that nobody has added yet, and returns its output when it has finished.
+    ///
+    /// It may have been added before. Cancelling the calling task cancels it, and of what this call added whatever no other
+    /// unfinished operation needs and nobody else awaits; this returns when the operation has finished all the same, so
+    /// that no work goes on behind the caller. Called by a body, it lends that body's slot meanwhile, as `context.run` does.
+    ///
+    /// - Throws: The error of the outcome.
+    public func run<Output>(_ operation: AsyncOperation<Output>) async throws(OperationError) -> Output {
+        try await RunScope(operation, on: core).outcome()
+        return try operation.finishedResult.get()
+    }
+}
+
+extension AnyOperation {
+    /// Adds this to the queue with everything it needs that nobody has added yet: last in a chain, it adds the whole chain.
+    ///
+    /// Adding an operation that was added before is ``Misuse``, and changes nothing.
+    @discardableResult
+    public final func add(to queue: AsyncOperationQueue, file: StaticString = #fileID, line: UInt = #line) -> Self {
+        let upstream = unaddedUpstream
+        queue.core.add(upstream.isEmpty ? [self] : upstream, CallSite(file: file, line: line))
+        return self
+    }
+}
+
+// MARK: - Ending
+
+extension AsyncOperationQueue {
+    /// Cancels every operation that is in the queue at this moment; see ``AnyOperation/cancel(reason:)``.
+    public func cancelAll(reason: CancellationReason = .queue) {
+        for operation in core.state.withLock({ $0.roster.members() }) { operation.cancel(reason: reason) }
+    }
+
+    /// Returns when every operation has finished and its handlers have returned.
+    ///
+    /// While the queue is suspended, or an operation waits for one that nobody adds, this waits, too. A body that awaits the
+    /// idleness of its own queue would wait for itself: that is ``Misuse``, and returns at once.
+    public func waitUntilIdle() async {
+        if Lane.ofThisTask?.queue == ObjectIdentifier(core) {
+            return core.report(Misuse(.waitedForItsOwnQueue, queue: name))
+        }
+        await core.waitUntilIdle()
+    }
+}
+
+extension QueueCore {
+    /// The last handle is gone.
+    fileprivate func handleReleased() {
+        let stranded = state.withLock { state in
+            state.scheduler.isSuspended ? state.roster.members().filter { !$0.isChild } : []
+        }
+        for operation in stranded { operation.endBeforeRun(with: .queueReleased)?.settle() }
+    }
+}

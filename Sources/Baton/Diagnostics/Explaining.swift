@@ -1,0 +1,60 @@
+extension AnyOperation {
+    /// Why has this not finished? Follows what it waits for, through dependencies and through bodies that await other
+    /// operations, to what is at the root: something nobody added, a suspended or full queue, a body that runs.
+    ///
+    /// Takes as long as there are operations to follow, and stops nothing meanwhile; so it is a snapshot.
+    public final func explain() -> Explanation {
+        let direct = pendingSources
+        var roots: [Explanation.Root] = []
+        var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
+        var frontier = [self]
+        while let operation = frontier.popLast() {
+            let sources = operation === self ? direct : operation.pendingSources
+            if sources.isEmpty { roots.append(.init(operation: operation.reference, cause: operation.ownCause)) }
+            for source in sources.reversed() where seen.insert(ObjectIdentifier(source)).inserted {
+                frontier.append(source)
+            }
+        }
+        return Explanation(
+            operation: reference, state: state, waitsFor: direct.map(\.reference), roots: roots,
+            error: hasFinished ? failure : nil)
+    }
+
+    /// The unfinished operations that this one waits for. One that nobody added waits for being added.
+    private final var pendingSources: [AnyOperation] {
+        let sources = life.withLock { life -> [AnyOperation] in
+            switch life.phase {
+            case .created, .finished: []
+            case .added: edges.all
+            case .executing: life.details?.awaited.map(\.operation) ?? []
+            }
+        }
+        var seen: Set<ObjectIdentifier> = []
+        return sources.filter { !$0.hasFinished && seen.insert(ObjectIdentifier($0)).inserted }
+    }
+
+    private final var ownCause: Explanation.Cause {
+        let (phase, core, waitsForSlot) = life.withLock { life -> (Lifecycle.Phase, QueueCore?, Bool) in
+            let isUnfinished = life.phase == .added || life.phase == .executing
+            return (life.phase, isUnfinished ? self.core : nil, life.details.map { $0.openWaits > 0 } ?? false)
+        }
+        switch phase {
+        case .created: return .notAdded
+        case .finished: return .finished(outcomeKind)
+        case .added: return core?.causeOfWaiting(asChild: isChild) ?? .starting
+        case .executing: return waitsForSlot ? .waitingForSlot(width: core?.width ?? 0) : .executing
+        }
+    }
+}
+
+extension QueueCore {
+    var width: Int { state.withLock { $0.scheduler.width } }
+
+    fileprivate func causeOfWaiting(asChild: Bool) -> Explanation.Cause {
+        state.withLock { state in
+            if state.scheduler.isSuspended, !asChild { return .queueSuspended }
+            let scheduler = state.scheduler
+            return scheduler.running >= scheduler.width ? .queueFull(width: scheduler.width) : .starting
+        }
+    }
+}

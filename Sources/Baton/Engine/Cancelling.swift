@@ -1,0 +1,41 @@
+extension AnyOperation {
+    /// Cancels the operation. The first call counts; later ones, and one after the finish, change nothing.
+    ///
+    /// Before its body runs, it finishes at once with ``OperationError/cancelled(reason:)``, added or not, without waiting
+    /// for its dependencies; adding it afterwards is no misuse and does nothing. While its body runs, `Task.isCancelled`
+    /// becomes true in the body and its child tasks, and the outcome comes when the body has returned: an error is then
+    /// ``OperationError/cancelled(reason:)``, a value is a success all the same. What the body runs with `context.run` is
+    /// cancelled with it.
+    ///
+    /// May be called from anywhere: a body (its own, too), a handler, an `onCancel` block.
+    public final func cancel(reason: CancellationReason = .requested) { cancel(reason: reason) { _ in true } }
+
+    /// Cancels it if `isWanted` says so in the same step.
+    final func cancel(reason: CancellationReason, if isWanted: (Lifecycle) -> Bool) {
+        enum Effect {
+            case none
+            case ended(EarlyEnd)
+            case running(Lane, children: [AnyOperation])
+        }
+        let effect = life.withLock { life -> Effect in
+            guard isWanted(life) else { return .none }
+            switch life.cancel() {
+            case .none: return .none
+            case .beforeRun: return endBeforeRun(with: .cancelled(reason: reason), &life).map { .ended($0) } ?? .none
+            case .inRun(let lane):
+                if case .requested = reason {} else { life.madeDetails().cancellationReason = reason }
+                return .running(lane, children: life.details?.children ?? [])
+            }
+        }
+        switch effect {
+        case .none: break
+        case .ended(let end): end.settle()
+        case .running(let lane, let children):
+            lane.cancelTask()
+            if !children.isEmpty {
+                let parent = reference
+                for child in children { Trampoline.run(.cancel(child, .parent(parent))) }
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+/// Finds operations that wait for one another, and ends them.
+///
+/// Called after an operation has been linked, or a body has begun to wait, so the whole circle can be seen: of several
+/// threads that each add a member, the one that links last sees all the others' links. Two threads may both find it.
+enum CycleFinder {
+    /// Fails every operation on a circle through `origin` that has not begun. Returns the path if there is none such on it.
+    static func breakCycles(through origin: AnyOperation) -> [OperationReference]? {
+        while let members = circle(through: origin) {
+            let path = members.map(\.reference)
+            // All get their outcome before any releases its dependents, lest a member is run by the end of another.
+            var ends: [AnyOperation.EarlyEnd] = []
+            var hasBroken = false
+            for member in members where member.isUnrun {
+                hasBroken = true
+                if let end = member.endBeforeRun(with: .dependencyCycle(path)) { ends.append(end) }
+            }
+            for end in ends { end.settle() }
+            if !hasBroken { return path }
+        }
+        return nil
+    }
+
+    /// A shortest circle: each member waits for the next, and the last for `origin`. Searched from both sides in turns until
+    /// one side has seen everything, so that a long queue behind or before a new operation is not walked.
+    private static func circle(through origin: AnyOperation) -> [AnyOperation]? {
+        var back = Search(from: origin) { $0.waitsFor }
+        var ahead = Search(from: origin) { $0.isWaitedForBy }
+        while true {
+            switch back.step() {
+            case .closed(let path): return path
+            case .exhausted: return nil
+            case .goingOn: break
+            }
+            switch ahead.step() {
+            case .closed(let path): return path.prefix(1) + path.dropFirst().reversed()
+            case .exhausted: return nil
+            case .goingOn: break
+            }
+        }
+    }
+
+    private struct Search {
+        enum Step {
+            case closed([AnyOperation])
+            case exhausted
+            case goingOn
+        }
+
+        private let origin: AnyOperation
+        private let neighbours: (AnyOperation) -> [AnyOperation]
+        private var found: [(operation: AnyOperation, from: Int)]
+        private var seen: Set<ObjectIdentifier> = []
+        private var next = 0
+
+        init(from origin: AnyOperation, neighbours: @escaping (AnyOperation) -> [AnyOperation]) {
+            self.origin = origin
+            self.neighbours = neighbours
+            found = [(origin, -1)]
+        }
+
+        mutating func step() -> Step {
+            guard next < found.count else { return .exhausted }
+            let place = next
+            next += 1
+            for neighbour in neighbours(found[place].operation) {
+                if neighbour === origin { return .closed(path(to: place)) }
+                if seen.insert(ObjectIdentifier(neighbour)).inserted { found.append((neighbour, place)) }
+            }
+            return next < found.count ? .goingOn : .exhausted
+        }
+
+        private func path(to place: Int) -> [AnyOperation] {
+            var path: [AnyOperation] = []
+            var place = place
+            while place >= 0 {
+                path.append(found[place].operation)
+                place = found[place].from
+            }
+            return path.reversed()
+        }
+    }
+}
+
+extension AnyOperation {
+    /// Added and not begun.
+    fileprivate final var isUnrun: Bool { life.withLock { $0.phase == .added } }
+
+    /// What must finish before this can go on. Dependencies of one that nobody has added may still change: not counted.
+    fileprivate final var waitsFor: [AnyOperation] {
+        life.withLock { life in
+            switch life.phase {
+            case .created, .finished: []
+            case .added: life.details?.endAfterLinking == nil ? edges.all : []
+            case .executing: life.details?.awaited.map(\.operation) ?? []
+            }
+        }
+    }
+
+    /// What cannot go on before this has finished.
+    fileprivate final var isWaitedForBy: [AnyOperation] {
+        life.withLock { life in
+            life.dependents.retained() + (life.details?.waiters.compactMap(\.body) ?? [])
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/// What few operations have, made when first needed so that a bare one pays nothing. Guarded by its operation's lock.
+final class Details {
+    var id: UInt64 = 0
+    var name: String?
+    /// Nil for `.requested`.
+    var cancellationReason: CancellationReason?
+    /// An early end that came while a thread was linking the operation, which will settle it.
+    var endAfterLinking: OperationError?
+    var handlers: [FinishHandler] = []
+    /// A task runs the handlers; it takes those that come late, too, so that they stay in order.
+    var isDelivering = false
+    /// Who awaits the outcome.
+    var waiters: [Waiter] = []
+    /// How many waits the body has begun and not ended: while there is one, the operation holds no slot.
+    var openWaits = 0
+    /// What those waits are for.
+    var awaited: [Awaited] = []
+
+    var children: [AnyOperation] { awaited.filter(\.isChild).map(\.operation) }
+
+    var isAwaitedByBody: Bool { waiters.contains { $0.body != nil } }
+}
+
+typealias FinishHandler = @Sendable (AnyOperation) async -> Void
+
+/// Somebody who awaits an operation's outcome.
+struct Waiter {
+    /// Resumed with an error when the wait itself would have closed a circle.
+    let continuation: UnsafeContinuation<OperationError?, Never>
+    /// The operation whose body waits, if it lent its slot for it.
+    let body: AnyOperation?
+}
+
+/// Something that a body waits for.
+struct Awaited {
+    let operation: AnyOperation
+    /// Started by `context.run`: it is cancelled with the operation that waits.
+    let isChild: Bool
+}

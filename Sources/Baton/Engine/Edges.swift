@@ -1,0 +1,84 @@
+/// None, one or many in a single word: most operations have one dependency and one dependent, which costs no array.
+enum Edges {
+    case none
+    case one(AnyOperation)
+    case many([AnyOperation])
+
+    var isEmpty: Bool {
+        if case .none = self { true } else { false }
+    }
+
+    var all: [AnyOperation] {
+        switch self {
+        case .none: []
+        case .one(let operation): [operation]
+        case .many(let operations): operations
+        }
+    }
+
+    mutating func append(_ operation: AnyOperation) {
+        switch self {
+        case .none: self = .one(operation)
+        case .one(let first): self = .many([first, operation])
+        case .many(var operations):
+            self = .none
+            operations.append(operation)
+            self = .many(operations)
+        }
+    }
+
+    init(_ operations: [AnyOperation]) {
+        switch operations.count {
+        case 0: self = .none
+        case 1: self = .one(operations[0])
+        default: self = .many(operations)
+        }
+    }
+}
+
+/// The operations to count down at the finish. Not retained: until it has been counted down by all its sources, an
+/// added operation is kept alive by its queue.
+enum Dependents {
+    case none
+    case one(Unmanaged<AnyOperation>)
+    case many([Unmanaged<AnyOperation>])
+
+    var isEmpty: Bool {
+        if case .none = self { true } else { false }
+    }
+
+    var count: Int {
+        switch self {
+        case .none: 0
+        case .one: 1
+        case .many(let operations): operations.count
+        }
+    }
+
+    mutating func append(_ operation: Unmanaged<AnyOperation>) {
+        switch self {
+        case .none: self = .one(operation)
+        case .one(let first): self = .many([first, operation])
+        case .many(var operations):
+            self = .none
+            operations.append(operation)
+            self = .many(operations)
+        }
+    }
+
+    @inline(__always)
+    func visit(_ body: (Unmanaged<AnyOperation>) -> Void) {
+        switch self {
+        case .none: break
+        case .one(let operation): body(operation)
+        case .many(let operations): for operation in operations { body(operation) }
+        }
+    }
+
+    /// Retained, for a reader that holds the lock of the operation they depend on: none has been counted down by it yet.
+    func retained() -> [AnyOperation] {
+        var all: [AnyOperation] = []
+        visit { all.append($0.takeUnretainedValue()) }
+        return all
+    }
+}

@@ -1,0 +1,164 @@
+/// After the lock of the step that published an outcome: everything that follows from it.
+extension QueueCore {
+    /// Drops what the operation held, releases its dependents, and wakes who waits. Returns the first dependent that became
+    /// ready, if the caller goes on with it; the others are listed.
+    @inline(__always)
+    func settle(_ operation: AnyOperation, _ ending: Lifecycle.Ending, continuing: Bool) -> Unmanaged<AnyOperation>? {
+        operation.dropBodyAndEdges()
+        if tap != nil { note(.finished(operation.outcomeKind), operation) }
+        var released = Released(continuing: continuing)
+        ending.dependents.visit { countDown($0, &released) }
+        if let first = released.first { list(first) }
+        if ending.hasDetails { operation.wake(from: self) }
+        return released.follower
+    }
+
+    private struct Released {
+        let continuing: Bool
+        var follower: Unmanaged<AnyOperation>?
+        /// Linked through the operations.
+        var first: Unmanaged<AnyOperation>?
+        var last: Unmanaged<AnyOperation>?
+    }
+
+    @inline(__always)
+    private func countDown(_ dependent: Unmanaged<AnyOperation>, _ released: inout Released) {
+        dependent._withUnsafeGuaranteedRef { operation in
+            if operation.home?.toOpaque() != Unmanaged.passUnretained(self).toOpaque() {
+                AnyOperation.countDownElsewhere(dependent)
+            } else if operation.countdown.countDown() {
+                if released.continuing, released.follower == nil {
+                    released.follower = dependent
+                } else {
+                    operation.link = nil
+                    if let last = released.last {
+                        last._withUnsafeGuaranteedRef { $0.link = dependent }
+                    } else {
+                        released.first = dependent
+                    }
+                    released.last = dependent
+                }
+            }
+        }
+    }
+
+    /// Lists operations that became ready, given as the first of a chain of links.
+    func list(_ first: Unmanaged<AnyOperation>) {
+        change { state in
+            var next: Unmanaged<AnyOperation>? = first
+            while let operation = next {
+                next = operation._withUnsafeGuaranteedRef { $0.link }
+                state.scheduler.append(operation)
+            }
+        }
+    }
+}
+
+extension AnyOperation {
+    /// Counts down a dependent of another queue. That queue lives while the dependent is unfinished; one that has finished
+    /// before it ran only waits to be let go.
+    @inline(never)
+    static func countDownElsewhere(_ dependent: Unmanaged<AnyOperation>) {
+        let core = dependent._withUnsafeGuaranteedRef { operation in
+            operation.life.withLock { $0.phase == .finished ? nil : operation.core }
+        }
+        let isReady = dependent._withUnsafeGuaranteedRef { $0.countdown.countDown() }
+        if !isReady { return }
+        if let core {
+            dependent._withUnsafeGuaranteedRef { $0.link = nil }
+            core.list(dependent)
+        } else {
+            dependent.release()
+        }
+    }
+
+    /// An end that came before the run, to be settled by the one that brought it, after unlocking.
+    struct EarlyEnd {
+        let operation: AnyOperation
+        let ending: Lifecycle.Ending
+        let core: QueueCore?
+
+        func settle() { operation.settleUnrun(ending, core) }
+    }
+
+    /// Ends one that has not begun, and publishes this error. Nil: it has begun or finished, or a thread is still linking
+    /// it, which will then find the error and settle the end itself.
+    final func endBeforeRun(with error: OperationError) -> EarlyEnd? {
+        life.withLock { endBeforeRun(with: error, &$0) }
+    }
+
+    /// As above, locked by the caller.
+    final func endBeforeRun(with error: OperationError, _ life: inout Lifecycle) -> EarlyEnd? {
+        guard life.phase == .created || life.phase == .added else { return nil }
+        if life.phase == .added, countdown.leaveEndToLinking() {
+            let details = life.madeDetails()
+            if details.endAfterLinking == nil { details.endAfterLinking = error }
+            return nil
+        }
+        return end(with: error, &life)
+    }
+
+    /// From the linking thread, when it found that something came to an end while it was linking.
+    final func endAfterLinking() {
+        let end = life.withLock { life -> EarlyEnd? in
+            guard let error = life.details?.endAfterLinking, life.phase == .added else { return nil }
+            return self.end(with: error, &life)
+        }
+        end?.settle()
+    }
+
+    private final func end(with error: OperationError, _ life: inout Lifecycle) -> EarlyEnd {
+        let core = life.phase == .added ? core : nil
+        setFailure(error)
+        return EarlyEnd(operation: self, ending: life.finish(), core: core)
+    }
+
+    /// For one that ended without having run.
+    final func settleUnrun(_ ending: Lifecycle.Ending, _ core: QueueCore?) {
+        guard let core else {
+            dropBodyAndEdges()
+            ending.dependents.visit { AnyOperation.countDownElsewhere($0) }
+            if ending.hasDetails { wake(from: nil) }
+            return
+        }
+        _ = core.settle(self, ending, continuing: false)
+        core.left(core.state.withLock { core.leave(self, &$0) })
+    }
+
+    /// Wakes those who await the outcome, and starts the handlers.
+    @inline(never)
+    final func wake(from core: QueueCore?) {
+        let (waiters, delivers) = life.withLock { life -> ([Waiter], Bool) in
+            let details = life.madeDetails()
+            let waiters = details.waiters
+            details.waiters = []
+            if details.handlers.isEmpty || details.isDelivering { return (waiters, false) }
+            details.isDelivering = true
+            return (waiters, true)
+        }
+        for waiter in waiters { waiter.outcomeCame(of: self) }
+        if delivers { deliver(from: core) }
+    }
+
+    // MARK: Outcome
+
+    /// Called by the one that finishes the operation, before the phase says so.
+    final func setFailure(_ error: OperationError) {
+        outcome = error
+        hasFailed = true
+    }
+
+    /// The error, of one that was seen finished.
+    final var failure: OperationError? { hasFailed ? outcome as? OperationError : nil }
+
+    final var outcomeKind: OperationOutcome { failure?.outcome ?? .success }
+
+    /// The body threw. On the operation's own task.
+    @usableFromInline
+    final func bodyThrew(_ error: any Error) {
+        let reason = life.withLock { life in
+            life.isCancelled ? life.details?.cancellationReason ?? .requested : nil
+        }
+        setFailure(reason.map { .cancelled(reason: $0) } ?? .failed(error))
+    }
+}

@@ -1,0 +1,110 @@
+/// Awaiting an outcome. A body that waits lends its slot: it is given back when its first wait begins, and taken again
+/// before its last one ends, so that a queue of width 1 can run a graph nested to any depth.
+extension AnyOperation {
+    /// Returns when this has finished.
+    ///
+    /// - Parameters:
+    ///   - body: The operation whose body waits, nil for anybody else.
+    ///   - asChild: The body has started this one, and its cancel reaches it.
+    ///   - begun: Called when the wait is known, and before the slot is given back: whatever it lists comes first.
+    /// - Throws: ``OperationError/dependencyCycle(_:)`` when the wait would never end.
+    nonisolated(nonsending) final func awaitOutcome(
+        for body: AnyOperation?, asChild: Bool = false, begun: () -> Void = {}
+    ) async throws(OperationError) {
+        if life.withLock({ $0.phase == .finished }) { return }
+        let loan = body?.beginWait(for: self, asChild: asChild)
+        let error = await withUnsafeContinuation { continuation in
+            let waiter = Waiter(continuation: continuation, body: loan?.body)
+            let isTooLate = life.withLock { life in
+                if life.phase == .finished { return true }
+                life.madeDetails().waiters.append(waiter)
+                return false
+            }
+            begun()
+            if let loan, loan.givesSlotBack { loan.core.change { $0.scheduler.returnSlot() } }
+            if isTooLate {
+                waiter.outcomeCame(of: self)
+            } else if let loan {
+                refuseEndlessWait(of: loan.body)
+            }
+        }
+        Handover.didAwait(loan?.body ?? self)
+        if let error { throw error }
+    }
+
+    /// A wait can close a circle, as an add can. Operations of it that have not begun fail; if there is none, all are bodies
+    /// that wait for one another, and this wait is refused.
+    private final func refuseEndlessWait(of body: AnyOperation) {
+        guard let path = CycleFinder.breakCycles(through: self) else { return }
+        let waiter = life.withLock { life -> Waiter? in
+            guard let details = life.details, let index = details.waiters.lastIndex(where: { $0.body === body })
+            else { return nil }
+            return details.waiters.remove(at: index)
+        }
+        waiter?.outcomeCame(of: self, error: .dependencyCycle(path))
+    }
+}
+
+extension Waiter {
+    /// Wakes it, if need be when there is a slot for it. Outside every lock.
+    func outcomeCame(of operation: AnyOperation, error: OperationError? = nil) {
+        if let body {
+            body.waitEnded(for: operation, self, error)
+        } else {
+            Handover.willResume(operation)
+            continuation.resume(returning: error)
+        }
+    }
+}
+
+// MARK: - The slot of a body that waits
+
+extension AnyOperation {
+    /// A wait of a body.
+    struct Loan {
+        let body: AnyOperation
+        let core: QueueCore
+        /// It is the first one open: the slot goes back.
+        let givesSlotBack: Bool
+    }
+
+    /// Nil: the body has ended, and has no slot to lend.
+    private final func beginWait(for operation: AnyOperation, asChild: Bool) -> Loan? {
+        life.withLock { life in
+            guard life.phase == .executing, let core else { return nil }
+            let details = life.madeDetails()
+            details.openWaits += 1
+            details.awaited.append(Awaited(operation: operation, isChild: asChild))
+            return Loan(body: self, core: core, givesSlotBack: details.openWaits == 1)
+        }
+    }
+
+    /// What it waited for has come. The last wait needs a slot before it ends; the others do not.
+    fileprivate final func waitEnded(for operation: AnyOperation, _ waiter: Waiter, _ error: OperationError?) {
+        let core = life.withLock { life -> QueueCore? in
+            guard life.phase == .executing, let details = life.details else { return nil }
+            if let index = details.awaited.firstIndex(where: { $0.operation === operation }) {
+                details.awaited.remove(at: index)
+            }
+            if details.openWaits == 1 { return self.core }
+            details.openWaits -= 1
+            return nil
+        }
+        guard let core else {
+            Handover.willResume(self)
+            waiter.continuation.resume(returning: error)
+            return
+        }
+        let resumption = Scheduler.Resumption(body: self, continuation: waiter.continuation, error: error)
+        core.change { $0.scheduler.append(resumption) }
+    }
+
+    /// A slot is booked for this body. False: it has ended, or has begun another wait, and does not take it.
+    final func endWait() -> Bool {
+        life.withLock { life in
+            guard life.phase == .executing, let details = life.details else { return false }
+            details.openWaits -= 1
+            return details.openWaits == 0
+        }
+    }
+}

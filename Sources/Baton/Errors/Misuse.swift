@@ -1,0 +1,69 @@
+/// A call that makes no sense at this point. It changed nothing; nothing traps, and nothing waits because of it.
+///
+/// Calls that throw, throw it as ``OperationError/misuse(_:)``. The others report it once to the queue's
+/// ``AsyncOperationQueue/onMisuse``, which by default writes one line to standard error.
+public struct Misuse: Error, Sendable, CustomStringConvertible {
+    /// What was wrong with the call.
+    public enum Kind: Sendable, Hashable {
+        /// The operation had been added to a queue before.
+        case addedTwice
+        /// Dependencies, name and priority may change only until the operation is added. The text names what was changed.
+        case changedAfterAdding(String)
+        /// A dependency that hands its output over as an input cannot be removed.
+        case removedInput(OperationReference)
+        /// `maxConcurrentOperationCount` must be at least 1. The number is the one that was refused.
+        case invalidWidth(Int)
+        /// `context.run` was called after the body had returned.
+        case ranAfterTheEnd
+        /// A body called `waitUntilIdle()` of its own queue, which is not idle before that body has returned.
+        case waitedForItsOwnQueue
+    }
+
+    /// What was wrong.
+    public let kind: Kind
+    /// The operation concerned, if it is about one.
+    public let operation: OperationReference?
+    /// The name of the queue concerned, if it has one.
+    public let queue: String?
+    /// Where the call stands in the source: `file:line`. Nil for property setters, which Swift does not tell.
+    public let callSite: String?
+
+    init(_ kind: Kind, operation: OperationReference? = nil, queue: String? = nil, callSite: CallSite? = nil) {
+        self.kind = kind
+        self.operation = operation
+        self.queue = queue
+        self.callSite = callSite?.description
+    }
+
+    /// One line: what happened, to what, where, and what to do.
+    public var description: String {
+        let what = operation.map { "\($0): " } ?? queue.map { "queue ‘\($0)’: " } ?? ""
+        let place = callSite.map { " (\($0))" } ?? ""
+        return "\(what)\(explanation)\(place)"
+    }
+
+    private var explanation: String {
+        switch kind {
+        case .addedTwice:
+            "was added to a queue twice; the second add was ignored. An operation is one run: make a new one to run again"
+        case .changedAfterAdding(let what):
+            "\(what) changed after the operation was added; the change was ignored. Change it before adding"
+        case .removedInput(let source):
+            "the dependency on \(source) hands over an input and cannot be removed; nothing was changed"
+        case .invalidWidth(let width):
+            "maxConcurrentOperationCount cannot be \(width); the old value stays. Use 1 or more, or isSuspended to pause"
+        case .ranAfterTheEnd:
+            "context.run was called after the body had returned. Await what the body starts before it returns"
+        case .waitedForItsOwnQueue:
+            "waitUntilIdle() was called inside a body of the same queue and returned at once. Await it outside"
+        }
+    }
+}
+
+/// Where a call stands in the user's source.
+struct CallSite: Sendable, CustomStringConvertible {
+    let file: StaticString
+    let line: UInt
+
+    var description: String { "\(file):\(line)" }
+}

@@ -1,0 +1,139 @@
+/// Why an operation has no output. The one error type that Baton itself throws.
+///
+/// No payload keeps an operation alive: references hold an id and a name.
+public enum OperationError: Error, Sendable {
+    /// The body threw this.
+    case failed(any Error)
+    /// It was cancelled before its body ran, or its body threw after the cancel.
+    case cancelled(reason: CancellationReason)
+    /// A limit of this length ended it, and its body threw.
+    case timedOut(after: Duration)
+    /// A condition threw.
+    case conditionFailed(condition: String, cause: any Error)
+    /// An operation whose output it needed has none. `source` is the one that failed first, `cause` is that one's error
+    /// and never itself `.dependencyFailed`; `via` is the direct dependency.
+    indirect case dependencyFailed(source: OperationReference, via: OperationReference, cause: OperationError)
+    /// These operations wait for one another, each for the next and the last for the first.
+    case dependencyCycle([OperationReference])
+    /// A rule said that it should not run.
+    indirect case skipped(SkipReason)
+    /// Operations of a group failed: all of them, in the order in which they did.
+    case groupFailed([OperationFailure])
+    /// There was no input to run with.
+    case inputMissing
+    /// A callback body dropped its `finish` without calling it.
+    case callbackDropped
+    /// Its queue was suspended when its last handle was released, so that nobody could have resumed it.
+    case queueReleased
+    /// Operations that hold exclusions would have waited for one another.
+    case exclusionDeadlock([OperationReference])
+    /// A throwing call that makes no sense at this point.
+    case misuse(Misuse)
+}
+
+/// The rule that kept an operation from running.
+public enum SkipReason: Sendable {
+    /// A dependency's policy was not met: `source` ended with `outcome`.
+    case edge(source: OperationReference, outcome: OperationOutcome)
+    /// A condition answered *skip*, with this text.
+    case condition(String)
+    /// Another operation with the same identity was there first.
+    case duplicate(of: OperationReference)
+}
+
+/// An outcome without its values.
+public enum OperationOutcome: Sendable, Hashable {
+    /// It has an output.
+    case success
+    /// It has an error other than the next two.
+    case failure
+    /// It was cancelled.
+    case cancelled
+    /// A rule kept it from running.
+    case skipped
+}
+
+/// One failed operation of a group.
+public struct OperationFailure: Error, Sendable {
+    /// Which one failed.
+    public let operation: OperationReference
+    /// Its error.
+    public let error: OperationError
+
+    /// Pairs an operation with its error.
+    public init(operation: OperationReference, error: OperationError) {
+        self.operation = operation
+        self.error = error
+    }
+}
+
+extension OperationError {
+    /// The part of an operation's life in which an error arises.
+    public enum Stage: Sendable, Hashable {
+        /// While its dependencies were settled.
+        case dependency
+        /// While its conditions and exclusions were.
+        case condition
+        /// While its body ran.
+        case execution
+        /// Anywhere: it was called off from outside.
+        case cancellation
+        /// In the queue.
+        case queue
+        /// In a call that made no sense.
+        case misuse
+    }
+
+    /// The part of the operation's life in which this arose.
+    public var stage: Stage {
+        switch self {
+        case .failed, .timedOut, .groupFailed, .callbackDropped: .execution
+        case .cancelled: .cancellation
+        case .conditionFailed, .exclusionDeadlock: .condition
+        case .dependencyFailed, .dependencyCycle, .inputMissing: .dependency
+        case .skipped(.edge): .dependency
+        case .skipped(.condition): .condition
+        case .skipped(.duplicate), .queueReleased: .queue
+        case .misuse: .misuse
+        }
+    }
+
+    /// Who published it: the condition, or the operation that failed first. Nil when it is the operation's own error.
+    public var publisher: String? {
+        switch self {
+        case .conditionFailed(let condition, _): condition
+        case .dependencyFailed(let source, _, _): source.name
+        case .dependencyCycle(let path), .exclusionDeadlock(let path): path.first?.name
+        case .skipped(.edge(let source, _)), .skipped(.duplicate(let source)): source.name
+        case .skipped(.condition(let text)): text
+        case .groupFailed(let failures): failures.first?.operation.name
+        case .misuse(let misuse): misuse.operation?.name
+        case .failed, .cancelled, .timedOut, .inputMissing, .callbackDropped, .queueReleased: nil
+        }
+    }
+
+    /// The error that somebody else threw, if this passes one on: a body's, a condition's, a dependency's.
+    public var underlyingError: (any Error)? {
+        switch self {
+        case .failed(let error): error
+        case .conditionFailed(_, let cause): cause
+        case .dependencyFailed(_, _, let cause): cause.underlyingError ?? cause
+        case .groupFailed(let failures): failures.first.map { $0.error.underlyingError ?? $0.error }
+        case .misuse(let misuse): misuse
+        case .cancelled, .timedOut, .dependencyCycle, .skipped, .inputMissing, .callbackDropped, .queueReleased,
+            .exclusionDeadlock:
+            nil
+        }
+    }
+
+    /// The same without its values.
+    var outcome: OperationOutcome {
+        switch self {
+        case .cancelled: .cancelled
+        case .skipped: .skipped
+        case .failed, .timedOut, .conditionFailed, .dependencyFailed, .dependencyCycle, .groupFailed, .inputMissing,
+            .callbackDropped, .queueReleased, .exclusionDeadlock, .misuse:
+            .failure
+        }
+    }
+}

@@ -1,0 +1,82 @@
+/// Value edges: an operation that takes the output of others as its input, and needs it. When one of them has no output, the
+/// operation fails with ``OperationError/dependencyFailed(source:via:cause:)`` and its body does not run.
+extension AsyncOperation {
+    /// Plans one run of a procedure on a literal input.
+    @inlinable
+    public convenience init<P: InputProcedure>(_ procedure: P, input: P.Input) where P.Output == Output {
+        self.init(nil, procedure: P.self, input: nil) { operation in
+            do {
+                operation.outcome = try await procedure.execute(input, in: OperationContext(operation))
+            } catch { operation.bodyThrew(error) }
+        }
+    }
+
+    /// Plans one run of a procedure on the output of `input`, which becomes a dependency.
+    @inlinable
+    public convenience init<P: InputProcedure>(_ procedure: P, input: AsyncOperation<P.Input>)
+    where P.Output == Output {
+        self.init(nil, procedure: P.self, input: input) { operation in
+            guard let source = operation.source(0, P.Input.self) else { return }
+            do {
+                operation.outcome = try await procedure.execute(source.storedOutput, in: OperationContext(operation))
+            } catch { operation.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the output of `input`, which becomes a dependency.
+    @inlinable
+    public convenience init<Input: Sendable>(
+        _ input: AsyncOperation<Input>,
+        _ body: nonisolated(nonsending) @escaping @Sendable (Input) async throws -> Output
+    ) {
+        self.init(nil, procedure: nil, input: input) { operation in
+            guard let source = operation.source(0, Input.self) else { return }
+            do { operation.outcome = try await body(source.storedOutput) } catch { operation.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the output of `input`, which becomes a dependency, and its context.
+    @inlinable
+    public convenience init<Input: Sendable>(
+        _ input: AsyncOperation<Input>,
+        _ body: nonisolated(nonsending) @escaping @Sendable (Input, OperationContext) async throws -> Output
+    ) {
+        self.init(nil, procedure: nil, input: input) { operation in
+            guard let source = operation.source(0, Input.self) else { return }
+            do {
+                operation.outcome = try await body(source.storedOutput, OperationContext(operation))
+            } catch { operation.bodyThrew(error) }
+        }
+    }
+}
+
+extension AnyOperation {
+    /// The input at `place`, seen finished. Nil: it has no output, and this operation's failure is stored.
+    @usableFromInline
+    final func source<Input>(_ place: Int, _: Input.Type) -> AsyncOperation<Input>? {
+        let input: AnyOperation
+        switch edges {
+        case .one(let only): input = only
+        case .many(let all): input = all[place]
+        case .none: fatalError("an operation keeps its inputs until it has finished")
+        }
+        if let failure = input.failure {
+            setFailure(failure.passedOn(by: input.reference))
+            return nil
+        }
+        return unsafeDowncast(input, to: AsyncOperation<Input>.self)
+    }
+
+    /// Of a ready operation: its body will run.
+    final var inputsHaveOutputs: Bool { !edges.all.prefix(Int(inputCount)).contains { $0.hasFailed } }
+}
+
+extension OperationError {
+    /// What the reader of an operation with this error gets: flat, however many operations it passes through.
+    func passedOn(by via: OperationReference) -> OperationError {
+        if case .dependencyFailed(let source, _, let cause) = self {
+            return .dependencyFailed(source: source, via: via, cause: cause)
+        }
+        return .dependencyFailed(source: via, via: via, cause: self)
+    }
+}

@@ -1,0 +1,69 @@
+/// Value edges from several operations at once, typed by parameter packs. The order of the inputs is the order of the
+/// parameters; the first one without an output decides the error.
+///
+/// The closures take one tuple, which a closure literal spells as so many parameters: a pack of parameters here crashes the
+/// compiler (6.3.1) when `NonisolatedNonsendingByDefault` is on.
+extension AsyncOperation {
+    /// Plans one run of a procedure on the outputs of several operations, which become dependencies.
+    public convenience init<P: InputProcedure, each Input: Sendable>(
+        _ procedure: P, inputs: repeat AsyncOperation<each Input>
+    ) where P.Input == (repeat each Input), P.Output == Output {
+        let sources = (repeat each inputs)
+        self.init(nil, procedure: P.self, inputs: Self.erased(repeat each inputs)) { operation in
+            guard operation.inputsAreThere() else { return }
+            do {
+                let values = (repeat (each sources).storedOutput)
+                operation.outcome = try await procedure.execute(values, in: OperationContext(operation))
+            } catch { operation.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outputs of several operations, which become dependencies.
+    public convenience init<each Input: Sendable>(
+        _ inputs: repeat AsyncOperation<each Input>,
+        body: nonisolated(nonsending) @escaping @Sendable ((repeat each Input)) async throws -> Output
+    ) {
+        let sources = (repeat each inputs)
+        self.init(nil, procedure: nil, inputs: Self.erased(repeat each inputs)) { operation in
+            guard operation.inputsAreThere() else { return }
+            do {
+                operation.outcome = try await body((repeat (each sources).storedOutput))
+            } catch { operation.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outputs of several operations, which become dependencies, and its
+    /// context last.
+    public convenience init<each Input: Sendable>(
+        _ inputs: repeat AsyncOperation<each Input>,
+        body: nonisolated(nonsending) @escaping @Sendable ((repeat each Input, OperationContext)) async throws -> Output
+    ) {
+        let sources = (repeat each inputs)
+        self.init(nil, procedure: nil, inputs: Self.erased(repeat each inputs)) { operation in
+            guard operation.inputsAreThere() else { return }
+            do {
+                operation.outcome = try await body(
+                    (repeat (each sources).storedOutput, OperationContext(operation)))
+            } catch { operation.bodyThrew(error) }
+        }
+    }
+
+    private static func erased<each Input>(_ inputs: repeat AsyncOperation<each Input>) -> [AnyOperation] {
+        var all: [AnyOperation] = []
+        for input in repeat each inputs { all.append(input) }
+        return all
+    }
+}
+
+extension AnyOperation {
+    /// Every input was seen finished. False: one has no output, and this operation's failure is stored.
+    final func inputsAreThere() -> Bool {
+        for input in edges.all.prefix(Int(inputCount)) {
+            if let failure = input.failure {
+                setFailure(failure.passedOn(by: input.reference))
+                return false
+            }
+        }
+        return true
+    }
+}

@@ -1,0 +1,141 @@
+/// One planned run: identity, dependencies, a place in a queue, and exactly one outcome, whatever its output's type.
+///
+/// Make operations as ``AsyncOperation``. All members may be used from any thread. An operation that is never added
+/// never runs; ``explain()`` says so.
+public class AnyOperation: @unchecked Sendable {
+    // @unchecked: the fields below are each guarded as their group says; `@exclusivity(unchecked)` spares the dynamic
+    // check, which costs a quarter of a chain and finds nothing that these rules do not forbid.
+
+    @usableFromInline typealias Body = nonisolated(nonsending) @Sendable (AnyOperation) async -> Void
+
+    final let life = LockedState(Lifecycle())
+    final let countdown = Countdown()
+
+    // Written under the lock while created; frozen by the add and read without it by the linking thread; dropped in the
+    // step that finishes the operation, which cannot come before linking has ended.
+    @exclusivity(unchecked) final var edges: Edges
+    @exclusivity(unchecked) final var body: Body?
+    final let inputCount: UInt32
+
+    // Written under the lock while created, or in the claim; constant afterwards.
+    @exclusivity(unchecked) final var level = OperationPriority.normal
+    @exclusivity(unchecked) final var isChild = false
+    @exclusivity(unchecked) final var wasAwaitedAtClaim = false
+    @exclusivity(unchecked) final var hasFailed = false
+    @exclusivity(unchecked) final var queueNumber: UInt32 = 0
+    /// Not retained; see ``core``.
+    @exclusivity(unchecked) final var home: Unmanaged<QueueCore>?
+
+    // Guarded by the queue's lock.
+    @exclusivity(unchecked) final var rosterIndex: UInt32 = 0
+    @exclusivity(unchecked) final var link: Unmanaged<AnyOperation>?
+
+    // With `hasFailed`: written once, before the phase becomes finished, by whoever finishes the operation; read only by
+    // those who have seen it finished. An `OperationError` if it has failed, else the output.
+    @exclusivity(unchecked) @usableFromInline final var outcome: any Sendable = ()
+    final let procedureType: (any Any.Type)?
+
+    /// The first `inputs.count` dependencies hand over their outputs; the body reads them by their place.
+    @usableFromInline
+    init(_ name: String?, procedure: (any Any.Type)?, inputs: [AnyOperation], body: @escaping Body) {
+        edges = Edges(inputs)
+        inputCount = UInt32(inputs.count)
+        self.body = body
+        procedureType = procedure
+        if let name { life.withLock { $0.madeDetails().name = name } }
+    }
+
+    /// As above, with one input or none: no array is made.
+    @usableFromInline
+    init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: @escaping Body) {
+        edges = input.map { .one($0) } ?? .none
+        inputCount = input == nil ? 0 : 1
+        self.body = body
+        procedureType = procedure
+        if let name { life.withLock { $0.madeDetails().name = name } }
+    }
+
+    deinit {
+        if body != nil { buryUnrun() }
+    }
+}
+
+extension AnyOperation {
+    /// What an operation that will not run any more leaves behind.
+    struct Remains {
+        var body: Body?
+        var edges: Edges
+        var details: Details?
+    }
+
+    /// Its queue. To be asked for only while it is added and unfinished, under its lock or where it cannot finish: then it is
+    /// in the queue's roster, which keeps the queue alive.
+    @inline(__always)
+    final var core: QueueCore? { home?.takeUnretainedValue() }
+
+    /// From `deinit` of one that was never added: released in a loop, because a chain of them would recurse.
+    @inline(never)
+    private final func buryUnrun() {
+        // Dependents that are still registered were cancelled, and only wait for this to be let go.
+        let (dependents, details) = life.withLock { life in (life.finish().dependents, life.takeDetails()) }
+        dependents.visit { if $0._withUnsafeGuaranteedRef({ $0.countdown.countDown() }) { $0.release() } }
+        let remains = Remains(body: body.take(), edges: edges, details: details)
+        edges = .none
+        Trampoline.run(.release(remains))
+    }
+
+    /// At the finish: nothing is retained after it.
+    @inline(__always)
+    final func dropBodyAndEdges() {
+        body = nil
+        if !edges.isEmpty { edges = .none }
+    }
+}
+
+// MARK: - Name, priority, state
+
+extension AnyOperation {
+    /// What it is called in errors and explanations. Without one, its procedure's type, else "operation" and a number.
+    ///
+    /// Setting it after the add is ``Misuse`` and changes nothing.
+    public final var name: String? {
+        get { life.withLock { $0.details?.name } ?? procedureType.map { "\($0)" } }
+        set { change("name") { $0.madeDetails().name = newValue } }
+    }
+
+    /// Which of several ready operations of the queue starts first; `.normal` unless set.
+    ///
+    /// Setting it after the add is ``Misuse`` and changes nothing.
+    public final var priority: OperationPriority {
+        get { life.withLock { _ in level } }
+        set { change("priority") { _ in level = newValue } }
+    }
+
+    /// Where it is in its life, at this moment.
+    public final var state: OperationState {
+        switch life.withLock({ $0.phase }) {
+        case .created: .created
+        case .added: countdown.isZero ? .ready : .waiting
+        case .executing: .executing
+        case .finished: .finished
+        }
+    }
+
+    /// Whether a cancel came before its outcome. True for good then, also if its body returned a value all the same.
+    public final var isCancelled: Bool { life.withLock { $0.isCancelled } }
+
+    /// Changes what may change only before the add.
+    final func change(_ what: String, _ callSite: CallSite? = nil, _ body: (inout Lifecycle) -> Void) {
+        let isTooLate = life.withLock { life in
+            if life.phase != .created { return true }
+            body(&life)
+            return false
+        }
+        if isTooLate { report(Misuse(.changedAfterAdding(what), operation: reference, callSite: callSite)) }
+    }
+}
+
+extension AnyOperation: CustomStringConvertible {
+    /// The name and the state.
+    public final var description: String { "\(reference) (\(state))" }
+}

@@ -1,0 +1,114 @@
+/// One planned run of a procedure or closure, with a typed outcome. A reference: keep it to await, cancel or connect it.
+///
+/// ```swift
+/// let data = AsyncOperation(DataRetrieval())
+/// let key = AsyncOperation("key") { try await keychain.load() }
+/// let clear = AsyncOperation(Decryption(), inputs: data, key)
+/// let picture = try await queue.run(clear)
+/// ```
+///
+/// The body runs at most once, on a task of the queue, after every dependency has finished. It does not inherit task-locals
+/// from whoever added it.
+public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable {
+    // @unchecked: it adds no state to `AnyOperation`.
+
+    /// Makes an operation from a closure.
+    ///
+    /// - Parameters:
+    ///   - name: What it is called in errors and explanations.
+    ///   - body: Called at most once, on a task of the queue. What it throws becomes ``OperationError/failed(_:)``.
+    @inlinable
+    public init(
+        _ name: String? = nil, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output
+    ) {
+        super.init(name, procedure: nil, input: nil) { operation in
+            do { operation.outcome = try await body() } catch { operation.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that wants its context, to run further operations or to know its own.
+    @inlinable
+    public init(
+        _ name: String? = nil,
+        _ body: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Output
+    ) {
+        super.init(name, procedure: nil, input: nil) { operation in
+            do { operation.outcome = try await body(OperationContext(operation)) } catch { operation.bodyThrew(error) }
+        }
+    }
+
+    /// Plans one run of a procedure. Without a name, it is called after the procedure's type.
+    @inlinable
+    public init<P: Procedure>(_ procedure: P) where P.Output == Output {
+        super.init(nil, procedure: P.self, input: nil) { operation in
+            do {
+                operation.outcome = try await procedure.execute(in: OperationContext(operation))
+            } catch { operation.bodyThrew(error) }
+        }
+    }
+
+    @usableFromInline
+    override init(_ name: String?, procedure: (any Any.Type)?, inputs: [AnyOperation], body: @escaping Body) {
+        super.init(name, procedure: procedure, inputs: inputs, body: body)
+    }
+
+    @usableFromInline
+    override init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: @escaping Body) {
+        super.init(name, procedure: procedure, input: input, body: body)
+    }
+}
+
+// MARK: - Outcome
+
+extension AsyncOperation {
+    /// The one outcome: nil until the operation has finished, never changed afterwards.
+    public final var result: Result<Output, OperationError>? {
+        life.withLock { $0.phase == .finished } ? finishedResult : nil
+    }
+
+    /// The output, when it is there.
+    ///
+    /// Returns when the operation has finished; if nobody ever adds it, never. Cancelling the task that awaits does not
+    /// interrupt this: cancel the operation, or use ``AsyncOperationQueue/run(_:)``. A body that awaits the value of another
+    /// operation lends its slot to the queue meanwhile.
+    ///
+    /// - Throws: The error of the outcome; ``OperationError/dependencyCycle(_:)`` if the body of an operation awaits
+    ///   something that waits for that operation.
+    public final var value: Output {
+        get async throws(OperationError) {
+            try await awaitOutcome(for: Lane.ofThisTask?.running)
+            return try finishedResult.get()
+        }
+    }
+
+    /// Calls `handler` once, when the outcome is visible; at once if it is already.
+    ///
+    /// All handlers of an operation run one after another in the order added, on a task of their own that is not cancelled
+    /// with the operation, each on the isolation it declares (`{ @MainActor result in … }`). A slow one delays neither the
+    /// queue nor other operations. May be called before or after the add.
+    @discardableResult
+    public final func didFinish(
+        _ handler: @escaping @isolated(any) @Sendable (Result<Output, OperationError>) async -> Void
+    ) -> Self {
+        addHandler { operation in
+            await handler(unsafeDowncast(operation, to: AsyncOperation<Output>.self).finishedResult)
+        }
+        return self
+    }
+
+    /// Of one that was seen finished.
+    final var finishedResult: Result<Output, OperationError> {
+        if let failure { return .failure(failure) }
+        return .success(storedOutput)
+    }
+
+    /// Of one that was seen finished, and has not failed.
+    @inlinable
+    final var storedOutput: Output {
+        // Nearly always the two types are the same, and a bit cast is several times as fast as a dynamic one.
+        func opened<Stored>(_ value: Stored) -> Output {
+            Stored.self == Output.self ? unsafeBitCast(value, to: Output.self) : value as! Output
+        }
+        return opened(outcome)
+    }
+}

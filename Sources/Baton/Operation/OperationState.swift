@@ -1,0 +1,13 @@
+/// Where an operation is in its life. It only ever moves forward through these.
+public enum OperationState: Sendable, Hashable, Comparable {
+    /// Nobody has added it to a queue yet. Its dependencies, name and priority may still change.
+    case created
+    /// Added; at least one of its dependencies has no outcome yet.
+    case waiting
+    /// Nothing keeps it but the queue: its width, a suspension, or operations that come first.
+    case ready
+    /// Its body runs, or waits for operations that it started.
+    case executing
+    /// It has its one outcome.
+    case finished
+}

@@ -1,0 +1,159 @@
+/// Claim, enter, link: what an add does.
+///
+/// Claiming makes an operation this queue's and freezes its dependencies. Entering the roster comes before anything can
+/// finish it. Linking registers it with its sources; one that is ready is listed together with the next batch.
+extension QueueCore {
+    /// Operations that are entered and listed under one lock.
+    private static let batchSize = 64
+
+    /// Adds in this order. Operations that were added before are left alone, and reported with `callSite` if there is one.
+    func add(_ operations: [AnyOperation], asChildren: Bool = false, _ callSite: CallSite?) {
+        if operations.count > Self.batchSize { state.withLock { $0.roster.reserve(operations.count) } }
+        var batch = Batch()
+        operations.withUnsafeBufferPointer { operations in
+            for index in operations.indices {
+                claim(.passRetained(operations[index]), asChild: asChildren, callSite, &batch)
+                if batch.count == Self.batchSize { enter(&batch) }
+            }
+        }
+        while batch.count > 0 || batch.ready != nil { enter(&batch) }
+    }
+
+    func add(_ operation: AnyOperation, _ callSite: CallSite?) {
+        var batch = Batch()
+        claim(.passRetained(operation), asChild: false, callSite, &batch)
+        while batch.count > 0 || batch.ready != nil { enter(&batch) }
+    }
+
+    /// Two chains of operations, linked through themselves.
+    private struct Batch {
+        var count = 0
+        /// Claimed, and not yet entered.
+        var claimed: Unmanaged<AnyOperation>?
+        var lastClaimed: Unmanaged<AnyOperation>?
+        /// Entered, linked, and not yet listed.
+        var ready: Unmanaged<AnyOperation>?
+        var lastReady: Unmanaged<AnyOperation>?
+
+        @inline(__always)
+        static func append(
+            _ operation: Unmanaged<AnyOperation>, _ first: inout Unmanaged<AnyOperation>?,
+            _ last: inout Unmanaged<AnyOperation>?
+        ) {
+            operation._withUnsafeGuaranteedRef { $0.link = nil }
+            if let last { last._withUnsafeGuaranteedRef { $0.link = operation } } else { first = operation }
+            last = operation
+        }
+    }
+
+    /// Takes the reference that is the queue's from here to the finish.
+    @inline(__always)
+    private func claim(
+        _ retained: Unmanaged<AnyOperation>, asChild: Bool, _ callSite: CallSite?, _ batch: inout Batch
+    ) {
+        let claim = retained._withUnsafeGuaranteedRef { operation in
+            operation.life.withLock { life in
+                let claim = life.claim()
+                if case .claimed(let isAwaited) = claim {
+                    operation.home = .passUnretained(self)
+                    operation.queueNumber = number
+                    operation.isChild = asChild
+                    operation.wasAwaitedAtClaim = isAwaited
+                }
+                return claim
+            }
+        }
+        if case .claimed = claim {
+            if tap != nil { retained._withUnsafeGuaranteedRef { note(.added, $0) } }
+            Batch.append(retained, &batch.claimed, &batch.lastClaimed)
+            batch.count += 1
+        } else {
+            refuse(retained.takeRetainedValue(), claim, callSite)
+        }
+    }
+
+    @inline(never)
+    private func refuse(_ operation: AnyOperation, _ claim: Lifecycle.Claim, _ callSite: CallSite?) {
+        if case .addedBefore = claim, let callSite {
+            report(Misuse(.addedTwice, operation: operation.reference, callSite: callSite))
+        }
+    }
+
+    /// One lock: enters what was claimed, and lists what is ready, from the batch before or because it has no dependencies.
+    private func enter(_ batch: inout Batch) {
+        let (claimed, ready) = (batch.claimed, batch.ready)
+        batch = Batch()
+        // Those with dependencies, and those whose end has come in between.
+        var rest: Unmanaged<AnyOperation>?
+        var lastOfRest: Unmanaged<AnyOperation>?
+        change { state in
+            forEach(ready) { state.scheduler.append($0) }
+            forEach(claimed) { operation in
+                enter(operation, &state)
+                let isListed = operation._withUnsafeGuaranteedRef { operation in
+                    guard operation.edges.isEmpty else { return false }
+                    return !operation.countdown.linked(missed: 0).wasEnded
+                }
+                if isListed {
+                    state.scheduler.append(operation)
+                } else {
+                    Batch.append(operation, &rest, &lastOfRest)
+                }
+            }
+        }
+        forEach(rest) { link($0, &batch) }
+    }
+
+    @inline(__always)
+    private func forEach(_ first: Unmanaged<AnyOperation>?, _ body: (Unmanaged<AnyOperation>) -> Void) {
+        var next = first
+        while let operation = next {
+            next = operation._withUnsafeGuaranteedRef { $0.link }
+            body(operation)
+        }
+    }
+
+    /// The caller of the add keeps the operation alive: once linked, another thread may run and release it.
+    @inline(__always)
+    private func link(_ claimed: Unmanaged<AnyOperation>, _ batch: inout Batch) {
+        claimed._withUnsafeGuaranteedRef { operation in
+            var links = Links()
+            switch operation.edges {
+            case .none:
+                operation.endAfterLinking()
+                return
+            case .one(let source):
+                operation.countdown.expect(1)
+                links.register(operation: claimed, with: source)
+            case .many(let sources):
+                operation.countdown.expect(sources.count)
+                for source in sources { links.register(operation: claimed, with: source) }
+            }
+            let linked = operation.countdown.linked(missed: links.missed)
+            if linked.wasEnded {
+                operation.endAfterLinking()
+            } else if linked.isReady {
+                Batch.append(claimed, &batch.ready, &batch.lastReady)
+            } else if links.waitsForAdded, operation.wasAwaitedAtClaim || linked.wasAwaited {
+                _ = CycleFinder.breakCycles(through: operation)
+            }
+        }
+    }
+
+    private struct Links {
+        var missed = 0
+        var waitsForAdded = false
+
+        @inline(__always)
+        mutating func register(operation: Unmanaged<AnyOperation>, with source: AnyOperation) {
+            switch source.life.withLock({ $0.register(operation) }) {
+            case .finishedBefore: missed += 1
+            case .registered(let sourceWasAdded):
+                if sourceWasAdded {
+                    source.countdown.noteAwaited()
+                    waitsForAdded = true
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+/// An executor that decides the order of jobs itself, from a seed. A queue on it counts operations where it would otherwise
+/// look at the clock, so that nothing but the seed decides.
+package protocol DeterministicTaskExecutor: TaskExecutor {}

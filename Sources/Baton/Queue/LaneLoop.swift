@@ -1,0 +1,146 @@
+import Synchronization
+
+extension QueueCore {
+    /// Operations that a lane continues with in a row while others of the same priority wait.
+    private static let inlineBudget = 16
+
+    /// What a lane does: run, finish, go on with what that made ready, else ask for the next.
+    ///
+    /// An operation is only ever named through its `Unmanaged` here: the queue's reference is let go before the queue is
+    /// told, so that an idle queue has nothing alive.
+    nonisolated(nonsending) func work(on lane: Lane) async {
+        var slice = Slice(byCount: slicesByCount)
+        var budget = Self.inlineBudget
+        var next = take(change { $0.scheduler.laneStarted() })
+        while let operation = next {
+            guard let body = begin(operation, on: lane) else {
+                operation.release()
+                next = take(change { $0.scheduler.nextTurn() })
+                continue
+            }
+            await body(operation.takeUnretainedValue())
+            let run = finish(operation, on: lane)
+
+            if run.spendsLane {
+                retire(operation, run)
+                return
+            }
+            if slice.isOver() {
+                if endSlice(operation, givingBack: run.follower) { return }
+                await Task.yield()
+                slice.restart()
+                next = take(change { $0.scheduler.nextTurn() })
+                budget = Self.inlineBudget
+            } else if let follower = run.follower, mayContinue(with: follower, budget) {
+                letGo(operation, state.withLock { leave(operation, &$0) })
+                next = follower
+                budget -= 1
+            } else {
+                next = takeNext(after: operation, listing: run.follower)
+                budget = Self.inlineBudget
+            }
+        }
+    }
+
+    // MARK: The steps
+
+    private struct Run {
+        /// The first operation that it made ready, for the same lane to go on with.
+        var follower: Unmanaged<AnyOperation>?
+        /// Its task was cancelled, or the body left waits open that have lent its slot: no other body may run on it.
+        var spendsLane: Bool
+        var holdsSlot: Bool
+    }
+
+    /// Nil: it was cancelled while it was ready.
+    @inline(__always)
+    private func begin(_ current: Unmanaged<AnyOperation>, on lane: Lane) -> AnyOperation.Body? {
+        current._withUnsafeGuaranteedRef { operation in
+            guard operation.life.withLock({ $0.begin(on: lane) }) else { return nil }
+            lane.running = operation
+            if tap != nil, operation.inputsHaveOutputs { note(.started, operation) }
+            return operation.body.take()
+        }
+    }
+
+    @inline(__always)
+    private func finish(_ current: Unmanaged<AnyOperation>, on lane: Lane) -> Run {
+        current._withUnsafeGuaranteedRef { operation in
+            lane.running = nil
+            let ending = operation.life.withLock { $0.finish() }
+            return Run(
+                follower: settle(operation, ending, continuing: true),
+                spendsLane: ending.isCancelled || ending.hasOpenWaits,
+                holdsSlot: !ending.hasOpenWaits
+            )
+        }
+    }
+
+    /// Not if a higher priority waits, or the queue is suspended, or the budget is spent while others wait.
+    @inline(__always)
+    private func mayContinue(with follower: Unmanaged<AnyOperation>, _ budget: Int) -> Bool {
+        let hint = hint.load(ordering: .relaxed)
+        if hint == 0 { return true }
+        let level = follower._withUnsafeGuaranteedRef { $0.level.rawValue }
+        return hint <= level + 1 && budget > 0
+    }
+
+    @inline(__always)
+    private func leave(_ operation: Unmanaged<AnyOperation>, _ state: inout State) -> Departure {
+        operation._withUnsafeGuaranteedRef { leave($0, &state) }
+    }
+
+    @inline(__always)
+    private func letGo(_ operation: Unmanaged<AnyOperation>, _ departure: Departure) {
+        operation.release()
+        left(departure)
+    }
+
+    @inline(__always)
+    private func takeNext(
+        after operation: Unmanaged<AnyOperation>, listing follower: Unmanaged<AnyOperation>?
+    ) -> Unmanaged<AnyOperation>? {
+        let (turn, departure) = change { state in
+            let departure = leave(operation, &state)
+            if let follower { state.scheduler.append(follower) }
+            return (state.scheduler.nextTurn(), departure)
+        }
+        letGo(operation, departure)
+        return take(turn)
+    }
+
+    /// True: the lane ends, because another one waits for its thread.
+    private func endSlice(
+        _ operation: Unmanaged<AnyOperation>, givingBack follower: Unmanaged<AnyOperation>?
+    ) -> Bool {
+        let (ends, departure) = change { state in
+            let departure = leave(operation, &state)
+            return (state.scheduler.endSlice(givingBack: follower), departure)
+        }
+        letGo(operation, departure)
+        return ends
+    }
+
+    /// A lane that cannot run another body: the spawn rule replaces it.
+    @inline(never)
+    private func retire(_ operation: Unmanaged<AnyOperation>, _ run: Run) {
+        let departure = change { state in
+            let departure = leave(operation, &state)
+            if let follower = run.follower { state.scheduler.append(follower) }
+            if run.holdsSlot { state.scheduler.returnSlot() }
+            return departure
+        }
+        letGo(operation, departure)
+    }
+
+    @inline(__always)
+    private func take(_ turn: Scheduler.Turn) -> Unmanaged<AnyOperation>? {
+        switch turn {
+        case .run(let operation): return operation
+        case .handOver(let resumption):
+            resume(resumption)
+            return nil
+        case .end: return nil
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import Synchronization
+
+/// The queue behind its handle: one lock around ``Scheduler`` and ``Roster``, and the tasks that obey them.
+///
+/// It keeps itself alive while an operation of it is unfinished, so the operations can point to it without retaining it,
+/// and so the public handle can come and go.
+final class QueueCore: Sendable {
+    struct State {
+        var scheduler: Scheduler
+        var roster = Roster()
+        /// Tasks that run `didFinish` handlers.
+        var deliveries = 0
+        var idleWaiters: [UnsafeContinuation<Void, Never>] = []
+
+        var isIdle: Bool { roster.count == 0 && deliveries == 0 }
+    }
+
+    let state: LockedState<State>
+    /// What ``Scheduler/hint`` was after the last change: lets a lane go on without taking the lock. It may be stale for the
+    /// length of a race, which only moves an operation by one place.
+    let hint = Atomic<UInt8>(0)
+    let name: String?
+    let number: UInt32
+    let spawner: Spawner
+    /// Seeded schedules count operations; everything else looks at the clock.
+    let slicesByCount: Bool
+    /// The one point where every event passes.
+    let tap: (@Sendable (EngineEvent) -> Void)?
+    let misuseHandler: LockedState<(@Sendable (Misuse) -> Void)?>
+
+    init(
+        name: String?, width: Int, isSuspended: Bool, executor: (any TaskExecutor)?,
+        onMisuse: (@Sendable (Misuse) -> Void)?, tap: (@Sendable (EngineEvent) -> Void)?
+    ) {
+        self.name = name
+        self.tap = tap
+        state = LockedState(State(scheduler: Scheduler(width: width, isSuspended: isSuspended)))
+        spawner = Spawner(executor: executor)
+        slicesByCount = executor is any DeterministicTaskExecutor
+        misuseHandler = LockedState(onMisuse)
+        number = QueueDirectory.nextNumber()
+        QueueDirectory.enter(self)
+    }
+
+    deinit {
+        QueueDirectory.leave(number)
+        // Only operations that were cancelled while they were ready can be left.
+        state.withLock { state in
+            while let operation = state.scheduler.popAnything() { operation.release() }
+        }
+    }
+
+    // MARK: Change, settle, obey
+
+    /// Every change of the scheduler goes through here: under the lock it ends in one decision, which is obeyed outside.
+    @inline(__always)
+    func change<Result>(_ body: (inout State) -> Result) -> Result {
+        let (result, order) = state.withLock { state in
+            let result = body(&state)
+            return (result, settle(&state))
+        }
+        obey(order)
+        return result
+    }
+
+    @inline(__always)
+    private func settle(_ state: inout State) -> Scheduler.Order {
+        let order = state.scheduler.settle()
+        hint.store(state.scheduler.hint, ordering: .relaxed)
+        return order
+    }
+
+    @inline(__always)
+    private func obey(_ order: Scheduler.Order) {
+        switch order {
+        case .none: break
+        case .startLane: Lane.start(on: self)
+        case .resume(let resumption): resume(resumption)
+        }
+    }
+
+    /// A slot is booked for the body. When it does not need it any more, the slot goes to the next one.
+    @inline(never)
+    func resume(_ first: Scheduler.Resumption) {
+        var next: Scheduler.Resumption? = first
+        while let resumption = next {
+            next = nil
+            let tookSlot = resumption.body.endWait()
+            Handover.willResume(resumption.body)
+            resumption.continuation.resume(returning: resumption.error)
+            let order = state.withLock { state in
+                if !tookSlot { state.scheduler.returnSlot() }
+                return settle(&state)
+            }
+            if case .resume(let another) = order { next = another } else { obey(order) }
+        }
+    }
+
+    // MARK: Entering and leaving
+
+    /// Locked by the caller.
+    @inline(__always)
+    func enter(_ operation: Unmanaged<AnyOperation>, _ state: inout State) {
+        if state.roster.count == 0 { _ = Unmanaged.passRetained(self) }
+        state.roster.enter(operation)
+    }
+
+    /// Locked by the caller, which calls `left` after unlocking and after it has let go of the operation.
+    @inline(__always)
+    func leave(_ operation: AnyOperation, _ state: inout State) -> Departure {
+        state.roster.leave(operation)
+        return state.roster.count == 0 ? .last(waking: takeIdleWaiters(&state)) : .ordinary
+    }
+
+    enum Departure {
+        case ordinary
+        /// The queue has no operation left.
+        case last(waking: [UnsafeContinuation<Void, Never>])
+    }
+
+    @inline(__always)
+    func left(_ departure: Departure) {
+        if case .last(let idleWaiters) = departure { lastLeft(idleWaiters) }
+    }
+
+    @inline(never)
+    private func lastLeft(_ idleWaiters: [UnsafeContinuation<Void, Never>]) {
+        resumeIdle(idleWaiters)
+        Unmanaged.passUnretained(self).release()
+    }
+
+    private func takeIdleWaiters(_ state: inout State) -> [UnsafeContinuation<Void, Never>] {
+        if !state.isIdle { return [] }
+        let waiters = state.idleWaiters
+        state.idleWaiters = []
+        return waiters
+    }
+
+    private func resumeIdle(_ waiters: [UnsafeContinuation<Void, Never>]) {
+        Handover.willResume(self)
+        for waiter in waiters { waiter.resume() }
+    }
+
+    func waitUntilIdle() async {
+        await withUnsafeContinuation { continuation in
+            let isIdle = state.withLock { state in
+                if !state.isIdle { state.idleWaiters.append(continuation) }
+                return state.isIdle
+            }
+            if isIdle { continuation.resume() }
+        }
+        Handover.didAwait(self)
+    }
+
+    // MARK: Handlers
+
+    func deliveryBegan() { state.withLock { $0.deliveries += 1 } }
+
+    func deliveryEnded() {
+        resumeIdle(
+            state.withLock { state in
+                state.deliveries -= 1
+                return takeIdleWaiters(&state)
+            })
+    }
+
+    // MARK: Reports
+
+    @inline(__always)
+    func note(_ kind: @autoclosure () -> EngineEvent.Kind, _ operation: AnyOperation) {
+        if let tap { tap(EngineEvent(kind: kind(), operation: operation.reference)) }
+    }
+}

@@ -1,0 +1,74 @@
+/// One `run`: adds an operation with all that it needs, awaits it, and takes it all back when the caller is cancelled.
+final class RunScope: Sendable {
+    private struct Progress {
+        var isCancelled = false
+        /// What this run has added itself, sources first.
+        var added: [AnyOperation] = []
+    }
+
+    private let operation: AnyOperation
+    private let core: QueueCore
+    private let parent: AnyOperation?
+    private let progress = LockedState(Progress())
+
+    /// `parent`: the operation whose `context.run` this is.
+    init(_ operation: AnyOperation, on core: QueueCore, parent: AnyOperation? = nil) {
+        self.operation = operation
+        self.core = core
+        self.parent = parent
+    }
+
+    /// Returns when the operation has finished, cancelled or not: no work goes on behind the caller.
+    nonisolated(nonsending) func outcome() async throws(OperationError) {
+        let body = parent ?? Lane.ofThisTask?.running
+        // `withTaskCancellationHandler` does not pass a typed error on.
+        let outcome: Result<Void, OperationError> = await withTaskCancellationHandler {
+            do throws(OperationError) {
+                try await operation.awaitOutcome(for: body, asChild: parent != nil) { add() }
+                return .success(())
+            } catch { return .failure(error) }
+        } onCancel: {
+            cancel()
+        }
+        try outcome.get()
+    }
+
+    private func add() {
+        if progress.withLock({ $0.isCancelled }) { return }
+        let added = operation.unaddedUpstream
+        core.add(added, asChildren: parent != nil, nil)
+        let isCancelled = progress.withLock { progress in
+            progress.added = added
+            return progress.isCancelled
+        }
+        if isCancelled { takeBack() }
+    }
+
+    private func cancel() {
+        progress.withLock { $0.isCancelled = true }
+        takeBack()
+    }
+
+    /// Cancels the operation, and of what this run has added whatever nobody else needs: those that come first in the graph
+    /// are looked at last, when what needed them has gone.
+    private func takeBack() {
+        let reason = parent.map { CancellationReason.parent($0.reference) } ?? .caller
+        operation.cancel(reason: reason)
+        for added in progress.withLock({ $0.added }).reversed() where added !== operation {
+            added.cancelIfUnneeded(reason: reason)
+        }
+    }
+}
+
+extension AnyOperation {
+    fileprivate final func cancelIfUnneeded(reason: CancellationReason) {
+        let dependents = life.withLock { $0.dependents.retained() }
+        if dependents.contains(where: { !$0.hasFinished }) { return }
+        cancel(reason: reason) { life in
+            // Nobody awaits it, and no dependent has come in between.
+            life.details?.waiters.isEmpty != false && life.dependents.count == dependents.count
+        }
+    }
+
+    final var hasFinished: Bool { life.withLock { $0.phase == .finished } }
+}

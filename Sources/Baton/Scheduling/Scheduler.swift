@@ -1,0 +1,172 @@
+/// Decides what a queue starts next: slots, priorities, suspension. Pure; the queue locks it, asks, unlocks, and obeys.
+///
+/// A *slot* is the right to run a body, one of `width`. A lane holds one while it runs operations; a body that waits gives
+/// it back, and takes one again before it goes on. At most one lane is starting at a time: it starts the next one itself.
+struct Scheduler {
+    /// A body whose last wait has ended, and which needs a slot to go on. An object, because it is rare, and what may hold
+    /// one is copied at every turn.
+    final class Resumption {
+        let body: AnyOperation
+        let continuation: UnsafeContinuation<OperationError?, Never>
+        let error: OperationError?
+
+        init(
+            body: AnyOperation, continuation: UnsafeContinuation<OperationError?, Never>, error: OperationError? = nil
+        ) {
+            self.body = body
+            self.continuation = continuation
+            self.error = error
+        }
+    }
+
+    /// What to do after unlocking. The slot that it needs is booked.
+    enum Order {
+        case none
+        case startLane
+        case resume(Resumption)
+    }
+
+    /// What a lane does next.
+    enum Turn {
+        case run(Unmanaged<AnyOperation>)
+        /// Its slot goes to this body, and the lane ends.
+        case handOver(Resumption)
+        /// Its slot is returned, and the lane ends.
+        case end
+    }
+
+    private struct Level {
+        var resumptions = Fifo<Resumption>()
+        /// Operations that a running body waits for. They go before others, lest everything starts and nothing ends.
+        var children = ReadyList()
+        var ready = ReadyList()
+    }
+
+    var width: Int
+    var isSuspended: Bool
+    private(set) var running = 0
+    private(set) var isStarting = false
+    private var levels = PerPriority { Level() }
+    private var resumable = PrioritySet()
+    private var withChildren = PrioritySet()
+    private var withReady = PrioritySet()
+
+    init(width: Int, isSuspended: Bool) {
+        self.width = width
+        self.isSuspended = isSuspended
+    }
+
+    // MARK: What may run
+
+    private var startable: PrioritySet { isSuspended ? withChildren : withChildren.union(withReady) }
+
+    /// Nothing waits (0), a lane must ask before it goes on (255), or the highest priority that waits, plus one. At width 1
+    /// a queue is first in, first out, so a lane asks whenever something waits.
+    var hint: UInt8 {
+        if isSuspended || running > width { return Self.mustAsk }
+        guard let highest = startable.union(resumable).highest else { return 0 }
+        return width == 1 ? Self.mustAsk : highest.rawValue + 1
+    }
+
+    static let mustAsk: UInt8 = 255
+
+    // MARK: Lists
+
+    @inline(__always)
+    mutating func append(_ operation: Unmanaged<AnyOperation>) {
+        let (level, isChild) = operation._withUnsafeGuaranteedRef { ($0.level, $0.isChild) }
+        if isChild {
+            levels[level].children.append(operation)
+            withChildren.insert(level)
+        } else {
+            levels[level].ready.append(operation)
+            withReady.insert(level)
+        }
+    }
+
+    /// For one that a lane had taken already and gives back.
+    mutating func prepend(_ operation: Unmanaged<AnyOperation>) {
+        let (level, isChild) = operation._withUnsafeGuaranteedRef { ($0.level, $0.isChild) }
+        if isChild {
+            levels[level].children.prepend(operation)
+            withChildren.insert(level)
+        } else {
+            levels[level].ready.prepend(operation)
+            withReady.insert(level)
+        }
+    }
+
+    mutating func append(_ resumption: Resumption) {
+        levels[resumption.body.level].resumptions.append(resumption)
+        resumable.insert(resumption.body.level)
+    }
+
+    @inline(__always)
+    private mutating func popOperation() -> Unmanaged<AnyOperation>? {
+        guard let level = startable.highest else { return nil }
+        if withChildren.contains(level) {
+            let operation = levels[level].children.popFirst()
+            if levels[level].children.isEmpty { withChildren.remove(level) }
+            return operation
+        }
+        let operation = levels[level].ready.popFirst()
+        if levels[level].ready.isEmpty { withReady.remove(level) }
+        return operation
+    }
+
+    /// A body that goes on comes before operations of its own or a lower priority that start.
+    private mutating func popResumption() -> Resumption? {
+        guard let level = resumable.highest, level.rawValue >= startable.highest?.rawValue ?? 0 else { return nil }
+        let resumption = levels[level].resumptions.popFirst()
+        if levels[level].resumptions.isEmpty { resumable.remove(level) }
+        return resumption
+    }
+
+    /// Everything that is still listed, whatever the suspension: for a queue that goes away.
+    mutating func popAnything() -> Unmanaged<AnyOperation>? {
+        isSuspended = false
+        return popOperation()
+    }
+
+    // MARK: Slots
+
+    /// After every change: what the free slots allow.
+    @inline(__always)
+    mutating func settle() -> Order {
+        if running >= width { return .none }
+        if !resumable.isEmpty, let resumption = popResumption() {
+            running += 1
+            return .resume(resumption)
+        }
+        if startable.isEmpty || isStarting { return .none }
+        isStarting = true
+        running += 1
+        return .startLane
+    }
+
+    /// A new lane has its thread.
+    mutating func laneStarted() -> Turn {
+        isStarting = false
+        return nextTurn()
+    }
+
+    /// For a lane that has a slot and nothing to do.
+    @inline(__always)
+    mutating func nextTurn() -> Turn {
+        if running <= width {
+            if !resumable.isEmpty, let resumption = popResumption() { return .handOver(resumption) }
+            if let operation = popOperation() { return .run(operation) }
+        }
+        running -= 1
+        return .end
+    }
+
+    /// At the end of a lane's slice. True: it returns its slot and ends, because a lane waits for its thread.
+    mutating func endSlice(givingBack operation: Unmanaged<AnyOperation>?) -> Bool {
+        if let operation { prepend(operation) }
+        if isStarting { running -= 1 }
+        return isStarting
+    }
+
+    mutating func returnSlot() { running -= 1 }
+}

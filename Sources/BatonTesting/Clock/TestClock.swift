@@ -1,0 +1,95 @@
+internal import Baton
+
+/// A clock that stands still until a test moves it.
+///
+/// Give it to the code under test in place of `ContinuousClock`; the test then decides when time passes:
+///
+/// ```swift
+/// let clock = TestClock()
+/// let nap = Task { try await clock.sleep(for: .seconds(3600)) }
+/// await clock.waitForSleepers(count: 1)
+/// clock.advance(by: .seconds(3600))
+/// try await nap.value
+/// ```
+///
+/// The idea is that of the manual clocks of swift-async-algorithms and of Point-Free's swift-clocks.
+public final class TestClock: Clock, Sendable {
+    private struct State {
+        var sleepers = Sleepers<Wait>()
+        var watchers = CountWatchers<Wait>()
+    }
+
+    private let state = LockedState(State())
+
+    /// A clock that stands at ``Instant/start``.
+    public init() {}
+
+    /// The moment at which the clock stands.
+    public var now: Instant { state.withLock { $0.sleepers.now } }
+
+    /// Zero: a test clock can be moved by any amount.
+    public var minimumResolution: Duration { .zero }
+
+    /// The moment at which the next sleeper wakes, nil if nobody sleeps.
+    public var nextDeadline: Instant? { state.withLock { $0.sleepers.nextDeadline } }
+
+    /// How many tasks sleep on this clock.
+    public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
+    /// Suspends until the clock has been moved to `deadline` or beyond.
+    ///
+    /// Returns at once if that moment has come. The tolerance is not used.
+    /// - Throws: `CancellationError`, at once, when the task is cancelled; also if it was cancelled before.
+    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        try Task.checkCancellation()
+        let wait = Wait()
+        let content: [Wait]? = state.withLock { state in
+            guard state.sleepers.add(wait, until: deadline) else { return nil }
+            return state.watchers.take(at: state.sleepers.count)
+        }
+        guard let content else { return }
+        for watcher in content { watcher.end() }
+        let woken = await wait.suspend(forgottenWhenCancelled: {
+            state.withLock { $0.sleepers.remove(wait) }
+        })
+        if !woken { throw CancellationError() }
+    }
+
+    /// Moves the clock forward and wakes the sleepers whose time has come.
+    ///
+    /// A duration that is not positive moves nothing. See ``advance(to:)`` for the order.
+    public func advance(by duration: Duration) {
+        advance { $0.advanced(by: duration) }
+    }
+
+    /// Moves the clock forward to `instant` and wakes the sleepers whose time has come.
+    ///
+    /// They are resumed by the calling thread in the order of their deadlines, those with equal deadlines in the order
+    /// in which they came. They have not yet run when this returns, and the clock then stands at `instant` for all of
+    /// them: a task that sleeps in a loop should be moved from one ``nextDeadline`` to the next. Time never goes back:
+    /// an earlier instant moves nothing.
+    public func advance(to instant: Instant) {
+        advance { _ in instant }
+    }
+
+    /// Suspends until at least `count` tasks sleep on this clock, so that a test can wait for its subject.
+    ///
+    /// When the waiting task is cancelled it returns at once, whatever the number.
+    public func waitForSleepers(count: Int) async {
+        let wait = Wait()
+        let mustWait = state.withLock { state in
+            guard state.sleepers.count < count else { return false }
+            state.watchers.add(wait, target: count)
+            return true
+        }
+        guard mustWait else { return }
+        _ = await wait.suspend(forgottenWhenCancelled: {
+            state.withLock { $0.watchers.remove(wait) }
+        })
+    }
+
+    private func advance(_ target: (Instant) -> Instant) {
+        let woken = state.withLock { $0.sleepers.advance(to: target($0.sleepers.now)) }
+        for sleeper in woken { sleeper.end() }
+    }
+}

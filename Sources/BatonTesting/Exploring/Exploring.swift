@@ -1,0 +1,51 @@
+/// Runs the body under many schedules, each drawn from another seed, until one fails.
+///
+/// ```swift
+/// @Test func bothOrdersGiveTheSameSum() async throws {
+///     try await exploring { scheduler in
+///         let queue = AsyncOperationQueue(executor: scheduler)
+///         …
+///         try #require(sum == 3)
+///     }
+/// }
+/// ```
+///
+/// The body runs once for a seed, from `firstSeed` upwards, one run after the other, each on a ``SeededScheduler`` of
+/// its own and with the caller's task-local values. It fails by throwing: write `try #require`. A failed `#expect` is
+/// counted for the test, but nobody can tell from outside that it failed, so the exploration goes on and the seed
+/// remains unknown.
+///
+/// The environment variable `BATON_SEED`, if set, is the only seed that is run, in every exploration.
+/// - Throws: ``ScheduleFailure`` for the first seed that fails, which is also printed, with how to run it again;
+///   ``ScheduleError/malformedSeed(_:)``; `CancellationError` if the caller is cancelled.
+public func exploring(
+    schedules: Int = 1_000,
+    from firstSeed: UInt64 = 1,
+    _ body: @escaping @Sendable (SeededScheduler) async throws -> Void
+) async throws {
+    for seed in try SeedPlan(schedules: schedules, from: firstSeed, chosen: chosenSeed()) {
+        try await exploring(seed: seed, body)
+    }
+}
+
+/// Runs the body under one schedule only: the way to repeat a failure.
+///
+/// `BATON_SEED` has no influence.
+/// - Throws: ``ScheduleFailure`` if it fails, which is also printed; `CancellationError` if the caller is cancelled.
+public func exploring(
+    seed: UInt64,
+    _ body: @escaping @Sendable (SeededScheduler) async throws -> Void
+) async throws {
+    try Task.checkCancellation()
+    let scheduler = SeededScheduler(seed: seed)
+    do {
+        try await scheduler.run(body)
+    } catch {
+        // Whatever a cancelled body throws says nothing about its schedule.
+        try Task.checkCancellation()
+        let failure = ScheduleFailure(
+            seed: seed, underlying: error, foreignJobCount: scheduler.foreignJobCount)
+        print(failure)
+        throw failure
+    }
+}

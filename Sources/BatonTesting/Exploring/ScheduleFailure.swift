@@ -1,0 +1,31 @@
+/// The schedule under which a body failed, found by ``exploring(schedules:from:_:)``.
+public struct ScheduleFailure: Error, CustomStringConvertible {
+    /// The seed of the schedule.
+    public let seed: UInt64
+
+    /// What the body or the scheduler threw.
+    public let underlying: any Error
+
+    /// How many jobs came from outside the scheduler; above zero, the seed may not repeat the failure.
+    public let foreignJobCount: Int
+
+    /// A failure under a seed.
+    public init(seed: UInt64, underlying: any Error, foreignJobCount: Int = 0) {
+        self.seed = seed
+        self.underlying = underlying
+        self.foreignJobCount = foreignJobCount
+    }
+
+    /// The seed, what was thrown, and how to run this schedule alone.
+    public var description: String {
+        let doubt =
+            foreignJobCount == 0
+            ? ""
+            : "\n\(foreignJobCount) job(s) came from outside the scheduler, so the seed may not repeat this."
+        return """
+            Failed under seed \(seed): \(underlying)
+            To run this schedule alone: exploring(seed: \(seed)) { … }, \
+            or BATON_SEED=\(seed) swift test --filter <this test>\(doubt)
+            """
+    }
+}

@@ -1,0 +1,27 @@
+/// Random numbers that depend on a seed alone: the same on every machine and in every process.
+///
+/// This is SplitMix64, after Sebastiano Vigna's public-domain `splitmix64.c` (https://prng.di.unimi.it/splitmix64.c),
+/// the generator of Guy Steele, Doug Lea and Christine Flood, "Fast splittable pseudorandom number generators" (2014).
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    /// The sequence that belongs to `seed`.
+    public init(seed: UInt64) {
+        state = seed
+    }
+
+    /// The next number of the sequence.
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `bound`. Our own, because the standard library may change its way from one release to the next.
+    mutating func next(below bound: Int) -> Int {
+        // The bias for a bound far below 2^64 is far below anything a test could notice.
+        Int(next().multipliedFullWidth(by: UInt64(bound)).high)
+    }
+}

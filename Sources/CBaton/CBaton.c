@@ -1,0 +1,23 @@
+#include "CBaton.h"
+#include <stdio.h>
+
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+
+#if __has_feature(thread_sanitizer)
+void __tsan_acquire(void *);
+void __tsan_release(void *);
+void baton_tsan_acquire(const void *address) { __tsan_acquire((void *)address); }
+void baton_tsan_release(const void *address) { __tsan_release((void *)address); }
+#else
+void baton_tsan_acquire(const void *address) { (void)address; }
+void baton_tsan_release(const void *address) { (void)address; }
+#endif
+
+static _Thread_local void *word;
+
+void *baton_thread_word(void) { return word; }
+void baton_set_thread_word(void *new_word) { word = new_word; }
+
+void baton_complain(const char *text) { fprintf(stderr, "%s\n", text); }

@@ -1,0 +1,14 @@
+// What Swift cannot say itself: two notes to ThreadSanitizer, one word per thread, a line on standard error.
+#pragma once
+
+/// What was written before `baton_tsan_release(p)` is seen after `baton_tsan_acquire(p)`. Both do nothing
+/// unless this target is compiled with -fsanitize=thread.
+void baton_tsan_acquire(const void *_Nonnull address);
+void baton_tsan_release(const void *_Nonnull address);
+
+/// This thread's word, null until the thread sets it.
+void *_Nullable baton_thread_word(void);
+void baton_set_thread_word(void *_Nullable word);
+
+/// Writes the text and a newline to standard error, in one call.
+void baton_complain(const char *_Nonnull text);

@@ -1,0 +1,133 @@
+import Testing
+
+@testable import BatonTesting
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+private struct Broken: Error, Equatable {}
+
+@Suite struct ExploringTests {
+    @Test func runsTheBodyUnderAsManySeedsAsAskedFor() async throws {
+        let seeds = EventLog<UInt64>()
+        try await exploring(schedules: 25, from: 100) { seeds($0.seed) }
+        #expect(seeds.events == Array(100..<125))
+    }
+
+    @Test func stopsAtTheFirstSeedThatFailsAndSaysWhich() async throws {
+        let seeds = EventLog<UInt64>()
+        let failure = await #expect(throws: ScheduleFailure.self) {
+            try await exploring(schedules: 25, from: 100) { scheduler in
+                seeds(scheduler.seed)
+                if scheduler.seed == 107 { throw Broken() }
+            }
+        }
+        #expect(failure?.seed == 107)
+        #expect(failure?.underlying as? Broken == Broken())
+        #expect(seeds.events == Array(100...107))
+    }
+
+    @Test func theFailureSaysHowToRunItAgain() {
+        let text = ScheduleFailure(seed: 107, underlying: Broken()).description
+        #expect(text.contains("Failed under seed 107: Broken()"))
+        #expect(text.contains("exploring(seed: 107)"))
+        #expect(text.contains("BATON_SEED=107"))
+        #expect(!text.contains("may not repeat"))
+        let doubtful = ScheduleFailure(seed: 1, underlying: Broken(), foreignJobCount: 2)
+        #expect(doubtful.description.contains("may not repeat"))
+    }
+
+    /// A lost update: two read before either writes. Some orders show it, others do not.
+    @Test func findsARaceThatOnlySomeOrdersShowAndRepeatsIt() async throws {
+        actor Account {
+            var balance = 0
+            func deposit() async {
+                let before = balance
+                await Task.yield()
+                balance = before + 1
+            }
+        }
+        @Sendable func subject(_ scheduler: SeededScheduler) async throws {
+            let account = Account()
+            async let one: Void = account.deposit()
+            async let other: Void = account.deposit()
+            _ = await (one, other)
+            if await account.balance != 2 { throw Broken() }
+        }
+        let passes = EventLog<UInt64>()
+        for seed in 1...50 as ClosedRange<UInt64> {
+            if (try? await SeededScheduler(seed: seed).run(subject)) != nil { passes(seed) }
+        }
+        #expect(passes.count > 0)
+        let found = await #expect(throws: ScheduleFailure.self) { try await exploring(schedules: 50, subject) }
+        let seed = try #require(found).seed
+        for _ in 0..<5 {
+            let again = await #expect(throws: ScheduleFailure.self) { try await exploring(seed: seed, subject) }
+            #expect(again?.seed == seed)
+        }
+    }
+
+    @Test func aHangIsReportedWithItsSeed() async {
+        let failure = await #expect(throws: ScheduleFailure.self) {
+            try await exploring(schedules: 3, from: 5) { _ in await Gate().wait() }
+        }
+        #expect(failure?.seed == 5)
+        #expect(failure?.underlying as? ScheduleError == .stuck(seed: 5))
+    }
+
+    @Test func aCancelledExplorationEndsWithTheCancellationAndBlamesNoSeed() async {
+        let begun = Gate()
+        let exploration = Task {
+            try await exploring { _ in
+                begun.open()
+                while !Task.isCancelled { await Task.yield() }
+                throw Broken()
+            }
+        }
+        await begun.wait()
+        exploration.cancel()
+        await #expect(throws: CancellationError.self) { try await exploration.value }
+    }
+
+    @Test func theEnvironmentChoosesTheOnlySeed() async {
+        await #expect(processExitsWith: .success) {
+            setenv("BATON_SEED", "77", 1)
+            let seeds = EventLog<UInt64>()
+            try await exploring { seeds($0.seed) }
+            guard seeds.events == [77] else { exit(1) }
+        }
+    }
+
+    @Test func theFailingSeedIsPrinted() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+            try? await exploring(schedules: 9, from: 40) { if $0.seed == 43 { throw Broken() } }
+            fflush(nil)
+        }
+        let output = String(decoding: try #require(result).standardOutputContent, as: UTF8.self)
+        #expect(output.contains("Failed under seed 43: Broken()"))
+    }
+}
+
+@Suite struct SeedPlanTests {
+    @Test func goesUpwardsFromTheFirst() throws {
+        #expect(Array(try SeedPlan(schedules: 3, from: 7, chosen: nil)) == [7, 8, 9])
+        #expect(Array(try SeedPlan(schedules: 3, from: .max, chosen: "")) == [.max, 0, 1])
+        #expect(Array(try SeedPlan(schedules: 0, from: 7, chosen: nil)) == [])
+        #expect(Array(try SeedPlan(schedules: -1, from: 7, chosen: nil)) == [])
+    }
+
+    @Test func aChosenSeedIsTheOnlyOne() throws {
+        #expect(Array(try SeedPlan(schedules: 3, from: 7, chosen: "42")) == [42])
+        #expect(Array(try SeedPlan(schedules: 3, from: 7, chosen: "0xff")) == [255])
+    }
+
+    @Test(arguments: ["seven", "-1", "1.5", "0x", " 1", "18446744073709551616"])
+    func whatIsNoSeedIsAnError(text: String) {
+        #expect(throws: ScheduleError.malformedSeed(text)) { try SeedPlan(schedules: 3, from: 7, chosen: text) }
+    }
+}

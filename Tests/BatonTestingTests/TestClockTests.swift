@@ -1,0 +1,94 @@
+import BatonTesting
+import Testing
+
+@Suite struct TestClockTests {
+    @Test func standsStillUntilItIsMoved() {
+        let clock = TestClock()
+        #expect(clock.now == .start)
+        clock.advance(by: .seconds(2))
+        #expect(clock.now == TestClock.Instant.start.advanced(by: .seconds(2)))
+        clock.advance(to: .init(sinceStart: .seconds(3)))
+        #expect(clock.now.sinceStart == .seconds(3))
+    }
+
+    @Test func neverMovesBack() {
+        let clock = TestClock()
+        clock.advance(by: .seconds(2))
+        clock.advance(by: .seconds(-1))
+        clock.advance(to: .start)
+        #expect(clock.now.sinceStart == .seconds(2))
+    }
+
+    @Test func aSleeperWakesWhenItsTimeHasComeAndNotBefore() async throws {
+        let clock = TestClock()
+        let log = EventLog<String>()
+        let nap = Task {
+            try await clock.sleep(for: .seconds(10))
+            log("awake at \(clock.now.sinceStart)")
+        }
+        await clock.waitForSleepers(count: 1)
+        #expect(clock.nextDeadline == .init(sinceStart: .seconds(10)))
+        clock.advance(by: .seconds(9))
+        #expect(clock.sleeperCount == 1)
+        clock.advance(by: .seconds(1))
+        #expect(clock.sleeperCount == 0)
+        #expect(clock.nextDeadline == nil)
+        try await nap.value
+        #expect(log.events == ["awake at 10.0 seconds"])
+    }
+
+    @Test func aDeadlineInThePastReturnsAtOnce() async throws {
+        let clock = TestClock()
+        clock.advance(by: .seconds(5))
+        try await clock.sleep(until: .init(sinceStart: .seconds(5)))
+        try await clock.sleep(until: .start)
+    }
+
+    @Test func cancellingASleeperWakesItAtOnceAndItIsForgotten() async throws {
+        let clock = TestClock()
+        let nap = Task { try await clock.sleep(for: .seconds(10)) }
+        await clock.waitForSleepers(count: 1)
+        nap.cancel()
+        #expect(clock.sleeperCount == 0)
+        await #expect(throws: CancellationError.self) { try await nap.value }
+        #expect(clock.now == .start)
+    }
+
+    @Test func aCancelledTaskDoesNotBeginToSleep() async throws {
+        let clock = TestClock()
+        let gate = Gate()
+        let nap = Task {
+            await gate.wait()
+            try await clock.sleep(until: .start)
+        }
+        nap.cancel()
+        gate.open()
+        await #expect(throws: CancellationError.self) { try await nap.value }
+    }
+
+    @Test func waitForSleepersWaitsForAllOfThem() async throws {
+        let clock = TestClock()
+        try await SeededScheduler(seed: 1).run { scheduler in
+            let log = EventLog<String>()
+            let watcher = Task(executorPreference: scheduler) {
+                await clock.waitForSleepers(count: 3)
+                log("\(clock.sleeperCount) asleep")
+            }
+            let naps = (1...3).map { second in
+                Task(executorPreference: scheduler) { try await clock.sleep(for: .seconds(second)) }
+            }
+            await watcher.value
+            #expect(log.events == ["3 asleep"])
+            clock.advance(by: .seconds(3))
+            for nap in naps { try await nap.value }
+        }
+    }
+
+    @Test func aCancelledWatcherDoesNotWait() async {
+        let clock = TestClock()
+        let watcher = Task { await clock.waitForSleepers(count: 1) }
+        watcher.cancel()
+        await watcher.value
+        #expect(clock.sleeperCount == 0)
+    }
+}
