@@ -25,9 +25,10 @@ test: ## run all tests
 	swift test $(SWIFTFLAGS)
 
 .PHONY: lint
-lint: ## check the format
+lint: ## check the format, and that the README shows what is compiled
 	@scripts/bootstrap lint
 	swift format lint --recursive --strict $(FORMATTED)
+	scripts/check-readme
 
 .PHONY: format
 format: ## put everything in the right format

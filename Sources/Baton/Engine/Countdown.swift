@@ -18,6 +18,9 @@ struct Countdown: ~Copyable {
         let wasEnded: Bool
         /// A dependent registered while it was linking: a cycle may have been closed.
         let wasAwaited: Bool
+
+        /// Of an operation without dependencies, when `linked` has been called and this was found.
+        static let endedWithoutLinks = Linked(isReady: true, wasEnded: true, wasAwaited: false)
     }
 
     private static let linking = 1 << 60

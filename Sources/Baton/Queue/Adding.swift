@@ -119,9 +119,7 @@ extension QueueCore {
         claimed._withUnsafeGuaranteedRef { operation in
             var links = Links()
             switch operation.edges {
-            case .none:
-                operation.endAfterLinking()
-                return
+            case .none: break
             case .one(let source):
                 operation.countdown.expect(1)
                 links.register(operation: claimed, with: source)
@@ -129,9 +127,11 @@ extension QueueCore {
                 operation.countdown.expect(sources.count)
                 for source in sources { links.register(operation: claimed, with: source) }
             }
-            let linked = operation.countdown.linked(missed: links.missed)
+            let linked = operation.edges.isEmpty ? .endedWithoutLinks : operation.countdown.linked(missed: links.missed)
             if linked.wasEnded {
                 operation.endAfterLinking()
+                // Else its last source lets it go.
+                if linked.isReady { claimed.release() }
             } else if linked.isReady {
                 Batch.append(claimed, &batch.ready, &batch.lastReady)
             } else if links.waitsForAdded, operation.wasAwaitedAtClaim || linked.wasAwaited {

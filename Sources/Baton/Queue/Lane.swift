@@ -1,3 +1,5 @@
+import Synchronization
+
 /// One task that runs many operations, one after another, for as long as there is something to run. A lane belongs to one
 /// task for ever and is never used again, so that a cancel meant for one operation cannot reach another.
 final class Lane: Sendable {
@@ -11,8 +13,11 @@ final class Lane: Sendable {
     /// The queue, to be compared and nothing else.
     let queue: ObjectIdentifier
 
-    // Set and read by the lane's own task alone.
+    // Set before the task-local is bound, then constant.
     nonisolated(unsafe) private var ownTask: UnsafeCurrentTask?
+    /// Once it is over, another task may have the same address as the lane's had.
+    private let isOver = Atomic<Bool>(false)
+    // Set and read by the lane's own task alone.
     nonisolated(unsafe) unowned(unsafe) var running: AnyOperation?
 
     @TaskLocal private static var current: Lane?
@@ -26,7 +31,7 @@ final class Lane: Sendable {
         let task = core.spawner.spawn {
             lane.ownTask = withUnsafeCurrentTask { $0 }
             await Lane.$current.withValue(lane) { await core.work(on: lane) }
-            lane.ownTask = nil
+            lane.isOver.store(true, ordering: .releasing)
         }
         // A cancel may have come before the task was known here.
         let wasCancelled = lane.link.withLock { link in
@@ -52,8 +57,8 @@ final class Lane: Sendable {
 
     /// The lane of the task that calls, if it is a lane's own: not a child task of a body, nor one that a body has started.
     static var ofThisTask: Lane? {
-        guard let lane = current, let own = lane.ownTask else { return nil }
-        return withUnsafeCurrentTask { $0 == own } ? lane : nil
+        guard let lane = current, !lane.isOver.load(ordering: .acquiring) else { return nil }
+        return withUnsafeCurrentTask { $0 == lane.ownTask } ? lane : nil
     }
 }
 

@@ -13,30 +13,28 @@ extension QueueCore {
         var budget = Self.inlineBudget
         var next = take(change { $0.scheduler.laneStarted() })
         while let operation = next {
-            guard let body = begin(operation, on: lane) else {
-                operation.release()
-                next = take(change { $0.scheduler.nextTurn() })
-                continue
+            var run = Run(isRun: false)
+            if let body = begin(operation, on: lane) {
+                await body(operation.takeUnretainedValue())
+                run = finish(operation, on: lane)
             }
-            await body(operation.takeUnretainedValue())
-            let run = finish(operation, on: lane)
 
             if run.spendsLane {
                 retire(operation, run)
                 return
             }
             if slice.isOver() {
-                if endSlice(operation, givingBack: run.follower) { return }
+                if endSlice(operation, run) { return }
                 await Task.yield()
                 slice.restart()
                 next = take(change { $0.scheduler.nextTurn() })
                 budget = Self.inlineBudget
             } else if let follower = run.follower, mayContinue(with: follower, budget) {
-                letGo(operation, state.withLock { leave(operation, &$0) })
+                letGo(operation, state.withLock { leave(operation, run, &$0) })
                 next = follower
                 budget -= 1
             } else {
-                next = takeNext(after: operation, listing: run.follower)
+                next = takeNext(after: operation, run)
                 budget = Self.inlineBudget
             }
         }
@@ -45,11 +43,13 @@ extension QueueCore {
     // MARK: The steps
 
     private struct Run {
+        /// False: it had been cancelled while it was ready, and left the queue then.
+        var isRun = true
         /// The first operation that it made ready, for the same lane to go on with.
         var follower: Unmanaged<AnyOperation>?
         /// Its task was cancelled, or the body left waits open that have lent its slot: no other body may run on it.
-        var spendsLane: Bool
-        var holdsSlot: Bool
+        var spendsLane = false
+        var holdsSlot = true
     }
 
     /// Nil: it was cancelled while it was ready.
@@ -86,8 +86,8 @@ extension QueueCore {
     }
 
     @inline(__always)
-    private func leave(_ operation: Unmanaged<AnyOperation>, _ state: inout State) -> Departure {
-        operation._withUnsafeGuaranteedRef { leave($0, &state) }
+    private func leave(_ operation: Unmanaged<AnyOperation>, _ run: Run, _ state: inout State) -> Departure {
+        run.isRun ? operation._withUnsafeGuaranteedRef { leave($0, &state) } : .ordinary
     }
 
     @inline(__always)
@@ -97,12 +97,10 @@ extension QueueCore {
     }
 
     @inline(__always)
-    private func takeNext(
-        after operation: Unmanaged<AnyOperation>, listing follower: Unmanaged<AnyOperation>?
-    ) -> Unmanaged<AnyOperation>? {
+    private func takeNext(after operation: Unmanaged<AnyOperation>, _ run: Run) -> Unmanaged<AnyOperation>? {
         let (turn, departure) = change { state in
-            let departure = leave(operation, &state)
-            if let follower { state.scheduler.append(follower) }
+            let departure = leave(operation, run, &state)
+            if let follower = run.follower { state.scheduler.append(follower) }
             return (state.scheduler.nextTurn(), departure)
         }
         letGo(operation, departure)
@@ -110,12 +108,10 @@ extension QueueCore {
     }
 
     /// True: the lane ends, because another one waits for its thread.
-    private func endSlice(
-        _ operation: Unmanaged<AnyOperation>, givingBack follower: Unmanaged<AnyOperation>?
-    ) -> Bool {
+    private func endSlice(_ operation: Unmanaged<AnyOperation>, _ run: Run) -> Bool {
         let (ends, departure) = change { state in
-            let departure = leave(operation, &state)
-            return (state.scheduler.endSlice(givingBack: follower), departure)
+            let departure = leave(operation, run, &state)
+            return (state.scheduler.endSlice(givingBack: run.follower), departure)
         }
         letGo(operation, departure)
         return ends
@@ -125,7 +121,7 @@ extension QueueCore {
     @inline(never)
     private func retire(_ operation: Unmanaged<AnyOperation>, _ run: Run) {
         let departure = change { state in
-            let departure = leave(operation, &state)
+            let departure = leave(operation, run, &state)
             if let follower = run.follower { state.scheduler.append(follower) }
             if run.holdsSlot { state.scheduler.returnSlot() }
             return departure

@@ -8,7 +8,7 @@ struct Roster {
 
     mutating func reserve(_ more: Int) {
         let needed = count + more
-        if needed > places.capacity { places.reserveCapacity(max(needed, more < 64 ? places.capacity * 2 : needed)) }
+        if needed > places.capacity { places.reserveCapacity(max(needed, 2 * places.capacity)) }
     }
 
     @inline(__always)

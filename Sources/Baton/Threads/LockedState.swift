@@ -16,8 +16,9 @@ package struct LockedState<Value>: ~Copyable, Sendable {
     ) throws(Failure) -> Result {
         try mutex.withLock { (guarded: inout Guarded<Value>) throws(Failure) -> Guarded<Result> in
             #if BATON_TSAN
-                withUnsafePointer(to: &guarded) { baton_tsan_acquire($0) }
-                defer { withUnsafePointer(to: &guarded) { baton_tsan_release($0) } }
+                // The lock's address: taking that of the value would be an access to it.
+                withUnsafePointer(to: mutex) { baton_tsan_acquire($0) }
+                defer { withUnsafePointer(to: mutex) { baton_tsan_release($0) } }
             #endif
             return Guarded<Result>(content: try body(&guarded.content))
         }.content

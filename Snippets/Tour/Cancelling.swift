@@ -1,0 +1,11 @@
+import Baton
+
+let queue = AsyncOperationQueue(isSuspended: true)
+let doomed = AsyncOperation("doomed") { print("never printed") }
+let after = AsyncOperation("after") { print("runs all the same") }
+after.addDependency(doomed)
+queue.add(doomed, after)
+doomed.cancel(reason: .because("nobody wants it"))
+queue.isSuspended = false
+await queue.waitUntilIdle()
+print(doomed.result!)  // failure(cancelled because nobody wants it)
