@@ -23,20 +23,20 @@ struct Countdown: ~Copyable {
         static let endedWithoutLinks = Linked(isReady: true, wasEnded: true, wasAwaited: false)
     }
 
-    private static let linking = 1 << 60
-    private static let ended = 1 << 61
-    private static let awaited = 1 << 62
+    private static let linking: UInt32 = 1 << 28
+    private static let ended: UInt32 = 1 << 29
+    private static let awaited: UInt32 = 1 << 30
 
-    private let word = Atomic<Int>(linking)
+    private let word = Atomic<UInt32>(linking)
 
     /// Before the links are made: `count` sources will count down, or be reported as missed by `linked`.
     @inline(__always)
-    borrowing func expect(_ count: Int) { word.wrappingAdd(count, ordering: .relaxed) }
+    borrowing func expect(_ count: Int) { word.wrappingAdd(UInt32(count), ordering: .relaxed) }
 
     /// The links are made; `missed` sources had finished before.
     @inline(__always)
     borrowing func linked(missed: Int) -> Linked {
-        let now = word.wrappingSubtract(Self.linking + missed, ordering: .acquiringAndReleasing).newValue
+        let now = word.wrappingSubtract(Self.linking + UInt32(missed), ordering: .acquiringAndReleasing).newValue
         return Linked(
             isReady: now & (Self.ended - 1) == 0,
             wasEnded: now & Self.ended != 0,

@@ -11,11 +11,17 @@ struct Lifecycle {
 
     private(set) var phase = Phase.created
     private(set) var isCancelled = false
+    private let inputs: UInt32
     /// The lane whose task runs the body. The lane outlives the phase in which this is set.
     private(set) unowned(unsafe) var lane: Lane?
     private(set) var dependents = Dependents.none
     /// What few operations have. See ``Details``.
     private(set) var details: Details?
+
+    init(inputCount: Int = 0) { inputs = UInt32(inputCount) }
+
+    /// So many of the first edges hand over their outputs.
+    var inputCount: Int { Int(inputs) }
 
     mutating func madeDetails() -> Details {
         if let details { return details }
@@ -33,7 +39,7 @@ struct Lifecycle {
         /// It is the caller's to link. `isAwaited`: somebody already waits for it, so a cycle may be closed by it.
         case claimed(isAwaited: Bool)
         case addedBefore
-        /// It was cancelled before anybody added it.
+        /// Added and done, or cancelled before anybody added it.
         case finishedBefore
     }
 

@@ -68,7 +68,10 @@ extension AnyOperation {
     }
 
     /// Of a ready operation: its body will run.
-    final var inputsHaveOutputs: Bool { !edges.all.prefix(Int(inputCount)).contains { $0.hasFailed } }
+    final var inputsHaveOutputs: Bool { !inputs.contains { $0.hasFailed } }
+
+    /// Of one that has not finished.
+    final var inputs: ArraySlice<AnyOperation> { edges.all.prefix(life.withLock { $0.inputCount }) }
 }
 
 extension OperationError {

@@ -58,7 +58,7 @@ extension AsyncOperation {
 extension AnyOperation {
     /// Every input was seen finished. False: one has no output, and this operation's failure is stored.
     final func inputsAreThere() -> Bool {
-        for input in edges.all.prefix(Int(inputCount)) {
+        for input in inputs {
             if let failure = input.failure {
                 setFailure(failure.passedOn(by: input.reference))
                 return false

@@ -8,26 +8,26 @@ public class AnyOperation: @unchecked Sendable {
 
     @usableFromInline typealias Body = nonisolated(nonsending) @Sendable (AnyOperation) async -> Void
 
-    final let life = LockedState(Lifecycle())
+    final let life: LockedState<Lifecycle>
     final let countdown = Countdown()
+
+    // In the gap that the countdown leaves. `queueNumber`, `level` and `isChild` are constant after the claim, and written
+    // under the lock before; `rosterIndex` is guarded by the queue's lock; `hasFailed` belongs to `outcome`.
+    @exclusivity(unchecked) final var queueNumber: UInt32 = 0
+    @exclusivity(unchecked) final var rosterIndex: UInt32 = 0
+    @exclusivity(unchecked) final var level = OperationPriority.normal
+    @exclusivity(unchecked) final var isChild = false
+    @exclusivity(unchecked) final var hasFailed = false
 
     // Written under the lock while created; frozen by the add and read without it by the linking thread; dropped in the
     // step that finishes the operation, which cannot come before linking has ended.
     @exclusivity(unchecked) final var edges: Edges
     @exclusivity(unchecked) final var body: Body?
-    final let inputCount: UInt32
 
-    // Written under the lock while created, or in the claim; constant afterwards.
-    @exclusivity(unchecked) final var level = OperationPriority.normal
-    @exclusivity(unchecked) final var isChild = false
-    @exclusivity(unchecked) final var wasAwaitedAtClaim = false
-    @exclusivity(unchecked) final var hasFailed = false
-    @exclusivity(unchecked) final var queueNumber: UInt32 = 0
-    /// Not retained; see ``core``.
+    // Written in the claim, constant afterwards. Not retained; see ``core``.
     @exclusivity(unchecked) final var home: Unmanaged<QueueCore>?
 
-    // Guarded by the queue's lock.
-    @exclusivity(unchecked) final var rosterIndex: UInt32 = 0
+    // Belongs to the thread that adds the operation until it is listed; then guarded by the queue's lock.
     @exclusivity(unchecked) final var link: Unmanaged<AnyOperation>?
 
     // With `hasFailed`: written once, before the phase becomes finished, by whoever finishes the operation; read only by
@@ -39,7 +39,7 @@ public class AnyOperation: @unchecked Sendable {
     @usableFromInline
     init(_ name: String?, procedure: (any Any.Type)?, inputs: [AnyOperation], body: @escaping Body) {
         edges = Edges(inputs)
-        inputCount = UInt32(inputs.count)
+        life = LockedState(Lifecycle(inputCount: inputs.count))
         self.body = body
         procedureType = procedure
         if let name { life.withLock { $0.madeDetails().name = name } }
@@ -49,7 +49,7 @@ public class AnyOperation: @unchecked Sendable {
     @usableFromInline
     init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: @escaping Body) {
         edges = input.map { .one($0) } ?? .none
-        inputCount = input == nil ? 0 : 1
+        life = LockedState(Lifecycle(inputCount: input == nil ? 0 : 1))
         self.body = body
         procedureType = procedure
         if let name { life.withLock { $0.madeDetails().name = name } }

@@ -37,7 +37,7 @@ extension AnyOperation {
         let answer = life.withLock { life -> Answer in
             if life.phase != .created { return .tooLate }
             let all = edges.all
-            let inputs = all.prefix(Int(inputCount))
+            let inputs = all.prefix(life.inputCount)
             edges = Edges(inputs + all.dropFirst(inputs.count).filter { $0 !== operation })
             return inputs.contains { $0 === operation } ? .isInput : .done
         }

@@ -58,7 +58,7 @@ extension QueueCore {
                     operation.home = .passUnretained(self)
                     operation.queueNumber = number
                     operation.isChild = asChild
-                    operation.wasAwaitedAtClaim = isAwaited
+                    if isAwaited { operation.countdown.noteAwaited() }
                 }
                 return claim
             }
@@ -74,7 +74,9 @@ extension QueueCore {
 
     @inline(never)
     private func refuse(_ operation: AnyOperation, _ claim: Lifecycle.Claim, _ callSite: CallSite?) {
-        if case .addedBefore = claim, let callSite {
+        // One that was cancelled before anybody added it has finished, and this is its first add.
+        let wasAdded = if case .addedBefore = claim { true } else { operation.home != nil }
+        if wasAdded, let callSite {
             report(Misuse(.addedTwice, operation: operation.reference, callSite: callSite))
         }
     }
@@ -134,7 +136,7 @@ extension QueueCore {
                 if linked.isReady { claimed.release() }
             } else if linked.isReady {
                 Batch.append(claimed, &batch.ready, &batch.lastReady)
-            } else if links.waitsForAdded, operation.wasAwaitedAtClaim || linked.wasAwaited {
+            } else if links.waitsForAdded, linked.wasAwaited {
                 _ = CycleFinder.breakCycles(through: operation)
             }
         }

@@ -1,0 +1,44 @@
+/// Runs all contestants of one workload at one size in interleaved rounds, so that whatever slows the machine down for a
+/// while slows all of them down.
+struct Rounds {
+    let job: Job
+    let contestants: [any Contestant]
+    /// How many; fewer, but not less than the lower bound, when they take longer than `seconds`.
+    let count: ClosedRange<Int>
+    let seconds: Double
+    /// A contestant that alone has taken so long, and has been measured `patience.rounds` times, sits the rest out.
+    let patience: (seconds: Double, rounds: Int)
+
+    /// Nanoseconds per operation by contestant, a value for each round.
+    func run() -> [(contestant: String, samples: [Double])] {
+        warmUp()
+        var samples = [[Double]](repeating: [], count: contestants.count)
+        var random = Xorshift()
+        var spent = [Nanoseconds](repeating: 0, count: contestants.count)
+        for round in 0..<count.upperBound {
+            if round >= count.lowerBound && spent.reduce(0, +) > seconds * 1e9 { break }
+            // Shuffled: some leave their threads spinning for a while, and who comes next should not always be the same.
+            for index in contestants.indices.shuffled(using: &random) {
+                if spent[index] > patience.seconds * 1e9 && samples[index].count >= patience.rounds { continue }
+                let elapsed = contestants[index].run(job)
+                spent[index] += elapsed
+                samples[index].append(elapsed / Double(job.count))
+            }
+        }
+        return zip(contestants, samples).map { ($0.name, $1) }
+    }
+
+    private func warmUp() {
+        let small = Job(job.workload, count: min(job.count, 500))
+        for contestant in contestants { _ = contestant.run(small) }
+    }
+}
+
+extension [Double] {
+    /// The value at a share of the sorted list, 0.5 for the median.
+    func quantile(_ share: Double) -> Double {
+        sorted()[Int((Double(count - 1) * share).rounded())]
+    }
+
+    var median: Double { quantile(0.5) }
+}

@@ -1,0 +1,74 @@
+/// What this package promises of its speed, and whether a run kept it.
+struct Target {
+    enum Requirement {
+        /// At least so many times as fast as another contestant.
+        case faster(than: String, n: Int, times: Double)
+        /// The whole takes at most as long as n to this power.
+        case growth(from: Int, to: Int, exponent: Double)
+        case nanoseconds(n: Int, atMost: Double)
+        case bytes(atMost: Double)
+        /// At most this share of another contestant's memory, given as 1/x.
+        case smaller(than: String, times: Double)
+    }
+
+    let workload: String
+    let requirement: Requirement
+
+    static let all: [Target] =
+        [
+            Target("a", .faster(than: "OperationQueue", n: 100_000, times: 12)),
+            Target("a", .faster(than: "TaskGroup", n: 100_000, times: 8)),
+            Target("b", .faster(than: "OperationQueue width 1", n: 100_000, times: 18)),
+            Target("b", .faster(than: "OperationQueue", n: 1000, times: 500)),
+            Target("b", .faster(than: "Task", n: 100_000, times: 6)),
+            Target("c", .faster(than: "OperationQueue width 2", n: 10_000, times: 15)),
+            Target("d", .faster(than: "OperationQueue width 2", n: 10_000, times: 8)),
+            Target("d", .faster(than: "Task", n: 10_000, times: 3)),
+            Target("e", .faster(than: "OperationQueue width 1", n: 100_000, times: 9)),
+            Target("h1", .faster(than: SerialLoop.name, n: 100_000, times: 1.5)),
+            Target("h10", .faster(than: SerialLoop.name, n: 10_000, times: 1.85)),
+            Target("i", .growth(from: 10_000, to: 100_000, exponent: 1.1)),
+            Target("i-reversed", .growth(from: 10_000, to: 100_000, exponent: 1.1)),
+            Target("k", .growth(from: 10_000, to: 100_000, exponent: 1.1)),
+            Target("k", .nanoseconds(n: 100_000, atMost: 1000)),
+            Target("a", .bytes(atMost: 184)),
+            Target("a", .smaller(than: "OperationQueue", times: 5)),
+            Target("a", .smaller(than: "TaskGroup", times: 7)),
+        ]
+        + ["a", "b", "c", "d", "e"].map { Target($0, .growth(from: 10_000, to: 1_000_000, exponent: 1.1)) }
+        + Release.allCases.map { Target($0.rawValue, .nanoseconds(n: 1_000_000, atMost: 100)) }
+
+    init(_ workload: String, _ requirement: Requirement) {
+        self.workload = workload
+        self.requirement = requirement
+    }
+
+    /// What it says, what was measured, and whether that is enough; nil if this run did not measure it.
+    func check(_ measurements: Measurements) -> (promise: String, measured: String, isMet: Bool)? {
+        let ours = BatonContestant.name
+        switch requirement {
+        case .faster(let other, let n, let times):
+            guard let mine = measurements.nanoseconds(workload, ours, n: n),
+                let theirs = measurements.nanoseconds(workload, other, n: n)
+            else { return nil }
+            let ratio = theirs / mine
+            return ("\(times.short) × as fast as \(other), n = \(n.grouped)", "\(ratio.short) ×", ratio >= times)
+        case .growth(let small, let large, let limit):
+            guard let exponent = measurements.exponent(workload, ours, from: small, to: large) else { return nil }
+            let range = "\(small.grouped) to \(large.grouped)"
+            return ("exponent at most \(limit.short), \(range)", exponent.short, exponent <= limit)
+        case .nanoseconds(let n, let limit):
+            guard let mine = measurements.nanoseconds(workload, ours, n: n) else { return nil }
+            let measured = mine.isFinite ? "\(mine.short) ns" : "crashed"
+            return ("at most \(limit.short) ns each, n = \(n.grouped)", measured, mine <= limit)
+        case .bytes(let limit):
+            guard let mine = measurements.bytes(workload, ours) else { return nil }
+            return ("at most \(limit.short) bytes each", "\(mine.short) bytes", mine <= limit)
+        case .smaller(let other, let times):
+            guard let mine = measurements.bytes(workload, ours), let theirs = measurements.bytes(workload, other)
+            else { return nil }
+            let ratio = theirs / mine
+            return ("at most 1/\(times.short) of the memory of \(other)", "1/\(ratio.short)", ratio >= times)
+        }
+    }
+}

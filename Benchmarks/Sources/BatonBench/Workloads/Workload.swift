@@ -1,0 +1,77 @@
+/// What is measured; the raw value is its name in tables, in the JSON file and after `--workload`.
+enum Workload: String, CaseIterable, Sendable {
+    case independent = "a"
+    case chain = "b"
+    case fan = "c"
+    case layers = "d"
+    case values = "e"
+    case bodies1 = "h1"
+    case bodies10 = "h10"
+    case bodies100 = "h100"
+    case adding = "i"
+    case addingReversed = "i-reversed"
+    case cancelling = "k"
+    case memory
+    case release
+
+    var title: String {
+        switch self {
+        case .independent: "N independent operations"
+        case .chain: "a chain of N"
+        case .fan: "1 → N → 1"
+        case .layers: "layers of √N, three dependencies each"
+        case .values: "a chain that passes a value"
+        case .bodies1: "independent bodies of 1 µs, width 2"
+        case .bodies10: "independent bodies of 10 µs, width 2"
+        case .bodies100: "independent bodies of 100 µs, width 2"
+        case .adding: "independent operations, added one by one by four tasks"
+        case .addingReversed: "a chain, added last operation first, one by one by four tasks, into a suspended queue"
+        case .cancelling: "cancelling N waiting operations"
+        case .memory: "memory of an operation at its peak"
+        case .release: "releasing a chain"
+        }
+    }
+
+    /// The graph workloads have nothing in their bodies and are run end to end.
+    var isGraph: Bool {
+        switch self {
+        case .independent, .chain, .fan, .layers, .values: true
+        default: false
+        }
+    }
+
+    /// How long a body spins, in microseconds.
+    var bodyMicroseconds: Int {
+        switch self {
+        case .bodies1: 1
+        case .bodies10: 10
+        case .bodies100: 100
+        default: 0
+        }
+    }
+
+    /// The sizes it is run at.
+    var counts: [Int] {
+        switch self {
+        case .independent, .chain, .fan, .layers, .values: [1000, 10_000, 100_000, 1_000_000]
+        case .bodies1: [100_000]
+        case .bodies10: [10_000]
+        case .bodies100: [2000]
+        case .adding, .addingReversed, .cancelling: [10_000, 100_000]
+        case .memory: [100_000]
+        case .release: [1_000_000]
+        }
+    }
+
+    /// The sizes of a quick run.
+    var quickCounts: [Int] {
+        switch self {
+        case .bodies1: [10_000]
+        case .bodies10: [2000]
+        case .bodies100: [500]
+        case .adding, .addingReversed, .cancelling: [1000, 10_000]
+        case .memory, .release: []
+        default: counts.filter { $0 <= 10_000 }
+        }
+    }
+}
