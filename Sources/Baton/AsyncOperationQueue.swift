@@ -140,8 +140,7 @@ extension AnyOperation {
     /// Adding an operation that was added before is ``Misuse``, and changes nothing.
     @discardableResult
     public final func add(to queue: AsyncOperationQueue, file: StaticString = #fileID, line: UInt = #line) -> Self {
-        let upstream = unaddedUpstream
-        queue.core.add(upstream.isEmpty ? [self] : upstream, CallSite(file: file, line: line))
+        queue.core.addWithUpstream(self, CallSite(file: file, line: line))
         return self
     }
 }
@@ -156,10 +155,11 @@ extension AsyncOperationQueue {
 
     /// Returns when every operation has finished and its handlers have returned.
     ///
-    /// While the queue is suspended, or an operation waits for one that nobody adds, this waits, too. A body that awaits the
-    /// idleness of its own queue would wait for itself: that is ``Misuse``, and returns at once.
+    /// While the queue is suspended, or an operation waits for one that nobody adds, this waits, too. A body or a handler
+    /// that awaits the idleness of its own queue would wait for itself: that is ``Misuse``, and returns at once; it cannot be
+    /// told in a child task of one.
     public func waitUntilIdle() async {
-        if Lane.ofThisTask?.queue == ObjectIdentifier(core) {
+        if OwnTask.current?.belongs(to: core) == true {
             return core.report(Misuse(.waitedForItsOwnQueue, queue: name))
         }
         await core.waitUntilIdle()

@@ -81,16 +81,18 @@ private struct Broken: Error, Equatable {}
     }
 
     @Test func aCancelledExplorationEndsWithTheCancellationAndBlamesNoSeed() async {
-        let begun = Gate()
+        let isKnown = Gate()
+        let known = EventLog<Task<Void, any Error>>()
         let exploration = Task {
+            await isKnown.wait()
             try await exploring { _ in
-                begun.open()
+                known.events[0].cancel()
                 while !Task.isCancelled { await Task.yield() }
                 throw Broken()
             }
         }
-        await begun.wait()
-        exploration.cancel()
+        known(exploration)
+        isKnown.open()
         await #expect(throws: CancellationError.self) { try await exploration.value }
     }
 

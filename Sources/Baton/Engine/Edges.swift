@@ -27,6 +27,12 @@ enum Edges {
         }
     }
 
+    mutating func take() -> Self {
+        let all = self
+        self = .none
+        return all
+    }
+
     init(_ operations: [AnyOperation]) {
         switch operations.count {
         case 0: self = .none

@@ -11,6 +11,8 @@ struct Lifecycle {
 
     private(set) var phase = Phase.created
     private(set) var isCancelled = false
+    /// Everything that it needs is known to have been added.
+    private(set) var isUpstreamAdded = false
     private let inputs: UInt32
     /// The lane whose task runs the body. The lane outlives the phase in which this is set.
     private(set) unowned(unsafe) var lane: Lane?
@@ -52,6 +54,8 @@ struct Lifecycle {
         case .finished: return .finishedBefore
         }
     }
+
+    mutating func upstreamWasAdded() { isUpstreamAdded = phase != .created }
 
     enum Registration {
         case registered(sourceWasAdded: Bool)

@@ -17,11 +17,18 @@ extension AnyOperation {
     final func deliver(from core: QueueCore?) {
         core?.deliveryBegan()
         let operation = Unmanaged.passRetained(self)
-        (core?.spawner ?? Spawner(executor: nil)).spawn {
-            await operation.takeUnretainedValue().runHandlers()
+        guard let core else {
+            Spawner(executor: nil).spawn {
+                await operation.takeUnretainedValue().runHandlers()
+                operation.release()
+            }
+            return
+        }
+        core.spawner.spawn {
+            await OwnTask.run(of: core) { _ in await operation.takeUnretainedValue().runHandlers() }
             // In this order: an idle queue has nothing alive.
             operation.release()
-            core?.deliveryEnded()
+            core.deliveryEnded()
         }
     }
 

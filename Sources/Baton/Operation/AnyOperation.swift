@@ -77,11 +77,12 @@ extension AnyOperation {
     @inline(never)
     private final func buryUnrun() {
         // Dependents that are still registered were cancelled, and only wait for this to be let go.
-        let (dependents, details) = life.withLock { life in (life.finish().dependents, life.takeDetails()) }
-        dependents.visit { if $0._withUnsafeGuaranteedRef({ $0.countdown.countDown() }) { $0.release() } }
-        let remains = Remains(body: body.take(), edges: edges, details: details)
-        edges = .none
-        Trampoline.run(.release(remains))
+        life.withLock { $0.finish() }.dependents.visit { dependent in
+            if dependent._withUnsafeGuaranteedRef({ $0.countdown.countDown() }) { dependent.release() }
+        }
+        // Moved, never copied: a copy that lives to the end of this scope would be released here, and recurse.
+        Trampoline.run(
+            .release(Remains(body: body.take(), edges: edges.take(), details: life.withLock { $0.takeDetails() })))
     }
 
     /// At the finish: nothing is retained after it.

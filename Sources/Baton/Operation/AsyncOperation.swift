@@ -70,13 +70,14 @@ extension AsyncOperation {
     ///
     /// Returns when the operation has finished; if nobody ever adds it, never. Cancelling the task that awaits does not
     /// interrupt this: cancel the operation, or use ``AsyncOperationQueue/run(_:)``. A body that awaits the value of another
-    /// operation lends its slot to the queue meanwhile.
+    /// operation lends its slot to the queue meanwhile. A child task of a body does not: use ``OperationContext/run(_:)``
+    /// there, which takes operations that were added before, too.
     ///
     /// - Throws: The error of the outcome; ``OperationError/dependencyCycle(_:)`` if the body of an operation awaits
     ///   something that waits for that operation.
     public final var value: Output {
         get async throws(OperationError) {
-            try await awaitOutcome(for: Lane.ofThisTask?.running)
+            try await awaitOutcome(for: OwnTask.current?.running)
             return try finishedResult.get()
         }
     }

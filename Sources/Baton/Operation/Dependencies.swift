@@ -59,24 +59,4 @@ extension AnyOperation {
     private final func reportTooLate(_ what: String, _ file: StaticString, _ line: UInt) {
         change(what, CallSite(file: file, line: line)) { _ in }
     }
-
-    /// This and everything that it needs, through edges of any kind, that nobody has added yet; sources first.
-    final var unaddedUpstream: [AnyOperation] {
-        var order: [AnyOperation] = []
-        var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
-        var path: [(operation: AnyOperation, sources: ArraySlice<AnyOperation>)] = []
-        func enter(_ operation: AnyOperation) {
-            let sources = operation.life.withLock { $0.phase == .created ? operation.edges.all : nil }
-            if let sources { path.append((operation, sources[...])) }
-        }
-        enter(self)
-        while let last = path.indices.last {
-            if let source = path[last].sources.popFirst() {
-                if seen.insert(ObjectIdentifier(source)).inserted { enter(source) }
-            } else {
-                order.append(path.removeLast().operation)
-            }
-        }
-        return order
-    }
 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// One task that runs many operations, one after another, for as long as there is something to run. A lane belongs to one
 /// task for ever and is never used again, so that a cancel meant for one operation cannot reach another.
 final class Lane: Sendable {
@@ -10,28 +8,10 @@ final class Lane: Sendable {
 
     private let link = LockedState(Link())
 
-    /// The queue, to be compared and nothing else.
-    let queue: ObjectIdentifier
-
-    // Set before the task-local is bound, then constant.
-    nonisolated(unsafe) private var ownTask: UnsafeCurrentTask?
-    /// Once it is over, another task may have the same address as the lane's had.
-    private let isOver = Atomic<Bool>(false)
-    // Set and read by the lane's own task alone.
-    nonisolated(unsafe) unowned(unsafe) var running: AnyOperation?
-
-    @TaskLocal private static var current: Lane?
-
-    init(of core: QueueCore) { queue = ObjectIdentifier(core) }
-
-    // MARK: Its task
-
     static func start(on core: QueueCore) {
-        let lane = Lane(of: core)
+        let lane = Lane()
         let task = core.spawner.spawn {
-            lane.ownTask = withUnsafeCurrentTask { $0 }
-            await Lane.$current.withValue(lane) { await core.work(on: lane) }
-            lane.isOver.store(true, ordering: .releasing)
+            await OwnTask.run(of: core) { await core.work(on: lane, as: $0) }
         }
         // A cancel may have come before the task was known here.
         let wasCancelled = lane.link.withLock { link in
@@ -52,14 +32,6 @@ final class Lane: Sendable {
 
     /// For ``Trampoline`` only.
     func cancelTaskNow() { link.withLock { $0.task }?.cancel() }
-
-    // MARK: Whose body is this?
-
-    /// The lane of the task that calls, if it is a lane's own: not a child task of a body, nor one that a body has started.
-    static var ofThisTask: Lane? {
-        guard let lane = current, !lane.isOver.load(ordering: .acquiring) else { return nil }
-        return withUnsafeCurrentTask { $0 == lane.ownTask } ? lane : nil
-    }
 }
 
 /// Makes every task of Baton, with the queue's executor: a task made elsewhere would escape a seeded scheduler.

@@ -8,15 +8,16 @@ extension QueueCore {
     ///
     /// An operation is only ever named through its `Unmanaged` here: the queue's reference is let go before the queue is
     /// told, so that an idle queue has nothing alive.
-    nonisolated(nonsending) func work(on lane: Lane) async {
+    nonisolated(nonsending) func work(on lane: Lane, as task: OwnTask) async {
         var slice = Slice(byCount: slicesByCount)
         var budget = Self.inlineBudget
         var next = take(change { $0.scheduler.laneStarted() })
         while let operation = next {
             var run = Run(isRun: false)
-            if let body = begin(operation, on: lane) {
+            if let body = begin(operation, on: lane, as: task) {
                 await body(operation.takeUnretainedValue())
-                run = finish(operation, on: lane)
+                task.running = nil
+                run = finish(operation)
             }
 
             if run.spendsLane {
@@ -54,19 +55,20 @@ extension QueueCore {
 
     /// Nil: it was cancelled while it was ready.
     @inline(__always)
-    private func begin(_ current: Unmanaged<AnyOperation>, on lane: Lane) -> AnyOperation.Body? {
+    private func begin(
+        _ current: Unmanaged<AnyOperation>, on lane: Lane, as task: OwnTask
+    ) -> AnyOperation.Body? {
         current._withUnsafeGuaranteedRef { operation in
             guard operation.life.withLock({ $0.begin(on: lane) }) else { return nil }
-            lane.running = operation
+            task.running = operation
             if tap != nil, operation.inputsHaveOutputs { note(.started, operation) }
             return operation.body.take()
         }
     }
 
     @inline(__always)
-    private func finish(_ current: Unmanaged<AnyOperation>, on lane: Lane) -> Run {
+    private func finish(_ current: Unmanaged<AnyOperation>) -> Run {
         current._withUnsafeGuaranteedRef { operation in
-            lane.running = nil
             let ending = operation.life.withLock { $0.finish() }
             return Run(
                 follower: settle(operation, ending, continuing: true),

@@ -44,10 +44,7 @@ final class QueueCore: Sendable {
 
     deinit {
         QueueDirectory.leave(number)
-        // Only operations that were cancelled while they were ready can be left.
-        state.withLock { state in
-            while let operation = state.scheduler.popAnything() { operation.release() }
-        }
+        Self.release(state.withLock { $0.scheduler.takeFinished() })
     }
 
     // MARK: Change, settle, obey
@@ -85,9 +82,7 @@ final class QueueCore: Sendable {
         var next: Scheduler.Resumption? = first
         while let resumption = next {
             next = nil
-            let tookSlot = resumption.body.endWait()
-            Handover.willResume(resumption.body)
-            resumption.continuation.resume(returning: resumption.error)
+            let tookSlot = resumption.resume()
             let order = state.withLock { state in
                 if !tookSlot { state.scheduler.returnSlot() }
                 return settle(&state)
@@ -109,24 +104,36 @@ final class QueueCore: Sendable {
     @inline(__always)
     func leave(_ operation: AnyOperation, _ state: inout State) -> Departure {
         state.roster.leave(operation)
-        return state.roster.count == 0 ? .last(waking: takeIdleWaiters(&state)) : .ordinary
+        if state.roster.count > 0 { return .ordinary }
+        return .last(finished: state.scheduler.takeFinished(), waking: takeIdleWaiters(&state))
     }
 
     enum Departure {
         case ordinary
-        /// The queue has no operation left.
-        case last(waking: [UnsafeContinuation<Void, Never>])
+        /// The queue has no operation left but those that were cancelled while they were ready, and are still listed.
+        case last(finished: Unmanaged<AnyOperation>?, waking: [UnsafeContinuation<Void, Never>])
     }
 
     @inline(__always)
     func left(_ departure: Departure) {
-        if case .last(let idleWaiters) = departure { lastLeft(idleWaiters) }
+        if case .last(let finished, let idleWaiters) = departure { lastLeft(finished, idleWaiters) }
     }
 
     @inline(never)
-    private func lastLeft(_ idleWaiters: [UnsafeContinuation<Void, Never>]) {
+    private func lastLeft(
+        _ finished: Unmanaged<AnyOperation>?, _ idleWaiters: [UnsafeContinuation<Void, Never>]
+    ) {
+        Self.release(finished)
         resumeIdle(idleWaiters)
         Unmanaged.passUnretained(self).release()
+    }
+
+    private static func release(_ first: Unmanaged<AnyOperation>?) {
+        var next = first
+        while let operation = next {
+            next = operation._withUnsafeGuaranteedRef { $0.link }
+            operation.release()
+        }
     }
 
     private func takeIdleWaiters(_ state: inout State) -> [UnsafeContinuation<Void, Never>] {

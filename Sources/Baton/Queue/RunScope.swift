@@ -20,7 +20,7 @@ final class RunScope: Sendable {
 
     /// Returns when the operation has finished, cancelled or not: no work goes on behind the caller.
     nonisolated(nonsending) func outcome() async throws(OperationError) {
-        let body = parent ?? Lane.ofThisTask?.running
+        let body = parent ?? OwnTask.current?.running
         // `withTaskCancellationHandler` does not pass a typed error on.
         let outcome: Result<Void, OperationError> = await withTaskCancellationHandler {
             do throws(OperationError) {
@@ -35,8 +35,7 @@ final class RunScope: Sendable {
 
     private func add() {
         if progress.withLock({ $0.isCancelled }) { return }
-        let added = operation.unaddedUpstream
-        core.add(added, asChildren: parent != nil, nil)
+        let added = core.addWithUpstream(operation, asChildren: parent != nil, nil)
         let isCancelled = progress.withLock { progress in
             progress.added = added
             return progress.isCancelled

@@ -6,18 +6,14 @@ struct ReadyList {
 
     @inline(__always) var isEmpty: Bool { head == nil }
 
+    /// The others follow by their links.
+    var first: Unmanaged<AnyOperation>? { head }
+
     @inline(__always)
     mutating func append(_ operation: Unmanaged<AnyOperation>) {
         operation._withUnsafeGuaranteedRef { $0.link = nil }
         if let tail { tail._withUnsafeGuaranteedRef { $0.link = operation } } else { head = operation }
         tail = operation
-    }
-
-    @inline(__always)
-    mutating func prepend(_ operation: Unmanaged<AnyOperation>) {
-        operation._withUnsafeGuaranteedRef { $0.link = head }
-        if head == nil { tail = operation }
-        head = operation
     }
 
     @inline(__always)

@@ -6,16 +6,28 @@ struct Scheduler {
     /// A body whose last wait has ended, and which needs a slot to go on. An object, because it is rare, and what may hold
     /// one is copied at every turn.
     final class Resumption {
-        let body: AnyOperation
-        let continuation: UnsafeContinuation<OperationError?, Never>
-        let error: OperationError?
+        let level: OperationPriority
+        private(set) var body: AnyOperation?
+        private let continuation: UnsafeContinuation<OperationError?, Never>
+        private let error: OperationError?
 
         init(
             body: AnyOperation, continuation: UnsafeContinuation<OperationError?, Never>, error: OperationError? = nil
         ) {
+            level = body.level
             self.body = body
             self.continuation = continuation
             self.error = error
+        }
+
+        /// A slot is booked for the body, which goes on. False: it did not take the slot. The body is let go first: it may
+        /// end, and its queue be idle, before this returns.
+        func resume() -> Bool {
+            let tookSlot = body?.endWait() ?? false
+            if let body { Handover.willResume(body) }
+            body = nil
+            continuation.resume(returning: error)
+            return tookSlot
         }
     }
 
@@ -84,21 +96,9 @@ struct Scheduler {
         }
     }
 
-    /// For one that a lane had taken already and gives back.
-    mutating func prepend(_ operation: Unmanaged<AnyOperation>) {
-        let (level, isChild) = operation._withUnsafeGuaranteedRef { ($0.level, $0.isChild) }
-        if isChild {
-            levels[level].children.prepend(operation)
-            withChildren.insert(level)
-        } else {
-            levels[level].ready.prepend(operation)
-            withReady.insert(level)
-        }
-    }
-
     mutating func append(_ resumption: Resumption) {
-        levels[resumption.body.level].resumptions.append(resumption)
-        resumable.insert(resumption.body.level)
+        levels[resumption.level].resumptions.append(resumption)
+        resumable.insert(resumption.level)
     }
 
     @inline(__always)
@@ -122,10 +122,15 @@ struct Scheduler {
         return resumption
     }
 
-    /// Everything that is still listed, whatever the suspension: for a queue that goes away.
-    mutating func popAnything() -> Unmanaged<AnyOperation>? {
+    /// Unlists everything, whatever the suspension. For a queue whose operations have all finished: what is listed was
+    /// cancelled while it was ready. Linked, to be released after unlocking.
+    mutating func takeFinished() -> Unmanaged<AnyOperation>? {
+        var all = ReadyList()
+        let wasSuspended = isSuspended
         isSuspended = false
-        return popOperation()
+        while let operation = popOperation() { all.append(operation) }
+        isSuspended = wasSuspended
+        return all.first
     }
 
     // MARK: Slots
@@ -163,7 +168,7 @@ struct Scheduler {
 
     /// At the end of a lane's slice. True: it returns its slot and ends, because a lane waits for its thread.
     mutating func endSlice(givingBack operation: Unmanaged<AnyOperation>?) -> Bool {
-        if let operation { prepend(operation) }
+        if let operation { append(operation) }
         if isStarting { running -= 1 }
         return isStarting
     }

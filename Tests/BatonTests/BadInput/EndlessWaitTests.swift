@@ -1,0 +1,159 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// Circles through bodies that wait.
+@Suite(.timeLimit(.minutes(1))) struct EndlessWaitTests {
+    /// What the body's wait threw, whatever became of the body.
+    private func thrown(_ wait: @escaping @Sendable () async throws(OperationError) -> Void) async -> String {
+        do throws(OperationError) {
+            try await wait()
+            return "nothing"
+        } catch { return error.cycleNames.map { "cycle \($0.joined(separator: " "))" } ?? error.inShort }
+    }
+
+    @Test(arguments: [1, 2]) func aChildThatDependsOnItsParent(width: Int) {
+        let stage = Stage(width: width)
+        let child = stage.noting("child")
+        let parent = AsyncOperation("parent") { context in
+            await self.thrown { () throws(OperationError) in try await context.run(child) }
+        }
+        child.addDependency(parent)
+        stage.run(parent, stage.noting("beside"))
+        #expect(try! parent.result?.get() == "cycle child parent")
+        #expect(child.failure?.cycleNames == ["child", "parent"])
+        #expect(stage.ran == ["beside"])
+    }
+
+    @Test func aGrandchildThatDependsOnItsGrandparent() {
+        let stage = Stage(width: 1)
+        let grandchild = stage.noting("grandchild")
+        let child = AsyncOperation("child") { context in
+            await self.thrown { () throws(OperationError) in try await context.run(grandchild) }
+        }
+        let parent = AsyncOperation("parent") { context in try await context.run(child) }
+        grandchild.addDependency(parent)
+        stage.run(parent)
+        #expect(try! parent.result?.get() == "cycle child grandchild parent")
+        #expect(grandchild.failure?.cycleNames == ["child", "grandchild", "parent"])
+    }
+
+    @Test func aBodyThatAwaitsItsOwnValue() {
+        let stage = Stage(width: 1)
+        let itself = AsyncOperation("itself") { context in
+            let own = context.operation as! AsyncOperation<String>
+            return await self.thrown { () throws(OperationError) in _ = try await own.value }
+        }
+        stage.run(itself, stage.noting("beside"))
+        #expect(try! itself.result?.get() == "cycle itself")
+        #expect(stage.ran == ["beside"])
+    }
+
+    @Test func aBodyThatRunsItself() {
+        let stage = Stage(width: 1)
+        let itself = AsyncOperation("itself") { context in
+            let own = context.operation as! AsyncOperation<String>
+            return await self.thrown { () throws(OperationError) in _ = try await context.run(own) }
+        }
+        stage.run(itself)
+        #expect(try! itself.result?.get() == "cycle itself")
+    }
+
+    @Test(arguments: [1, 2]) func twoBodiesThatAwaitEachOther(width: Int) {
+        let stage = Stage(width: width)
+        let others = EventLog<AsyncOperation<String>>()
+        let operations = (0..<2).map { number in
+            AsyncOperation("\(number)") {
+                let other = others.events[1 - number]
+                return await self.thrown { () throws(OperationError) in _ = try await other.value }
+            }
+        }
+        for operation in operations { others(operation) }
+        stage.run(operations[0], operations[1])
+        let answers = operations.map { try! $0.result?.get() }
+        #expect(Set(answers) == ["nothing", "cycle 0 1"])
+    }
+
+    /// Under every schedule at least one is refused, and both end.
+    @Test func bodiesThatAwaitEachOtherInARing() async throws {
+        try await exploring(schedules: 200) { scheduler in
+            let count = scheduler.random(in: 2...4)
+            let queue = AsyncOperationQueue(
+                maxConcurrentOperationCount: scheduler.random(in: 1...4), executor: scheduler)
+            let others = EventLog<AsyncOperation<String>>()
+            let operations = (0..<count).map { number in
+                AsyncOperation("\(number)") {
+                    let other = others.events[(number + 1) % count]
+                    return await self.thrown { () throws(OperationError) in _ = try await other.value }
+                }
+            }
+            for operation in operations { others(operation) }
+            queue.add(operations)
+            await queue.waitUntilIdle()
+            let refused = operations.filter { (try? $0.result?.get())?.hasPrefix("cycle") == true }
+            try #require(refused.count >= 1)
+        }
+    }
+
+    /// An operation that waits for the body that is about to await it.
+    @Test func aBodyThatAwaitsWhatDependsOnIt() {
+        let stage = Stage(width: 1)
+        let later = AsyncOperation("later") { 1 }
+        let body = AsyncOperation("body") {
+            await self.thrown { () throws(OperationError) in _ = try await later.value }
+        }
+        later.addDependency(body)
+        stage.run(body, later)
+        #expect(try! body.result?.get() == "cycle body later")
+        #expect(later.failure?.cycleNames == ["body", "later"])
+    }
+
+    /// The circle is closed by an add, while the body waits already.
+    @Test func aDependencyThatIsAddedWhileTheBodyWaits() {
+        let stage = Stage(width: 1)
+        let later = AsyncOperation("later") { 1 }
+        let body = AsyncOperation("body") {
+            await self.thrown { () throws(OperationError) in _ = try await later.value }
+        }
+        later.addDependency(body)
+        stage.run(body)
+        #expect(body.ending == "executing")
+        stage.run(later)
+        #expect(try! body.result?.get() == "cycle body later")
+    }
+
+    @Test func waitUntilIdleInsideABodyIsMisuse() {
+        let stage = Stage(width: 1)
+        let body = AsyncOperation("body") { [queue = stage.queue] in await queue.waitUntilIdle() }
+        stage.run(body)
+        #expect(body.ending == "success")
+        #expect(stage.misuseKinds == [.waitedForItsOwnQueue])
+    }
+
+    @Test func waitUntilIdleInsideAHandlerIsMisuse() {
+        let stage = Stage(width: 1)
+        let operation = stage.noting("operation")
+        operation.didFinish { [queue = stage.queue, log = stage.log] _ in
+            await queue.waitUntilIdle()
+            log("handler")
+        }
+        stage.run(operation)
+        #expect(stage.ran == ["operation", "handler"])
+        #expect(stage.misuseKinds == [.waitedForItsOwnQueue])
+    }
+
+    @Test func waitUntilIdleOfAnotherQueueIsNot() {
+        let stage = Stage(width: 1)
+        let other = Stage(width: 1, on: stage.steps)
+        let gate = Gate()
+        other.run(other.waiting("other", at: gate))
+        let body = AsyncOperation("body") { await other.queue.waitUntilIdle() }
+        stage.run(body)
+        #expect(body.ending == "executing")
+        gate.open()
+        stage.steps.runAll()
+        #expect(body.ending == "success")
+        #expect(stage.misuseKinds == [] && other.misuseKinds == [])
+    }
+}

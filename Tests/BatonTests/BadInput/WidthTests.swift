@@ -1,0 +1,71 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(1))) struct WidthTests {
+    @Test(arguments: [0, -1, Int.min]) func aQueueOfNoWidthHasTheDefault(width: Int) {
+        let misuses = EventLog<Misuse>()
+        let queue = AsyncOperationQueue(
+            name: "kitchen", maxConcurrentOperationCount: width, onMisuse: { misuses($0) })
+        #expect(queue.maxConcurrentOperationCount == AsyncOperationQueue.defaultMaxConcurrentOperationCount)
+        #expect(misuses.events.map(\.kind) == [.invalidWidth(width)])
+        #expect(misuses.events.first?.queue == "kitchen")
+    }
+
+    @Test(arguments: [0, -1, Int.min]) func theOldWidthStays(width: Int) {
+        let stage = Stage(width: 3)
+        stage.queue.maxConcurrentOperationCount = width
+        #expect(stage.queue.maxConcurrentOperationCount == 3)
+        #expect(stage.misuseKinds == [.invalidWidth(width)])
+        stage.run(stage.noting("operation"))
+        #expect(stage.ran == ["operation"])
+    }
+
+    /// The issue asks for 1,000,000 parents. Debug builds are some ten times as slow and run on two cores beside other
+    /// tests: 100,000 are enough to see that it is not quadratic (it would take hours) and that nothing recurses.
+    @Test func manyParentsWithAChildEachAtWidthOne() async {
+        #if DEBUG
+            let count = 100_000
+        #else
+            let count = 1_000_000
+        #endif
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let meter = Meter()
+        let parents = (0..<count).map { number in
+            AsyncOperation { context in
+                try await context.run(
+                    AsyncOperation {
+                        meter.enter()
+                        meter.leave()
+                        return number
+                    })
+            }
+        }
+        queue.add(parents)
+        await queue.waitUntilIdle()
+        #expect(meter.passes == count)
+        #expect(meter.most == 1)
+        #expect((try? parents.last?.result?.get()) == count - 1)
+        #expect((try? parents.first?.result?.get()) == 0)
+    }
+
+    /// They do not all start before the first child, wherever lanes run: on the second executor one runs inside the step
+    /// in which a parent gives its slot back.
+    @Test(arguments: [StepExecutor() as any TaskExecutor, ImmediateExecutor()])
+    func parentsDoNotAllStartBeforeTheFirstChild(executor: any TaskExecutor) async {
+        let log = EventLog<String>()
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true, executor: executor)
+        for number in 0..<10 {
+            queue.add(
+                AsyncOperation { context in
+                    log("parent \(number)")
+                    try await context.run(AsyncOperation { log("child \(number)") })
+                })
+        }
+        queue.isSuspended = false
+        (executor as? StepExecutor)?.runAll()
+        await queue.waitUntilIdle()
+        #expect(log.events == (0..<10).flatMap { ["parent \($0)", "child \($0)"] })
+    }
+}

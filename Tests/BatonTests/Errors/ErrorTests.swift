@@ -1,0 +1,97 @@
+import Testing
+
+@testable import Baton
+
+@Suite struct ErrorTests {
+    private let bread = AsyncOperation("bread") {}.reference
+    private let flour = AsyncOperation("flour") {}.reference
+
+    /// error, its stage, publisher, outcome, and something that its description must say.
+    private var table: [(OperationError, OperationError.Stage, String?, OperationOutcome, String)] {
+        [
+            (.failed(Oops()), .execution, nil, .failure, "oops"),
+            (.cancelled(reason: .because("of rain")), .cancellation, nil, .cancelled, "because of rain"),
+            (.timedOut(after: .seconds(3)), .execution, nil, .failure, "3.0 seconds"),
+            (.conditionFailed(condition: "dry", cause: Oops()), .condition, "dry", .failure, "‘dry’ failed: oops"),
+            (
+                .dependencyFailed(source: flour, via: bread, cause: .failed(Oops())), .dependency, "flour", .failure,
+                "‘bread’, which needs that of ‘flour’, which has none: oops"
+            ),
+            (
+                .dependencyFailed(source: flour, via: flour, cause: .failed(Oops())), .dependency, "flour", .failure,
+                "needs the output of ‘flour’, which has none: oops"
+            ),
+            (.dependencyCycle([bread, flour]), .dependency, "bread", .failure, "‘bread’ → ‘flour’ → ‘bread’"),
+            (.skipped(.edge(source: flour, outcome: .failure)), .dependency, "flour", .skipped, "‘flour’"),
+            (.skipped(.condition("no flour")), .condition, "no flour", .skipped, "no flour"),
+            (.skipped(.duplicate(of: bread)), .queue, "bread", .skipped, "‘bread’"),
+            (
+                .groupFailed([OperationFailure(operation: flour, error: .failed(Oops()))]), .execution, "flour",
+                .failure,
+                "‘flour’: oops"
+            ),
+            (.inputMissing, .dependency, nil, .failure, "no input"),
+            (.callbackDropped, .execution, nil, .failure, "callback"),
+            (.queueReleased, .queue, nil, .failure, "released"),
+            (.exclusionDeadlock([bread, flour]), .condition, "bread", .failure, "‘bread’ → ‘flour’ → ‘bread’"),
+            (.misuse(Misuse(.addedTwice, operation: bread)), .misuse, "bread", .failure, "‘bread’: was added"),
+        ]
+    }
+
+    @Test func everyErrorSaysWhatAndWhereAndWho() {
+        for (error, stage, publisher, outcome, text) in table {
+            #expect(error.stage == stage, "\(error)")
+            #expect(error.publisher == publisher, "\(error)")
+            #expect(error.outcome == outcome, "\(error)")
+            #expect(error.description.contains(text), "\(error)")
+        }
+    }
+
+    @Test func theErrorThatIsPassedOnCanBeReached() {
+        let failed = OperationError.failed(Oops())
+        let passing: [OperationError] = [
+            failed, .conditionFailed(condition: "dry", cause: Oops()),
+            .dependencyFailed(source: flour, via: bread, cause: failed),
+            .groupFailed([OperationFailure(operation: flour, error: failed)]),
+        ]
+        for error in passing { #expect(error.underlyingError as? Oops == Oops(), "\(error)") }
+        let cancelled = OperationError.dependencyFailed(
+            source: flour, via: bread, cause: .cancelled(reason: .requested))
+        #expect((cancelled.underlyingError as? OperationError)?.inShort == "cancelled on request")
+        for error in [OperationError.inputMissing, .queueReleased, .cancelled(reason: .queue)] {
+            #expect(error.underlyingError == nil)
+        }
+    }
+
+    @Test func everyReasonEndsASentence() {
+        let reasons: [(CancellationReason, String)] = [
+            (.requested, "on request"), (.because("of rain"), "because of rain"),
+            (.parent(bread), "with ‘bread’, which had started it"), (.caller, "with the task that awaited it"),
+            (.queue, "with everything in its queue"),
+        ]
+        for (reason, text) in reasons { #expect(reason.description == text) }
+    }
+
+    @Test func everyMisuseSaysWhatWhereAndWhatToDo() {
+        let place = CallSite(file: "Kitchen/Oven.swift", line: 7)
+        let kinds: [(Misuse.Kind, String)] = [
+            (.addedTwice, "twice"), (.changedAfterAdding("name"), "name changed after"),
+            (.removedInput(flour), "‘flour’"),
+            (.invalidWidth(-3), "-3"), (.ranAfterTheEnd, "after the body had returned"),
+            (.waitedForItsOwnQueue, "waitUntilIdle()"),
+        ]
+        for (kind, text) in kinds {
+            let misuse = Misuse(kind, operation: bread, queue: "kitchen", callSite: place)
+            #expect(misuse.description.contains(text))
+            #expect(misuse.description.hasPrefix("‘bread’: "))
+            #expect(misuse.description.hasSuffix(" (Kitchen/Oven.swift:7)"))
+            #expect(Misuse(kind, queue: "kitchen").description.hasPrefix("queue ‘kitchen’: "))
+        }
+    }
+
+    @Test func anErrorIsPassedOnFlat() {
+        let first = OperationError.failed(Oops()).passedOn(by: flour)
+        #expect(first.inShort == "needs flour via flour: failed: oops")
+        #expect(first.passedOn(by: bread).inShort == "needs flour via bread: failed: oops")
+    }
+}

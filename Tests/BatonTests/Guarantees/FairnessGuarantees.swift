@@ -1,0 +1,61 @@
+// The number of a guarantee begins the name of its tests.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import BatonTesting
+import Synchronization
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(1))) struct FairnessGuarantees {
+    /// On this executor a slice is 64 operations: whoever comes after the lane is next when it is over.
+    @Test func G34_aTaskBesideABusyQueueWaitsForOneSlice() {
+        let stage = Stage(width: 1)
+        var chain = [stage.noting("0")]
+        for number in 1..<1_000 { chain.append(stage.noting("\(number)", after: chain.last!)) }
+        stage.queue.add(chain)
+        let position = EventLog<Int>()
+        stage.steps.task { [log = stage.log] in position(log.count) }
+        stage.steps.runAll()
+        #expect(position.events == [64])
+        #expect(stage.ran == (0..<1_000).map { "\($0)" })
+    }
+
+    @Test func G34_aLaneYieldsAfterEverySlice() {
+        let stage = Stage(width: 1)
+        stage.queue.add((0..<640).map { stage.noting("\($0)") })
+        let jobs = stage.steps.runAll()
+        #expect(jobs >= 10)
+        #expect(stage.ran == (0..<640).map { "\($0)" })
+    }
+
+    /// Queues whose bodies never suspend, more than there are threads on most machines, and a task that wants to stop them.
+    /// Without slices it would come after the last of them. They end by themselves, so that no test hangs if it fails. Each
+    /// has its own lock: a thread that waits for one would make Dispatch start another.
+    @Test func G34_underThreads() async {
+        let relays = (0..<16).map { _ in Relay(length: 60_000) }
+        for relay in relays { relay.start() }
+        await Task { Relay.stop.store(true, ordering: .relaxed) }.value
+        for relay in relays { await relay.queue.waitUntilIdle() }
+        let runs = relays.map { $0.runs.load(ordering: .relaxed) }
+        #expect(runs.reduce(0, +) < 16 * 60_000 / 2, "\(runs)")
+    }
+}
+
+/// Operations of which each adds the next, until they are stopped.
+private final class Relay: Sendable {
+    static let stop = Atomic<Bool>(false)
+
+    let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
+    let runs = Atomic<Int>(0)
+    private let length: Int
+
+    init(length: Int) { self.length = length }
+
+    func start() {
+        queue.add {
+            let count = self.runs.wrappingAdd(1, ordering: .relaxed).newValue
+            if count < self.length, !Relay.stop.load(ordering: .relaxed) { self.start() }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// The number of a guarantee begins the name of its tests.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// At the very moment in which somebody learns that the queue is idle: the one who awaits it goes on inside the call that
+/// resumes it, while the lane still stands in its step.
+@Suite(.timeLimit(.minutes(1))) struct IdleGuarantees {
+    private let tokens = Tokens()
+
+    /// How many tokens are alive when `waitUntilIdle` returns. `begin` adds, and returns what opens the way.
+    private func aliveWhenIdle(
+        on executor: any TaskExecutor, width: Int = 64, _ begin: (AsyncOperationQueue) -> Gate
+    ) async -> Int {
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: width, executor: executor)
+        let gate = begin(queue)
+        let alive = EventLog<Int>()
+        Task(executorPreference: ImmediateExecutor()) { [tokens] in
+            await queue.waitUntilIdle()
+            alive(tokens.alive)
+        }
+        #expect(queue.operationCount > 0)
+        gate.open()
+        (executor as? StepExecutor)?.runAll()
+        return await alive.waitForCount(1)[0]
+    }
+
+    @Test func G31_noBodyIsAliveWhenTheQueueSaysThatItIsIdle() async {
+        let steps = StepExecutor()
+        let alive = await aliveWhenIdle(on: steps) { queue in
+            let gate = Gate()
+            let token = tokens.make()
+            queue.add {
+                await gate.wait()
+                token.touch()
+            }
+            steps.runAll()
+            return gate
+        }
+        #expect(alive == 0)
+    }
+
+    @Test func G31_noOutputIsAliveWhenTheQueueSaysThatItIsIdle() async {
+        let steps = StepExecutor()
+        let alive = await aliveWhenIdle(on: steps) { queue in
+            let gate = Gate()
+            queue.add { [tokens] in
+                await gate.wait()
+                return tokens.make()
+            }
+            steps.runAll()
+            return gate
+        }
+        #expect(alive == 0)
+    }
+
+    /// The lane that hands its slot over to a parent goes on beside it.
+    @Test func G31_noParentIsAliveWhenTheQueueSaysThatItIsIdle() async {
+        let alive = await aliveWhenIdle(on: ImmediateExecutor(), width: 1) { queue in
+            let gate = Gate()
+            queue.add(
+                AsyncOperation { [tokens] context in
+                    try await context.run(AsyncOperation { await gate.wait() })
+                    return tokens.make()
+                })
+            return gate
+        }
+        #expect(alive == 0)
+    }
+
+    @Test func G31_noHandlerIsAliveWhenTheQueueSaysThatItIsIdle() async {
+        let steps = StepExecutor()
+        let alive = await aliveWhenIdle(on: steps) { queue in
+            let gate = Gate()
+            let token = tokens.make()
+            let operation = AsyncOperation { await gate.wait() }
+            operation.didFinish { _ in token.touch() }
+            queue.add(operation)
+            steps.runAll()
+            return gate
+        }
+        #expect(alive == 0)
+    }
+
+    /// One that was cancelled while it was ready stays listed until its turn comes; suspended, that may be never.
+    @Test func G31_aSuspendedQueueKeepsNoCancelledOperation() {
+        let stage = Stage(isSuspended: true)
+        weak var operation: AnyOperation?
+        do {
+            let ready = stage.noting("ready")
+            operation = ready
+            stage.queue.add(ready)
+            ready.cancel()
+        }
+        #expect(stage.queue.operationCount == 0)
+        #expect(operation == nil)
+    }
+}

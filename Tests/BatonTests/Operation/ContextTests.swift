@@ -1,0 +1,156 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(1))) struct ContextTests {
+    @Test func itNamesTheOperationAndTheAttempt() {
+        let stage = Stage()
+        let operation = AsyncOperation { context in (context.operation, context.attempt) }
+        stage.run(operation)
+        let (named, attempt) = try! operation.result!.get()
+        #expect(named === operation)
+        #expect(attempt == 1)
+    }
+
+    @Test func aChildIsRunWithAllThatItNeeds() {
+        let stage = Stage(width: 1)
+        let parent = AsyncOperation("parent") { context in
+            let number = AsyncOperation { 20 }
+            return try await context.run(number.then { $0 * 2 }) + 2
+        }
+        stage.run(parent)
+        #expect(try! parent.result?.get() == 42)
+    }
+
+    @Test func theErrorOfAChildIsThrown() {
+        let stage = Stage()
+        let parent = AsyncOperation<String> { context in
+            do throws(OperationError) {
+                try await context.run(AsyncOperation { throw Oops() })
+                return "nothing"
+            } catch { return error.inShort }
+        }
+        stage.run(parent)
+        #expect(try! parent.result?.get() == "failed: oops")
+    }
+
+    @Test func aChildThatHasFinishedIsNotRunAgain() {
+        let stage = Stage(width: 1)
+        let child = stage.noting("child")
+        stage.run(child)
+        let parent = AsyncOperation { context in
+            try await context.run(child)
+            try await context.run(child)
+        }
+        stage.run(parent)
+        #expect(stage.ran == ["child"])
+        #expect(parent.ending == "success")
+    }
+
+    @Test func aChildMayHaveBeenAddedToAnotherQueue() {
+        let here = Stage(width: 1)
+        let there = Stage(width: 1, on: here.steps)
+        let child = here.noting("child")
+        there.queue.add(child)
+        let parent = AsyncOperation { context in try await context.run(child) }
+        here.run(parent)
+        #expect(parent.ending == "success")
+        #expect(here.ran == ["child"])
+    }
+
+    @Test func aCancelledParentCancelsItsChildrenAndWaitsForThem() {
+        let stage = Stage()
+        let gate = Gate()
+        let stubborn = stage.waiting("stubborn", at: gate)
+        let unrun = stage.noting("unrun", after: stubborn)
+        let parent = AsyncOperation("parent") { context in
+            async let first: Void = context.run(stubborn)
+            async let second: Void = context.run(unrun)
+            _ = try? await first
+            try await second
+        }
+        stage.run(parent)
+        parent.cancel()
+        stage.steps.runAll()
+        #expect(stubborn.isCancelled)
+        #expect(unrun.ending == "cancelled with ‘parent’, which had started it")
+        #expect(parent.ending == "executing")
+        gate.open()
+        stage.steps.runAll()
+        #expect(stubborn.ending == "success")
+        #expect(parent.ending == "cancelled on request")
+    }
+
+    @Test func aCancelledParentRefusesNewChildren() {
+        let stage = Stage()
+        let child = stage.noting("child")
+        let parent = AsyncOperation("parent") { context in
+            context.operation.cancel()
+            try? await context.run(child)
+        }
+        stage.run(parent)
+        #expect(child.ending == "cancelled with ‘parent’, which had started it")
+        #expect(parent.ending == "success")
+        #expect(stage.ran == [])
+    }
+
+    /// A task that the body has started is not cancelled with it, but what it runs for the body is.
+    @Test func aCancelledParentRefusesNewChildrenOfTasksOfItsOwn() {
+        let stage = Stage()
+        let child = stage.noting("child")
+        let parent = AsyncOperation("parent") { [steps = stage.steps] context in
+            context.operation.cancel()
+            await steps.task { try? await context.run(child) }.value
+        }
+        stage.run(parent)
+        #expect(child.ending == "cancelled with ‘parent’, which had started it")
+        #expect(stage.ran == [])
+    }
+
+    /// A child task of the body that is cancelled takes its child along, not the parent.
+    @Test func aCancelledBranchCancelsOnlyItsChild() {
+        let stage = Stage()
+        let gate = Gate()
+        let child = AsyncOperation("child") { try await gate.waitUnlessCancelled() }
+        let parent = AsyncOperation("parent") { context in
+            await withTaskGroup { group in
+                group.addTask { _ = try? await context.run(child) }
+                await Task.yield()
+                group.cancelAll()
+            }
+        }
+        stage.run(parent)
+        #expect(child.ending == "cancelled with ‘parent’, which had started it")
+        #expect(parent.ending == "success")
+        #expect(!parent.isCancelled)
+    }
+
+    @Test func afterTheBodyHasReturnedItIsMisuse() {
+        let stage = Stage()
+        let child = stage.noting("child")
+        let contexts = EventLog<OperationContext>()
+        let parent = AsyncOperation("parent") { context in contexts(context) }
+        stage.run(parent)
+        let thrown = EventLog<String>()
+        stage.steps.task {
+            do throws(OperationError) {
+                try await contexts.events[0].run(child)
+            } catch { thrown(error.inShort) }
+        }
+        stage.steps.runAll()
+        #expect(thrown.events == ["misuse: ranAfterTheEnd"])
+        #expect(child.ending == "created")
+    }
+
+    @Test func aProcedureCanBeCalledDirectly() async throws {
+        struct Twice: InputProcedure {
+            func execute(_ input: Int, in context: OperationContext) async throws -> Int {
+                try await context.run(AsyncOperation { input }) * 2 * context.attempt
+            }
+        }
+        let context = OperationContext(queue: AsyncOperationQueue(maxConcurrentOperationCount: 1))
+        #expect(try await Twice().execute(21, in: context) == 42)
+        #expect(context.operation.state == .created)
+    }
+}

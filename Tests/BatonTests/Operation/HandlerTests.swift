@@ -1,0 +1,107 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(1))) struct HandlerTests {
+    @Test func everyHandlerIsCalledOnceInOrder() {
+        let stage = Stage()
+        let operation = AsyncOperation { 7 }
+        for number in 0..<3 {
+            operation.didFinish { [log = stage.log] result in log("\(number) \((try? result.get()) ?? 0)") }
+        }
+        stage.run(operation)
+        #expect(stage.ran == ["0 7", "1 7", "2 7"])
+    }
+
+    @Test func theOutcomeIsVisibleInAHandler() {
+        let stage = Stage()
+        for operation in [AsyncOperation { 1 }, AsyncOperation<Int> { throw Oops() }] {
+            operation.didFinish { [log = stage.log] result in
+                let seen = operation.result.map { "\($0)" }
+                log("\(seen == "\(result)") \(operation.state)")
+            }
+            stage.run(operation)
+        }
+        #expect(stage.ran == ["true finished", "true finished"])
+    }
+
+    @Test func aLateHandlerStillGetsTheOutcome() {
+        let stage = Stage()
+        let operation = AsyncOperation { 7 }
+        stage.run(operation)
+        operation.didFinish { [log = stage.log] result in log("\(try! result.get())") }
+        stage.steps.runAll()
+        #expect(stage.ran == ["7"])
+    }
+
+    @Test func oneThatIsAddedByAHandlerComesLast() {
+        let stage = Stage()
+        let operation = AsyncOperation {}
+        operation.didFinish { [log = stage.log] _ in
+            operation.didFinish { _ in log("added by the first") }
+            log("first")
+        }
+        operation.didFinish { [log = stage.log] _ in log("second") }
+        stage.run(operation)
+        #expect(stage.ran == ["first", "second", "added by the first"])
+    }
+
+    @Test func oneOfAnOperationThatIsNeverAddedIsCalledWhenItIsCancelled() async {
+        let handled = EventLog<String>()
+        let operation = AsyncOperation {}
+        operation.didFinish { handled("\($0)") }
+        operation.cancel()
+        await handled.waitForCount(1)
+        #expect(operation.ending == "cancelled on request")
+    }
+
+    @Test func waitUntilIdleWaitsForHandlers() {
+        let stage = Stage()
+        let gate = Gate()
+        let operation = AsyncOperation {}
+        operation.didFinish { _ in await gate.wait() }
+        stage.queue.add(operation)
+        stage.steps.task { [queue = stage.queue, log = stage.log] in
+            await queue.waitUntilIdle()
+            log("idle")
+        }
+        stage.steps.runAll()
+        #expect(operation.state == .finished)
+        #expect(stage.ran == [])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["idle"])
+    }
+
+    @Test func aSlowHandlerDelaysNobodyElse() {
+        let stage = Stage(width: 1)
+        let gate = Gate()
+        let operation = AsyncOperation("operation") {}
+        operation.didFinish { _ in await gate.wait() }
+        let dependent = stage.noting("dependent", after: operation)
+        dependent.didFinish { [log = stage.log] _ in log("its handler") }
+        stage.run(operation, dependent, stage.noting("other"))
+        #expect(Set(stage.ran) == ["dependent", "its handler", "other"])
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test @MainActor func aHandlerRunsOnTheIsolationItDeclares() async {
+        let queue = AsyncOperationQueue()
+        let view = View()
+        let operation = AsyncOperation { 7 }
+        operation.didFinish { @MainActor result in view.shown.append(try! result.get()) }
+        operation.didFinish { @MainActor result in
+            MainActor.assertIsolated()
+            view.shown.append(try! result.get() + 1)
+        }
+        queue.add(operation)
+        await queue.waitUntilIdle()
+        #expect(view.shown == [7, 8])
+    }
+
+    @MainActor private final class View {
+        var shown: [Int] = []
+    }
+}

@@ -1,0 +1,78 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite struct StateTests {
+    @Test func movesForwardThroughItsStates() {
+        let stage = Stage(width: 1)
+        let gate = Gate()
+        let source = stage.waiting("source", at: gate)
+        let operation = stage.noting("operation", after: source)
+        #expect(operation.state == .created)
+        stage.run(operation)
+        #expect(operation.state == .waiting)
+        stage.run(source)
+        #expect(source.state == .executing)
+        #expect(operation.state == .waiting)
+        stage.queue.isSuspended = true
+        gate.open()
+        stage.steps.runAll()
+        #expect(operation.state == .ready)
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(operation.state == .finished)
+        #expect(
+            [OperationState.created, .waiting, .ready, .executing, .finished]
+                == [.created, .waiting, .ready, .executing, .finished].sorted())
+    }
+
+    @Test func theDescriptionIsNameAndState() {
+        let stage = Stage()
+        let operation = stage.noting("boil")
+        #expect("\(operation)" == "‘boil’ (created)")
+        stage.run(operation)
+        #expect("\(operation)" == "‘boil’ (finished)")
+    }
+
+    @Test func itsNameIsGivenElseTheProceduresElseANumber() {
+        let named = AsyncOperation("named") {}
+        let procedure = AsyncOperation(Boiling())
+        let plain = AsyncOperation {}
+        #expect(named.name == "named")
+        #expect(procedure.name == "Boiling")
+        #expect(plain.name == nil)
+        #expect(named.reference.name == "named")
+        #expect(procedure.reference.name == "Boiling")
+        #expect(plain.reference.name == "operation \(plain.reference.id)")
+        procedure.name = "eggs"
+        #expect(procedure.name == "eggs")
+        #expect("\(procedure.reference)" == "‘eggs’")
+        plain.name = "plain"
+        plain.name = nil
+        #expect(plain.name == nil)
+    }
+
+    @Test func aReferenceIsTheSameForTheSameOperation() {
+        let one = AsyncOperation("same") {}
+        let other = AsyncOperation("same") {}
+        let before = one.reference
+        one.name = "renamed"
+        #expect(one.reference == before)
+        #expect(one.reference.hashValue == before.hashValue)
+        #expect(one.reference != other.reference)
+    }
+
+    @Test func prioritiesAreOrdered() {
+        #expect(OperationPriority.allCases == OperationPriority.allCases.sorted())
+        #expect(OperationPriority.veryLow < .low && .low < .normal && .normal < .high && .high < .veryHigh)
+        let operation = AsyncOperation {}
+        #expect(operation.priority == .normal)
+        operation.priority = .high
+        #expect(operation.priority == .high)
+    }
+}
+
+private struct Boiling: Procedure {
+    func execute(in context: OperationContext) async throws {}
+}

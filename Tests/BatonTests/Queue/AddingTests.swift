@@ -1,0 +1,94 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(1))) struct AddingTests {
+    @Test func oneSeveralAnArrayAClosure() {
+        let stage = Stage(width: 1)
+        stage.queue.add(stage.noting("one"))
+        stage.queue.add(stage.noting("two"), stage.noting("three"), stage.noting("four"))
+        stage.queue.add([stage.noting("five"), stage.noting("six")])
+        let seven = stage.queue.add("seven") { [log = stage.log] in
+            log("seven")
+            return 7
+        }
+        stage.queue.add([])
+        stage.steps.runAll()
+        #expect(stage.ran == ["one", "two", "three", "four", "five", "six", "seven"])
+        #expect(try! seven.result?.get() == 7)
+        #expect(seven.name == "seven")
+    }
+
+    /// More than are listed under one lock, with dependencies in both directions of the order.
+    @Test(arguments: [63, 64, 65, 200]) func manyAtOnce(count: Int) {
+        let stage = Stage(width: 1)
+        let last = stage.noting("last")
+        var operations: [AnyOperation] = [last]
+        for number in 0..<count {
+            let operation = stage.noting("\(number)")
+            last.addDependency(operation)
+            operations.append(operation)
+        }
+        stage.queue.add(operations)
+        #expect(stage.queue.operationCount == count + 1)
+        stage.steps.runAll()
+        #expect(stage.ran == (0..<count).map { "\($0)" } + ["last"])
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func aBodyMayAdd() {
+        let stage = Stage(width: 1)
+        let adding = AsyncOperation { [queue = stage.queue, log = stage.log] in
+            queue.add { log("added") }
+            log("adding")
+        }
+        stage.run(adding)
+        #expect(stage.ran == ["adding", "added"])
+    }
+
+    @Test func aBodyDoesNotInheritTaskLocals() {
+        let stage = Stage()
+        let words = EventLog<String>()
+        Ambience.$word.withValue("loud") { stage.queue.add { words(Ambience.word) } }
+        stage.steps.runAll()
+        #expect(words.events == ["quiet"])
+    }
+
+    @Test func bodiesAndHandlersRunOnTheQueuesExecutor() {
+        let stage = Stage()
+        let operation = stage.queue.add {}
+        operation.didFinish { _ in }
+        #expect(operation.state != .finished)
+        #expect(stage.steps.runAll() >= 2)
+        #expect(operation.state == .finished)
+    }
+
+    /// One that is cancelled while another thread adds it finishes once, whoever comes first.
+    @Test func aCancelThatRacesWithTheAddEndsItOnce() async {
+        let finishes = EventLog<UInt64>()
+        let queue = AsyncOperationQueue(tap: { if case .finished = $0.kind { finishes($0.operation.id) } })
+        let source = AsyncOperation {}
+        for number in 0..<500 {
+            let operation = AsyncOperation {}
+            if number % 2 == 0 { operation.addDependency(source) }
+            let meeting = Meeting(of: 2)
+            async let cancelled: Void = {
+                await meeting.everybodyIsHere()
+                operation.cancel()
+            }()
+            await meeting.everybodyIsHere()
+            queue.add(operation)
+            await cancelled
+            if number % 2 == 0 { #expect(operation.ending == "cancelled on request") }
+        }
+        queue.add(source)
+        await queue.waitUntilIdle()
+        #expect(queue.operationCount == 0)
+        #expect(Set(finishes.events).count == finishes.count)
+    }
+}
+
+private enum Ambience {
+    @TaskLocal static var word = "quiet"
+}

@@ -1,0 +1,88 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(1))) struct ConfigurationTests {
+    @Test func itsDefaults() {
+        let queue = AsyncOperationQueue()
+        #expect(queue.name == nil)
+        #expect(queue.maxConcurrentOperationCount == 64)
+        #expect(AsyncOperationQueue.defaultMaxConcurrentOperationCount == 64)
+        #expect(!queue.isSuspended)
+        #expect(queue.operationCount == 0)
+        #expect(queue.onMisuse == nil)
+        #expect(AsyncOperationQueue.shared.name == "shared")
+    }
+
+    @Test func theWidthMayBeRaisedWhileItRuns() {
+        let stage = Stage(width: 1)
+        let gate = Gate()
+        stage.queue.add((0..<4).map { stage.waiting("\($0)", at: gate) })
+        stage.steps.runAll()
+        #expect(stage.ran.count == 1)
+        stage.queue.maxConcurrentOperationCount = 3
+        stage.steps.runAll()
+        #expect(stage.ran.count == 3)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran.count == 4)
+    }
+
+    @Test func theWidthMayBeLoweredWhileItRuns() {
+        let stage = Stage(width: 3)
+        let gates = (0..<6).map { _ in Gate() }
+        stage.queue.add(gates.enumerated().map { stage.waiting("\($0)", at: $1) })
+        stage.steps.runAll()
+        stage.queue.maxConcurrentOperationCount = 1
+        gates[0].open()
+        stage.steps.runAll()
+        #expect(stage.ran.count == 3, "Two still run.")
+        gates[1].open()
+        stage.steps.runAll()
+        #expect(stage.ran.count == 3, "One still runs.")
+        gates[2].open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["0", "1", "2", "3"])
+        for gate in gates { gate.open() }
+        stage.steps.runAll()
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func unlimitedRunsEverythingAtOnce() {
+        let stage = Stage(width: AsyncOperationQueue.unlimited)
+        let gate = Gate()
+        stage.queue.add((0..<300).map { stage.waiting("\($0)", at: gate) })
+        stage.steps.runAll()
+        #expect(stage.ran.count == 300)
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test func theMisuseHandlerMayBeSetLater() {
+        let queue = AsyncOperationQueue(name: "kitchen")
+        let misuses = EventLog<Misuse>()
+        queue.onMisuse = { misuses($0) }
+        queue.maxConcurrentOperationCount = 0
+        #expect(misuses.events.map(\.kind) == [.invalidWidth(0)])
+        #expect(misuses.events.first?.queue == "kitchen")
+    }
+
+    @Test func cancelAllReachesWhatIsThereAndNothingLater() {
+        let stage = Stage(width: 1)
+        let gate = Gate()
+        let running = stage.waiting("running", at: gate)
+        let ready = stage.noting("ready")
+        let waiting = stage.noting("waiting", after: running)
+        stage.run(running, ready, waiting)
+        stage.queue.cancelAll(reason: .because("of rain"))
+        let later = stage.noting("later")
+        stage.run(later)
+        #expect([ready, waiting].map(\.ending) == ["cancelled because of rain", "cancelled because of rain"])
+        #expect(running.isCancelled)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["running", "later"])
+        #expect(!later.isCancelled)
+    }
+}

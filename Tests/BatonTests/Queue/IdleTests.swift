@@ -1,0 +1,64 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(1))) struct IdleTests {
+    /// Notes "idle" when the queue is.
+    private func watch(_ stage: Stage) {
+        stage.steps.task { [queue = stage.queue, log = stage.log] in
+            await queue.waitUntilIdle()
+            log("idle")
+        }
+        stage.steps.runAll()
+    }
+
+    @Test func anEmptyQueueIsIdle() async {
+        await AsyncOperationQueue().waitUntilIdle()
+        await AsyncOperationQueue(isSuspended: true).waitUntilIdle()
+    }
+
+    @Test func itIsIdleWhenEverythingHasFinished() {
+        let stage = Stage()
+        let gate = Gate()
+        let first = stage.waiting("first", at: gate)
+        stage.queue.add(first, stage.noting("second", after: first))
+        watch(stage)
+        watch(stage)
+        #expect(stage.ran == ["first"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["first", "second", "idle", "idle"])
+    }
+
+    @Test func itIsNotWhileItIsSuspendedWithOperations() {
+        let stage = Stage(isSuspended: true)
+        stage.queue.add(stage.noting("operation"))
+        watch(stage)
+        #expect(stage.ran == [])
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["operation", "idle"])
+    }
+
+    @Test func itMayBecomeIdleAgainAndAgain() {
+        let stage = Stage()
+        for round in 1...3 {
+            stage.queue.add(stage.noting("operation"))
+            watch(stage)
+            #expect(stage.ran.filter { $0 == "idle" }.count == round)
+        }
+    }
+
+    @Test func aCancelledOperationDoesNotKeepItBusy() {
+        let stage = Stage()
+        let missing = stage.noting("missing")
+        let waiting = stage.noting("waiting", after: missing)
+        stage.run(waiting)
+        watch(stage)
+        #expect(stage.ran == [])
+        waiting.cancel()
+        stage.steps.runAll()
+        #expect(stage.ran == ["idle"])
+    }
+}

@@ -1,0 +1,85 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(1))) struct LaneTests {
+    @Test func aBodyKnowsItsTaskAndWhatItStartsIsNotTakenForIt() {
+        let stage = Stage(width: 1)
+        let seen = EventLog<String>()
+        let operation = AsyncOperation("operation") { context in
+            seen("body \(OwnTask.current?.running === context.operation)")
+            async let child = OwnTask.current == nil
+            seen("child task \(await child)")
+            await Task { seen("task \(OwnTask.current == nil)") }.value
+            await Task.yield()
+            seen("body again \(OwnTask.current?.running === context.operation)")
+        }
+        operation.didFinish { _ in seen("handler \(OwnTask.current?.running == nil)") }
+        #expect(OwnTask.current == nil)
+        stage.queue.add(operation)
+        // The unstructured task runs elsewhere.
+        while operation.state != .finished { stage.steps.runAll() }
+        stage.steps.runAll()
+        #expect(
+            seen.events == ["body true", "child task true", "task true", "body again true", "handler true"])
+    }
+
+    @Test func oneLaneRunsMany() {
+        let stage = Stage(width: 64)
+        stage.queue.add((0..<50).map { stage.noting("\($0)") })
+        let jobs = stage.steps.runAll()
+        #expect(jobs < 10, "No task for each operation.")
+        #expect(stage.ran.count == 50)
+    }
+
+    @Test func lanesGrowWhenBodiesSuspend() {
+        let stage = Stage(width: 64)
+        let gate = Gate()
+        stage.queue.add((0..<50).map { stage.waiting("\($0)", at: gate) })
+        stage.steps.runAll()
+        #expect(stage.ran.count == 50)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    /// The first operation of a lane may be cancelled before the one who started the lane has learned of its task.
+    @Test func aCancelMayComeBeforeTheLaneIsKnown() async {
+        let seen = EventLog<Bool>()
+        await Task(executorPreference: ImmediateExecutor()) {
+            let queue = AsyncOperationQueue(executor: ImmediateExecutor())
+            let gate = Gate()
+            let operation = AsyncOperation { context in
+                context.operation.cancel()
+                await gate.wait()
+                seen(Task.isCancelled)
+            }
+            queue.add(operation)
+            gate.open()
+        }.value
+        await seen.waitForCount(1)
+        #expect(seen.events == [true])
+    }
+
+    /// A body that leaves a wait behind has lent its slot: the lane must not run another without one.
+    @Test func aBodyThatLeavesAWaitOpenReturnsItsSlotOnce() {
+        let stage = Stage(width: 1)
+        let gate = Gate()
+        let child = stage.waiting("child", at: gate)
+        let parent = AsyncOperation("parent") { [steps = stage.steps] context in
+            steps.task { _ = try? await context.run(child) }
+            await Task.yield()
+            await Task.yield()
+        }
+        stage.run(parent)
+        #expect(parent.ending == "success")
+        #expect(stage.ran == ["child"])
+        stage.run(stage.noting("next"))
+        #expect(stage.ran == ["child"], "The child holds the only slot.")
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["child", "next"])
+        #expect(stage.queue.core.state.withLock { $0.scheduler.running } == 0)
+    }
+}

@@ -1,0 +1,45 @@
+import Testing
+
+@testable import Baton
+
+@Suite struct PrioritySetTests {
+    @Test func aValueForEachPriority() {
+        var values = PerPriority { 0 }
+        for priority in OperationPriority.allCases { values[priority] = Int(priority.rawValue) + 10 }
+        for priority in OperationPriority.allCases { #expect(values[priority] == Int(priority.rawValue) + 10) }
+    }
+
+    @Test func theHighestOfEverySet() {
+        for bits in 0..<32 {
+            var set = PrioritySet()
+            let members = OperationPriority.allCases.filter { bits & 1 << Int($0.rawValue) != 0 }
+            for member in members { set.insert(member) }
+            #expect(set.highest == members.max())
+            #expect(set.isEmpty == members.isEmpty)
+            for priority in OperationPriority.allCases {
+                #expect(set.contains(priority) == members.contains(priority))
+            }
+        }
+    }
+
+    @Test func insertingAndRemovingTwiceIsOnce() {
+        var set = PrioritySet()
+        set.insert(.low)
+        set.insert(.low)
+        set.insert(.high)
+        set.remove(.high)
+        set.remove(.high)
+        #expect(set.highest == .low)
+        set.remove(.low)
+        #expect(set.isEmpty)
+    }
+
+    @Test func aUnionHasBoth() {
+        var low = PrioritySet()
+        low.insert(.low)
+        var high = PrioritySet()
+        high.insert(.high)
+        let both = low.union(high)
+        #expect(both.contains(.low) && both.contains(.high) && !both.contains(.normal))
+    }
+}

@@ -1,0 +1,118 @@
+import Testing
+
+@testable import Baton
+
+/// Priorities, children before others, resumptions before all.
+@Suite struct SchedulerOrderTests {
+    /// Everything that a queue of width 1 would run, in order.
+    private func drain(_ rig: SchedulerRig) -> [String] {
+        var order: [String] = []
+        guard rig.settle() == .startLane else { return order }
+        var turn = rig.laneStarted()
+        while true {
+            switch turn {
+            case .run(let name): order.append(name)
+            case .handOver(let name): order.append("on with \(name)")
+            case .end: return order
+            }
+            turn = rig.nextTurn()
+        }
+    }
+
+    @Test func withinOnePriorityFirstInFirstOut() {
+        let rig = SchedulerRig(width: 1)
+        for number in 0..<5 { rig.append("\(number)") }
+        #expect(drain(rig) == ["0", "1", "2", "3", "4"])
+    }
+
+    @Test func aHigherPriorityComesFirst() {
+        let rig = SchedulerRig(width: 1)
+        for priority in [OperationPriority.low, .veryHigh, .normal, .veryLow, .high] {
+            rig.append("\(priority) 1", priority)
+            rig.append("\(priority) 2", priority)
+        }
+        let expected = [OperationPriority.veryHigh, .high, .normal, .low, .veryLow].flatMap { ["\($0) 1", "\($0) 2"] }
+        #expect(drain(rig) == expected)
+    }
+
+    @Test func childrenComeBeforeOthersOfTheirPriority() {
+        let rig = SchedulerRig(width: 1)
+        rig.append("ready 1")
+        rig.append("child 1", isChild: true)
+        rig.append("low child", .low, isChild: true)
+        rig.append("high", .high)
+        rig.append("child 2", isChild: true)
+        rig.append("low", .low)
+        #expect(drain(rig) == ["high", "child 1", "child 2", "ready 1", "low child", "low"])
+    }
+
+    @Test func aResumptionComesBeforeItsOwnAndLowerPriorities() async {
+        let rig = SchedulerRig(width: 1)
+        rig.append("high", .high)
+        rig.append("child", isChild: true)
+        rig.append("ready")
+        _ = rig.settle()
+        await rig.appendResumption("parent")
+        await rig.appendResumption("low parent", .low)
+        rig.append("low", .low)
+        var order: [String] = []
+        var turn = rig.laneStarted()
+        while turn != .end {
+            order.append("\(turn)")
+            turn = rig.nextTurn()
+        }
+        #expect(
+            order == [
+                #"run("high")"#, #"handOver("parent")"#, #"run("child")"#, #"run("ready")"#, #"handOver("low parent")"#,
+                #"run("low")"#,
+            ])
+    }
+
+    @Test func aFreeSlotGoesToAResumptionAtOnce() async {
+        let rig = SchedulerRig(width: 2)
+        rig.append("ready")
+        await rig.appendResumption("parent")
+        #expect(rig.settle() == .resume("parent"))
+        #expect(rig.settle() == .startLane)
+        #expect(rig.scheduler.running == 2)
+        await rig.appendResumption("late")
+        #expect(rig.settle() == .none, "No slot is free.")
+    }
+
+    @Test func aResumptionDoesNotPassAHigherPriority() async {
+        let rig = SchedulerRig(width: 1)
+        rig.append("high", .high)
+        await rig.appendResumption("parent")
+        #expect(rig.settle() == .startLane)
+        #expect(rig.laneStarted() == .run("high"))
+        #expect(rig.nextTurn() == .handOver("parent"))
+    }
+
+    @Test func theHintIsTheHighestThatWaits() async {
+        let rig = SchedulerRig(width: 2)
+        #expect(rig.scheduler.hint == 0)
+        rig.append("low", .low)
+        #expect(rig.scheduler.hint == OperationPriority.low.rawValue + 1)
+        await rig.appendResumption("parent")
+        #expect(rig.scheduler.hint == OperationPriority.normal.rawValue + 1)
+        rig.append("child", .veryHigh, isChild: true)
+        #expect(rig.scheduler.hint == OperationPriority.veryHigh.rawValue + 1)
+        rig.scheduler.width = 1
+        #expect(rig.scheduler.hint == Scheduler.mustAsk, "A serial queue is first in, first out.")
+        _ = rig.settle()
+    }
+
+    @Test func whatIsLeftCanBeTakenOutWhateverTheSuspension() {
+        let rig = SchedulerRig(width: 1, isSuspended: true)
+        rig.append("a")
+        rig.append("child", isChild: true)
+        var count = 0
+        var next = rig.scheduler.takeFinished()
+        while let operation = next {
+            count += 1
+            next = operation._withUnsafeGuaranteedRef { $0.link }
+        }
+        #expect(count == 2)
+        #expect(rig.scheduler.isSuspended)
+    }
+}

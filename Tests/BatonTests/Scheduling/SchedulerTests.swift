@@ -1,0 +1,136 @@
+import Testing
+
+@testable import Baton
+
+/// Slots, the one starting lane, suspension and width.
+@Suite struct SchedulerTests {
+    @Test func nothingIsStartedForNothing() {
+        let rig = SchedulerRig(width: 2)
+        #expect(rig.settle() == .none)
+        #expect(rig.scheduler.running == 0)
+        #expect(rig.scheduler.hint == 0)
+    }
+
+    @Test func oneLaneStartsAtATime() {
+        let rig = SchedulerRig(width: 4)
+        for name in ["a", "b", "c"] { rig.append(name) }
+        #expect(rig.settle() == .startLane)
+        #expect(rig.settle() == .none, "One is starting.")
+        #expect(rig.laneStarted() == .run("a"))
+        #expect(rig.settle() == .startLane, "It starts the next.")
+        #expect(rig.scheduler.running == 2)
+        #expect(rig.laneStarted() == .run("b"))
+    }
+
+    @Test(arguments: [1, 2, 3]) func neverMoreSlotsThanTheWidth(width: Int) {
+        let rig = SchedulerRig(width: width)
+        for number in 0..<10 { rig.append("\(number)") }
+        for number in 0..<width {
+            #expect(rig.settle() == .startLane)
+            #expect(rig.laneStarted() == .run("\(number)"))
+        }
+        #expect(rig.settle() == .none)
+        #expect(rig.scheduler.running == width)
+    }
+
+    @Test func aLaneGoesOnAndThenReturnsItsSlot() {
+        let rig = SchedulerRig(width: 1)
+        rig.append("a")
+        rig.append("b")
+        _ = rig.settle()
+        #expect(rig.laneStarted() == .run("a"))
+        #expect(rig.nextTurn() == .run("b"))
+        #expect(rig.nextTurn() == .end)
+        #expect(rig.scheduler.running == 0)
+    }
+
+    @Test func aSlotThatIsReturnedIsGivenAgain() {
+        let rig = SchedulerRig(width: 1)
+        rig.append("a")
+        rig.append("b")
+        _ = rig.settle()
+        _ = rig.laneStarted()
+        rig.scheduler.returnSlot()
+        #expect(rig.settle() == .startLane)
+    }
+
+    @Test func aLaneWhoseOperationWasTakenReturnsItsSlot() {
+        let rig = SchedulerRig(width: 1)
+        rig.append("a")
+        _ = rig.settle()
+        _ = rig.scheduler.takeFinished()
+        #expect(rig.laneStarted() == .end)
+        #expect(rig.scheduler.running == 0)
+        #expect(!rig.scheduler.isStarting)
+    }
+
+    @Test func suspendedNothingNewStarts() {
+        let rig = SchedulerRig(width: 2, isSuspended: true)
+        rig.append("a")
+        #expect(rig.settle() == .none)
+        #expect(rig.scheduler.hint == Scheduler.mustAsk)
+        rig.scheduler.isSuspended = false
+        #expect(rig.settle() == .startLane)
+        rig.scheduler.isSuspended = true
+        #expect(rig.laneStarted() == .end, "Suspended while it was starting.")
+    }
+
+    @Test func suspendedChildrenAndResumptionsGoOn() async {
+        let rig = SchedulerRig(width: 1, isSuspended: true)
+        rig.append("ready")
+        rig.append("child", isChild: true)
+        #expect(rig.settle() == .startLane)
+        #expect(rig.laneStarted() == .run("child"))
+        await rig.appendResumption("parent")
+        #expect(rig.nextTurn() == .handOver("parent"))
+        #expect(rig.nextTurn() == .end)
+    }
+
+    @Test func aWiderQueueStartsMore() {
+        let rig = SchedulerRig(width: 1)
+        rig.append("a")
+        rig.append("b")
+        _ = rig.settle()
+        _ = rig.laneStarted()
+        #expect(rig.settle() == .none)
+        rig.scheduler.width = 2
+        #expect(rig.settle() == .startLane)
+    }
+
+    @Test func aNarrowerQueueEndsLanesThatAsk() {
+        let rig = SchedulerRig(width: 2)
+        for name in ["a", "b", "c"] { rig.append(name) }
+        for _ in 0..<2 {
+            _ = rig.settle()
+            _ = rig.laneStarted()
+        }
+        rig.scheduler.width = 1
+        #expect(rig.scheduler.hint == Scheduler.mustAsk)
+        #expect(rig.nextTurn() == .end)
+        #expect(rig.scheduler.running == 1)
+        #expect(rig.nextTurn() == .run("c"))
+    }
+
+    @Test func aSliceEndsTheLaneOnlyForOneThatStarts() {
+        let rig = SchedulerRig(width: 2)
+        for name in ["a", "b", "c"] { rig.append(name) }
+        _ = rig.settle()
+        #expect(rig.laneStarted() == .run("a"))
+        #expect(!rig.endSlice(givingBack: nil), "Nobody waits for its thread.")
+        #expect(rig.scheduler.running == 1)
+        #expect(rig.settle() == .startLane)
+        #expect(rig.endSlice(givingBack: nil))
+        #expect(rig.scheduler.running == 1, "That of the lane that starts.")
+    }
+
+    @Test func whatALaneGivesBackComesLast() {
+        let rig = SchedulerRig(width: 1)
+        rig.append("a")
+        rig.append("b")
+        _ = rig.settle()
+        _ = rig.laneStarted()
+        #expect(!rig.endSlice(givingBack: "follower"))
+        #expect(rig.nextTurn() == .run("b"))
+        #expect(rig.nextTurn() == .run("follower"))
+    }
+}

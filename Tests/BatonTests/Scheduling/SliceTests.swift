@@ -1,0 +1,24 @@
+import Testing
+
+@testable import Baton
+
+@Suite struct SliceTests {
+    @Test func countingItIsOverAfterEverySixtyFour() {
+        var slice = Slice(byCount: true)
+        for _ in 0..<3 {
+            for _ in 1..<64 { #expect(slice.isOver() == false) }
+            #expect(slice.isOver() == true)
+            slice.restart()
+        }
+    }
+
+    /// It does not look at the clock after every operation, but never lets more than 32 go by.
+    @Test func byTheClockItIsOverSooner() {
+        var slice = Slice(byCount: false)
+        let end = ContinuousClock.now + .milliseconds(1)
+        while ContinuousClock.now < end {}
+        var count = 1
+        while slice.isOver() == false { count += 1 }
+        #expect(count <= 32)
+    }
+}

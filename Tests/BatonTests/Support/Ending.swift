@@ -1,0 +1,32 @@
+@testable import Baton
+
+extension AnyOperation {
+    /// The outcome in a few words, to be compared: "success", "failed: oops", "cancelled on request",
+    /// "needs a via b: failed: oops", "cycle a b c", or the state if there is none yet.
+    var ending: String {
+        guard hasFinished else { return "\(state)" }
+        return failure?.inShort ?? "success"
+    }
+}
+
+extension OperationError {
+    var inShort: String {
+        switch self {
+        case .failed(let error): "failed: \(error)"
+        case .cancelled(let reason): "cancelled \(reason)"
+        case .dependencyFailed(let source, let via, let cause): "needs \(source.name) via \(via.name): \(cause.inShort)"
+        case .dependencyCycle(let path): "cycle " + path.map(\.name).joined(separator: " ")
+        case .queueReleased: "queueReleased"
+        case .misuse(let misuse): "misuse: \(misuse.kind)"
+        default: "\(self)"
+        }
+    }
+
+    /// The names on the circle, beginning with the smallest, so that it does not matter where it was found.
+    var cycleNames: [String]? {
+        guard case .dependencyCycle(let path) = self else { return nil }
+        let names = path.map(\.name)
+        guard let first = names.indices.min(by: { names[$0] < names[$1] }) else { return [] }
+        return Array(names[first...] + names[..<first])
+    }
+}

@@ -1,0 +1,71 @@
+@testable import Baton
+
+/// A ``Scheduler`` as a value, with operations known by their names.
+final class SchedulerRig {
+    enum Order: Equatable {
+        case none
+        case startLane
+        case resume(String)
+    }
+
+    enum Turn: Equatable {
+        case run(String)
+        case handOver(String)
+        case end
+    }
+
+    var scheduler: Scheduler
+    /// The lists do not retain.
+    private var operations: [AnyOperation] = []
+
+    init(width: Int, isSuspended: Bool = false) {
+        scheduler = Scheduler(width: width, isSuspended: isSuspended)
+    }
+
+    private func make(_ name: String, _ priority: OperationPriority, isChild: Bool = false) -> AnyOperation {
+        let operation = AsyncOperation(name) {}
+        operation.priority = priority
+        operation.isChild = isChild
+        operations.append(operation)
+        return operation
+    }
+
+    func append(_ name: String, _ priority: OperationPriority = .normal, isChild: Bool = false) {
+        scheduler.append(.passUnretained(make(name, priority, isChild: isChild)))
+    }
+
+    /// The continuation is resumed at once: the scheduler only carries it.
+    func appendResumption(_ name: String, _ priority: OperationPriority = .normal) async {
+        let body = make(name, priority)
+        var carried: UnsafeContinuation<OperationError?, Never>?
+        _ = await withUnsafeContinuation { continuation in
+            carried = continuation
+            continuation.resume(returning: nil)
+        }
+        scheduler.append(Scheduler.Resumption(body: body, continuation: carried!, error: nil))
+    }
+
+    func settle() -> Order {
+        switch scheduler.settle() {
+        case .none: .none
+        case .startLane: .startLane
+        case .resume(let resumption): .resume(resumption.body!.name!)
+        }
+    }
+
+    func laneStarted() -> Turn { named(scheduler.laneStarted()) }
+
+    func nextTurn() -> Turn { named(scheduler.nextTurn()) }
+
+    func endSlice(givingBack name: String?) -> Bool {
+        scheduler.endSlice(givingBack: name.map { .passUnretained(make($0, .normal)) })
+    }
+
+    private func named(_ turn: Scheduler.Turn) -> Turn {
+        switch turn {
+        case .run(let operation): .run(operation.takeUnretainedValue().name!)
+        case .handOver(let resumption): .handOver(resumption.body!.name!)
+        case .end: .end
+        }
+    }
+}

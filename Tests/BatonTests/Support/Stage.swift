@@ -1,0 +1,53 @@
+import BatonTesting
+
+@testable import Baton
+
+/// A queue that the test steps through, a log of what ran, and the misuse that was reported.
+struct Stage: Sendable {
+    let steps: StepExecutor
+    let log = EventLog<String>()
+    let misuses: EventLog<Misuse>
+    let queue: AsyncOperationQueue
+
+    init(
+        name: String? = nil, width: Int = 64, isSuspended: Bool = false, on steps: StepExecutor = StepExecutor(),
+        tap: (@Sendable (EngineEvent) -> Void)? = nil
+    ) {
+        let misuses = EventLog<Misuse>()
+        self.steps = steps
+        self.misuses = misuses
+        queue = AsyncOperationQueue(
+            name: name, maxConcurrentOperationCount: width, isSuspended: isSuspended, executor: steps,
+            onMisuse: { misuses($0) }, tap: tap)
+    }
+
+    var ran: [String] { log.events }
+
+    var misuseKinds: [Misuse.Kind] { misuses.events.map(\.kind) }
+
+    /// An operation that notes its name when it runs.
+    func noting(_ name: String, after sources: AnyOperation...) -> AsyncOperation<Void> {
+        let operation = AsyncOperation(name) { [log] in log(name) }
+        for source in sources { operation.addDependency(source) }
+        return operation
+    }
+
+    /// An operation that notes its name and then waits at the gate, whatever happens.
+    func waiting(_ name: String, at gate: Gate) -> AsyncOperation<Void> {
+        AsyncOperation(name) { [log] in
+            log(name)
+            await gate.wait()
+        }
+    }
+
+    /// Adds, and runs everything that can run.
+    func run(_ operations: AnyOperation...) {
+        queue.add(operations)
+        steps.runAll()
+    }
+}
+
+struct Oops: Error, Equatable, CustomStringConvertible {
+    var text = "oops"
+    var description: String { text }
+}

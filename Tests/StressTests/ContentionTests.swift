@@ -1,0 +1,127 @@
+import Baton
+import Synchronization
+import Testing
+
+/// Two threads at the same few instructions, again and again: races too narrow for random graphs to meet.
+@Suite(.serialized, .timeLimit(.minutes(60))) struct ContentionTests {
+    private static let rounds = 400 * Seeds.factor
+    private let pool = ThreadPool.racing
+
+    /// G3, G25: two sources that finish at once count down the same dependents, each of which runs once, after both.
+    @Test func sourcesThatFinishAtOnce() async throws {
+        let queue = AsyncOperationQueue(executor: pool)
+        for _ in 0..<Self.rounds {
+            let meeting = Meeting(2)
+            let starts = Counter()
+            let sources = (0..<2).map { _ in AsyncOperation { meeting.meet() } }
+            let dependents = (0..<40).map { _ in
+                let dependent = AsyncOperation {
+                    starts.add()
+                    return sources.allSatisfy { $0.state == .finished }
+                }
+                for source in sources { dependent.addDependency(source) }
+                return dependent
+            }
+            queue.add(sources + dependents)
+            try await finish(dependents) { #expect($0, "G3: it ran before both had finished") }
+            #expect(starts.value == 40, "G2: each runs once")
+        }
+    }
+
+    /// G25: who begins to wait while the outcome comes does not wait for ever.
+    @Test func waitersThatComeWithTheOutcome() async throws {
+        let queue = AsyncOperationQueue(executor: pool)
+        for _ in 0..<Self.rounds {
+            let meeting = Meeting(2)
+            let operations = (0..<10).map { AsyncOperation("\($0)") { true } }
+            let waiter = Task.detached(executorPreference: pool) {
+                meeting.meet()
+                for operation in operations { _ = try await operation.value }
+            }
+            let adder = Task.detached(executorPreference: pool) {
+                meeting.meet()
+                for operation in operations { queue.add(operation) }
+            }
+            await adder.value
+            try await finish(operations) { _ in }
+            try await watched(seed: 0, explaining: { ["a waiter was not woken"] }) { _ = await waiter.result }
+        }
+    }
+
+    /// G15, G25: a cancel in the middle of the add ends an operation once, whether it is linked to its sources or not yet.
+    @Test func cancelsInTheMiddleOfTheAdd() async throws {
+        let queue = AsyncOperationQueue(executor: pool)
+        for _ in 0..<Self.rounds {
+            let meeting = Meeting(2)
+            let sources = (0..<6).map { _ in AsyncOperation { true } }
+            let readers = (0..<10).map { number in
+                let reader = sources[number % 6].then { $0 }
+                for source in sources { reader.addDependency(source) }
+                return reader
+            }
+            queue.add(Array(sources[..<3]))
+            let canceller = Task.detached(executorPreference: pool) {
+                meeting.meet()
+                for reader in readers { reader.cancel() }
+            }
+            let adder = Task.detached(executorPreference: pool) {
+                meeting.meet()
+                queue.add(readers)
+                queue.add(Array(sources[3...]))
+            }
+            await adder.value
+            try await finish(sources + readers) { _ in }
+            await canceller.value
+            await queue.waitUntilIdle()
+        }
+        #expect(queue.operationCount == 0)
+    }
+
+    /// G16: a cancel reaches a body that has just begun, also while its lane does not know its own task yet.
+    @Test func cancelsOfABodyThatHasJustBegun() async throws {
+        let queue = AsyncOperationQueue(executor: pool)
+        for _ in 0..<Self.rounds {
+            let endless = AsyncOperation {
+                while !Task.isCancelled { await Task.yield() }
+                return true
+            }
+            let canceller = Task.detached(executorPreference: pool) {
+                while endless.state != .executing { await Task.yield() }
+                endless.cancel()
+            }
+            queue.add(endless)
+            try await finish([endless]) { _ in }
+            await canceller.value
+        }
+    }
+
+    // MARK: -
+
+    private func finish(
+        _ operations: [AsyncOperation<Bool>], _ check: @escaping @Sendable (Bool) -> Void
+    ) async throws {
+        try await watched(seed: 0, explaining: { operations.map { $0.explain().description } }) {
+            for operation in operations { if let output = try? await operation.value { check(output) } }
+        }
+    }
+}
+
+/// Threads that meet leave at the same moment: each spins until all are there. On threads of the pool only.
+private final class Meeting: Sendable {
+    private let missing: Atomic<Int>
+
+    init(_ count: Int) { missing = Atomic(count) }
+
+    func meet() {
+        missing.subtract(1, ordering: .acquiringAndReleasing)
+        while missing.load(ordering: .acquiring) > 0 {}
+    }
+}
+
+private final class Counter: Sendable {
+    private let count = Atomic<Int>(0)
+
+    func add() { count.add(1, ordering: .relaxed) }
+
+    var value: Int { count.load(ordering: .relaxed) }
+}

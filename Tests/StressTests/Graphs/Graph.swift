@@ -1,0 +1,102 @@
+import Baton
+
+/// What a round runs: operations, and what each waits for and does. A plain value; a seed decides it.
+///
+/// Whatever a node waits for has a lower number, so nothing waits for itself.
+struct Graph: Sendable {
+    /// Nobody cancels anything, so that there is one right outcome for each node.
+    let isExact: Bool
+    /// Nobody changes a queue's width, so that G23 can be checked.
+    var keepsWidths: Bool
+    var queues: [QueueNote] = []
+    var nodes: [Node] = []
+    var gateCount: Int
+}
+
+struct QueueNote: Sendable {
+    enum Release {
+        case never
+        case running
+        /// What has not begun gets `.queueReleased`.
+        case suspended
+    }
+
+    var width: Int
+    /// When the handle is let go, while operations are unfinished.
+    var release: Release
+    var isSuspendedAtFirst: Bool
+}
+
+struct Node: Sendable {
+    let id: Int
+    /// Where it is added, unless another one's `run` or `add(to:)` takes it along first.
+    var queue = 0
+    /// Only ever added by the bodies that run it.
+    var isNested = false
+    var priority = OperationPriority.normal
+    var inputs: [Int] = []
+    /// Order edges; one may be there twice, or be an input as well.
+    var order: [Int] = []
+    var steps: [Step] = []
+    var throwsAtTheEnd = false
+    var handlers = 0
+    /// Its last handler cancels this one.
+    var cancelsWhenFinished: Int?
+
+    var name: String { "n\(id)" }
+    var sources: [Int] { inputs + order }
+}
+
+/// What a body does.
+enum Step: Sendable {
+    enum Errors {
+        /// Noted and survived.
+        case caught
+        /// Thrown on.
+        case passedOn
+    }
+
+    enum Way {
+        case oneByOne
+        case taskGroup
+        case asyncLet
+        /// The first error ends the group, which cancels the others.
+        case failingGroup
+        /// By `queue.run`, on the node's own queue, one by one.
+        case queueRun
+
+        /// The next child is not run when one has failed and the error is passed on.
+        var stopsAtAnError: Bool { self == .oneByOne || self == .queueRun }
+    }
+
+    case yield(Int)
+    case work(Int)
+    case gate(Int, heedsCancel: Bool)
+    case checkCancellation
+    case value(Int, Errors)
+    case run([Int], Way, Errors)
+    /// Starts a child in a task of its own, and does not await it.
+    case abandon(Int)
+    case cancel(Int)
+    /// Waits for a gate; when it is cancelled meanwhile, it cancels this one from `onCancel`.
+    case cancelWhenCancelled(Int, gate: Int)
+}
+
+extension Step {
+    /// The nodes that it runs, and adds if nobody has.
+    var children: [Int] {
+        switch self {
+        case .run(let children, _, _): children
+        case .abandon(let child): [child]
+        case .yield, .work, .gate, .checkCancellation, .value, .cancel, .cancelWhenCancelled: []
+        }
+    }
+
+    /// The nodes that the body must have in its hands.
+    var targets: [Int] {
+        switch self {
+        case .value(let target, _), .cancel(let target), .cancelWhenCancelled(let target, _): [target]
+        case .run, .abandon, .yield, .work, .gate, .checkCancellation: children
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import Baton
+
+extension Graph {
+    /// The graph of a seed. Even seeds give exact ones.
+    init(seed: UInt64, nodeCounts: ClosedRange<Int>) {
+        var dice = Dice(seed: seed &* 0x9E37_79B9 &+ 1)
+        isExact = seed.isMultiple(of: 2)
+        keepsWidths = dice.isLucky(percent: 50)
+        gateCount = dice.number(1...4)
+        let mostNodes = dice.isLucky(percent: 5) ? nodeCounts.upperBound * 3 : nodeCounts.upperBound
+        let character = Character(&dice)
+        let queueCount = character.isPlain ? 1 : dice.number(1...4)
+        for _ in 0..<queueCount { queues.append(Self.queue(&dice, isExact: isExact, isPlain: character.isPlain)) }
+        for id in 0..<dice.number(nodeCounts.lowerBound...mostNodes) {
+            var node = Node(id: id)
+            node.isNested = dice.isLucky(percent: character.nested)
+            node.queue = dice.number(0...queues.count - 1)
+            if character.mixesPriorities { node.priority = dice.pick(OperationPriority.allCases) }
+            node.handlers = dice.pick([0, 0, 0, 1, 2])
+            node.throwsAtTheEnd = dice.isLucky(percent: character.failing)
+            if let width = character.layerWidth { addLayer(to: &node, width) } else { addEdges(to: &node, &dice) }
+            for _ in 0..<dice.number(0...character.steps) { node.steps.append(step(of: node, &dice)) }
+            nodes.append(node)
+        }
+        cancelInside(&dice)
+    }
+
+    /// Percentages that differ from graph to graph.
+    private struct Character {
+        /// One narrow queue, and bodies that do not suspend: a lane runs many in a row, and its slice ends.
+        let isPlain: Bool
+        let mixesPriorities: Bool
+        let nested: Int
+        let failing: Int
+        let steps: Int
+        /// Layers of so many nodes, each of which waits for the whole layer before it: many finish at once, for many.
+        let layerWidth: Int?
+
+        init(_ dice: inout Dice) {
+            isPlain = dice.isLucky(percent: 20)
+            mixesPriorities = dice.isLucky(percent: 50)
+            nested = isPlain ? 0 : dice.pick([0, 15, 40, 70])
+            failing = dice.pick([0, 3, 12])
+            layerWidth = dice.isLucky(percent: 10) ? dice.number(2...24) : nil
+            steps = isPlain ? 0 : layerWidth == nil ? dice.pick([1, 3, 5]) : 1
+        }
+    }
+
+    // MARK: Queues and edges
+
+    private static func queue(_ dice: inout Dice, isExact: Bool, isPlain: Bool) -> QueueNote {
+        QueueNote(
+            width: dice.pick(isPlain ? [1, 1, 2] : [1, 1, 1, 2, 2, 3, 4, 8, 64]),
+            release: dice.isLucky(percent: 75) ? .never : dice.pick([.running, isExact ? .running : .suspended]),
+            isSuspendedAtFirst: dice.isLucky(percent: 20))
+    }
+
+    /// What the node may wait for: somebody adds it for certain, or the one who adds the node adds it, too.
+    private func sources(for node: Node) -> [Int] {
+        // The nearest are taken more often, so that there are long paths.
+        let all = nodes.filter { node.isNested || !$0.isNested }.map(\.id)
+        return all + all.suffix(4) + all.suffix(4)
+    }
+
+    private func addEdges(to node: inout Node, _ dice: inout Dice) {
+        let sources = sources(for: node)
+        node.inputs = dice.some(dice.pick([0, 0, 0, 0, 1, 1, 2, 3, 4]), of: sources)
+        node.order = dice.some(dice.pick([0, 0, 0, 1, 2, 5]), of: sources)
+        if let input = node.inputs.first, dice.isLucky(percent: 10) { node.order.append(input) }
+    }
+
+    private func addLayer(to node: inout Node, _ width: Int) {
+        let first = node.id / width * width
+        node.order = nodes[max(0, first - width)..<first].filter { node.isNested || !$0.isNested }.map(\.id)
+    }
+
+    // MARK: Steps
+
+    private func step(of node: Node, _ dice: inout Dice) -> Step {
+        let errors: Step.Errors = dice.isLucky(percent: 70) ? .caught : .passedOn
+        let isAdded = nodes.filter { !$0.isNested }.map(\.id)
+        switch dice.number(0...9) {
+        case 0, 1: return .yield(dice.number(1...3))
+        case 2: return .work(dice.number(1...200))
+        case 3: return .gate(dice.number(0...gateCount - 1), heedsCancel: dice.isLucky(percent: 50))
+        case 4: return .checkCancellation
+        case 5 where !isAdded.isEmpty: return .value(dice.pick(isAdded), errors)
+        case 6 where !nodes.isEmpty && dice.isLucky(percent: 40): return .abandon(child(&dice))
+        case 6, 7, 8, 9: return run(of: node, errors, &dice)
+        default: return .yield(1)
+        }
+    }
+
+    private func run(of node: Node, _ errors: Step.Errors, _ dice: inout Dice) -> Step {
+        if nodes.isEmpty { return .yield(1) }
+        let children = (0..<dice.number(1...4)).map { _ in child(&dice) }
+        switch dice.number(0...5) {
+        case 0: return .run(children, .oneByOne, errors)
+        case 1, 2: return .run(children, .taskGroup, errors)
+        case 3: return .run(Array((children + children).prefix(2)), .asyncLet, errors)
+        case 4 where !isExact: return .run(children, .failingGroup, .passedOn)
+        default:
+            // A body that waits in a suspended queue whose handle is to go would keep that handle.
+            let isFree = queues[node.queue].release != .suspended
+            return .run([children[0]], isFree ? .queueRun : .oneByOne, errors)
+        }
+    }
+
+    private func child(_ dice: inout Dice) -> Int {
+        let nested = nodes.filter(\.isNested).map(\.id)
+        if nested.isEmpty || dice.isLucky(percent: 20) { return dice.pick(nodes).id }
+        // Mostly one that nobody runs yet; the others are there to be run by several.
+        let children = Set(nodes.flatMap { $0.steps.flatMap(\.children) })
+        let free = nested.filter { !children.contains($0) }
+        return free.isEmpty || dice.isLucky(percent: 25) ? dice.pick(nested) : dice.pick(free)
+    }
+
+    private mutating func cancelInside(_ dice: inout Dice) {
+        if isExact { return }
+        for index in nodes.indices {
+            let target = dice.isLucky(percent: 30) ? index : dice.number(0...index)
+            let place = dice.number(0...nodes[index].steps.count)
+            if dice.isLucky(percent: 4) { nodes[index].steps.insert(.cancel(target), at: place) }
+            if dice.isLucky(percent: 4) {
+                let gate = dice.number(0...gateCount - 1)
+                nodes[index].steps.insert(.cancelWhenCancelled(target, gate: gate), at: place)
+            }
+            if nodes[index].handlers > 0, dice.isLucky(percent: 10) { nodes[index].cancelsWhenFinished = target }
+        }
+    }
+}

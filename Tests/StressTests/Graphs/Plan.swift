@@ -1,0 +1,32 @@
+import Baton
+
+/// How a graph is run: who adds what and in which order, and what is done to it meanwhile.
+struct Plan: Sendable {
+    /// One list for each of several tasks.
+    var drivers: [[Action]]
+    /// Otherwise every handle is let go as soon as it is added.
+    var keepsOperations: Bool
+    /// Whether the queues report their events.
+    var hasTap: Bool
+}
+
+enum Action: Sendable {
+    /// One, several or an array, all to one queue.
+    case add([Int], queue: Int)
+    case addTo(Int, queue: Int)
+    /// By a task of its own, which is cancelled after so many yields.
+    case run(Int, queue: Int, cancelledAfter: Int?)
+    /// Awaits its value, in a task of its own.
+    case observe(Int)
+    case addHandler(Int)
+    case explain(Int)
+    case pause(Int)
+    case openGate(Int)
+    case suspend(Int)
+    case resume(Int)
+    case changeWidth(Int, to: Int)
+    case cancel(Int, because: String?)
+    /// One of those whose bodies run at that moment.
+    case cancelRunning(Int)
+    case cancelAll(Int)
+}

@@ -1,0 +1,85 @@
+import Baton
+
+extension Plan {
+    /// The plan of a seed for a graph.
+    init(for graph: Graph, seed: UInt64, isThreaded: Bool) {
+        var dice = Dice(seed: seed &* 0xC2B2_AE35 &+ 7)
+        let mayDrop = graph.isExact && !graph.queues.contains { $0.release != .never }
+        keepsOperations = !mayDrop || dice.isLucky(percent: 60)
+        hasTap = !isThreaded || dice.isLucky(percent: 50)
+        drivers = Array(repeating: [], count: dice.number(1...4))
+        for action in Self.adding(graph, &dice) { drivers[dice.number(0...drivers.count - 1)].append(action) }
+        let disturbances = Self.disturbing(graph, &dice, isThreaded: isThreaded)
+        for action in disturbances { insert(action, &dice) }
+        for _ in 0..<dice.number(0...12) { insert([.pause(dice.number(1...6))], &dice) }
+    }
+
+    /// A few actions that belong together, in this order, somewhere.
+    private mutating func insert(_ actions: [Action], _ dice: inout Dice) {
+        let driver = dice.number(0...drivers.count - 1)
+        var place = 0
+        for action in actions {
+            place = dice.number(place...drivers[driver].count)
+            drivers[driver].insert(action, at: place)
+            place += 1
+        }
+    }
+
+    private static func adding(_ graph: Graph, _ dice: inout Dice) -> [Action] {
+        let nodes = graph.nodes.filter { !$0.isNested }
+        let order = dice.pick([nodes, nodes.reversed(), dice.shuffled(nodes)])
+        let inBulk = dice.pick([0, 50, 100])
+        var actions: [Action] = []
+        var bulks: [Int: [Int]] = [:]
+        for node in order {
+            switch dice.number(0...9) {
+            case 0: actions.append(.addTo(node.id, queue: node.queue))
+            case 1 where graph.queues[node.queue].release != .suspended:
+                let isCancelled = !graph.isExact && dice.isLucky(percent: 50)
+                actions.append(.run(node.id, queue: node.queue, cancelledAfter: isCancelled ? dice.number(0...9) : nil))
+            case 2...9 where dice.isLucky(percent: inBulk):
+                bulks[node.queue, default: []].append(node.id)
+                if bulks[node.queue]!.count >= dice.number(2...100) {
+                    actions.append(.add(bulks.removeValue(forKey: node.queue)!, queue: node.queue))
+                }
+            default: actions.append(.add([node.id], queue: node.queue))
+            }
+            // Added twice: misuse, and without effect.
+            if dice.isLucky(percent: 2) { actions.append(.add([node.id], queue: node.queue)) }
+        }
+        return actions + bulks.sorted { $0.key < $1.key }.map { .add($0.value, queue: $0.key) }
+    }
+
+    private static func disturbing(_ graph: Graph, _ dice: inout Dice, isThreaded: Bool) -> [[Action]] {
+        var all: [[Action]] = []
+        for gate in 0..<graph.gateCount where dice.isLucky(percent: 50) { all.append([.openGate(gate)]) }
+        for (queue, note) in graph.queues.enumerated() {
+            if dice.isLucky(percent: 40) || note.isSuspendedAtFirst { all.append([.suspend(queue), .resume(queue)]) }
+            if !graph.keepsWidths {
+                for _ in 0..<dice.number(0...3) { all.append([.changeWidth(queue, to: dice.pick([1, 1, 2, 5, 64]))]) }
+            }
+            if !graph.isExact, dice.isLucky(percent: 8) { all.append([.cancelAll(queue)]) }
+        }
+        let ids = graph.nodes.map(\.id)
+        let added = graph.nodes.filter { !$0.isNested }.map(\.id)
+        if !graph.isExact {
+            for id in dice.some(dice.number(0...ids.count / 8 + 1), of: ids) {
+                all.append([.cancel(id, because: dice.pick([nil, "r\(dice.number(1...3))"]))])
+            }
+        }
+        if !graph.isExact, isThreaded, dice.isLucky(percent: 15) {
+            // In the order of adding, by another task than the one that adds: often in the middle of it.
+            all += added.map { [.cancel($0, because: nil)] }
+        }
+        if !graph.isExact, dice.isLucky(percent: 70) {
+            for _ in 0..<dice.number(1...6) {
+                all.append([.pause(dice.number(1...4)), .cancelRunning(dice.number(0...99))])
+            }
+        }
+        let observers = dice.number(0...(isThreaded ? added.count / 2 : 4))
+        for id in dice.some(observers, of: added) { all.append([.observe(id)]) }
+        for id in dice.some(dice.number(0...4), of: ids) { all.append([.addHandler(id)]) }
+        for id in dice.some(dice.number(0...2), of: ids) { all.append([.explain(id)]) }
+        return all
+    }
+}

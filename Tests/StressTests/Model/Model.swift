@@ -1,0 +1,86 @@
+/// What the outcomes must be: knows the graph, and nothing of queues, tasks or time.
+struct Model {
+    let graph: Graph
+
+    /// For a graph in which nobody cancels: the one right outcome of each node that runs.
+    func predictions() -> [Outcome] {
+        var outcomes: [Outcome] = []
+        for node in graph.nodes { outcomes.append(expected(node) { outcomes[$0] }[0]) }
+        return outcomes
+    }
+
+    /// What a node ends with if it is not cancelled, given what the others have ended with. More than one only when several
+    /// children may be the first to fail.
+    func expected(_ node: Node, _ known: (Int) -> Outcome) -> [Outcome] {
+        if let failed = node.inputs.first(where: { known($0).number == nil }) {
+            return [known(failed).passedOn(by: failed)]
+        }
+        var hash = Hash(node.id)
+        for input in node.inputs { hash.mix(known(input).number!) }
+        for step in node.steps {
+            switch step {
+            case .yield, .work, .gate, .checkCancellation, .abandon, .cancel, .cancelWhenCancelled: break
+            case .value(let other, let errors):
+                if errors == .passedOn, known(other).number == nil { return [.threwOn(known(other))] }
+                hash.mix(known(other).number)
+            case .run(let children, let way, let errors):
+                let failures = children.map(known).filter { $0.number == nil }.map { Outcome.threwOn($0) }
+                if errors == .passedOn, let first = failures.first { return way == .failingGroup ? failures : [first] }
+                for child in children { hash.mix(known(child).number) }
+            }
+        }
+        return node.throwsAtTheEnd ? [.threw(node.id)] : [.value(hash.value)]
+    }
+
+    /// In a graph in which nobody cancels: the nodes that somebody adds for certain.
+    func certainlyAdded(_ outcomes: [Outcome]) -> Set<Int> {
+        var added: Set<Int> = []
+        for node in graph.nodes.reversed() {
+            if !node.isNested { added.insert(node.id) }
+            guard added.contains(node.id) else { continue }
+            if node.isNested { added.formUnion(node.sources) }
+            for child in stepsReached(node, outcomes) { added.insert(child) }
+        }
+        return added
+    }
+
+    /// The children that a node's body runs before it throws.
+    private func stepsReached(_ node: Node, _ outcomes: [Outcome]) -> [Int] {
+        if node.inputs.contains(where: { outcomes[$0].number == nil }) { return [] }
+        var reached: [Int] = []
+        for step in node.steps {
+            switch step {
+            case .yield, .work, .gate, .checkCancellation, .abandon, .cancel, .cancelWhenCancelled: break
+            case .value(let other, let errors):
+                if errors == .passedOn, outcomes[other].number == nil { return reached }
+            case .run(let children, let way, let errors):
+                let failed = errors == .passedOn ? children.firstIndex { outcomes[$0].number == nil } : nil
+                if let failed { return reached + (way.stopsAtAnError ? Array(children[...failed]) : children) }
+                reached += children
+            }
+        }
+        return reached
+    }
+
+    /// Everything that a node needs through edges, itself included: what a cancelled `run` may take back.
+    func upstream(of id: Int) -> Set<Int> {
+        var all: Set<Int> = [id]
+        var frontier = [id]
+        while let next = frontier.popLast() {
+            for source in graph.nodes[next].sources where all.insert(source).inserted { frontier.append(source) }
+        }
+        return all
+    }
+}
+
+/// What bodies compute.
+struct Hash {
+    private(set) var value: UInt64
+
+    init(_ id: Int) { value = UInt64(id) &+ 0x9E37_79B9 }
+
+    mutating func mix(_ number: UInt64?) {
+        value = (value ^ (number ?? 0xDEAD)) &* 0x100_0000_01B3
+        value ^= value >> 29
+    }
+}

@@ -1,0 +1,91 @@
+import Baton
+
+/// What an operation made: a number that depends on all that its body was given.
+struct Value: Sendable {
+    let number: UInt64
+    let token: Token
+}
+
+/// What a failing body throws.
+struct Thrown: Error {
+    let by: Int
+    let token: Token
+}
+
+/// An outcome as the model knows it: comparable, and holding nothing.
+indirect enum Outcome: Equatable, Sendable {
+    case value(UInt64)
+    case threw(Int)
+    /// The body threw on what another operation had ended with.
+    case threwOn(Outcome)
+    case dependencyFailed(source: Int, via: Int, cause: Outcome)
+    case cancelled(Reason)
+    case queueReleased
+    case other(String)
+
+    enum Reason: Equatable, Sendable {
+        case requested
+        case because(String)
+        case parent(Int)
+        case caller
+        case queue
+    }
+
+    var number: UInt64? {
+        if case .value(let number) = self { number } else { nil }
+    }
+
+    /// The body returned or threw, and nothing else.
+    var provesThatItRan: Bool {
+        switch self {
+        case .value, .threw, .threwOn: true
+        case .dependencyFailed, .cancelled, .queueReleased, .other: false
+        }
+    }
+}
+
+extension Outcome {
+    init(_ result: Result<Value, OperationError>) {
+        switch result {
+        case .success(let value): self = .value(value.number)
+        case .failure(let error): self = Outcome(error)
+        }
+    }
+
+    init(_ error: OperationError) {
+        switch error {
+        case .failed(let thrown as Thrown): self = .threw(thrown.by)
+        case .failed(let error as OperationError): self = .threwOn(Outcome(error))
+        case .dependencyFailed(let source, let via, let cause):
+            self = .dependencyFailed(source: source.node, via: via.node, cause: Outcome(cause))
+        case .cancelled(let reason): self = .cancelled(Reason(reason))
+        case .queueReleased: self = .queueReleased
+        default: self = .other("\(error)")
+        }
+    }
+
+    /// What a reader of an operation that ended so gets (G6): flat, and the first that failed stays the source.
+    func passedOn(by via: Int) -> Outcome {
+        if case .dependencyFailed(let source, _, let cause) = self {
+            return .dependencyFailed(source: source, via: via, cause: cause)
+        }
+        return .dependencyFailed(source: via, via: via, cause: self)
+    }
+}
+
+extension Outcome.Reason {
+    init(_ reason: CancellationReason) {
+        switch reason {
+        case .requested: self = .requested
+        case .because(let text): self = .because(text)
+        case .parent(let parent): self = .parent(parent.node)
+        case .caller: self = .caller
+        case .queue: self = .queue
+        }
+    }
+}
+
+extension OperationReference {
+    /// The number of the node: every operation of a round is called "n" and its number.
+    var node: Int { Int(name.dropFirst()) ?? -1 }
+}

@@ -1,0 +1,92 @@
+import Baton
+
+/// Follows the events of a seeded run, and checks what depends on the order in which operations became ready (G23, G24).
+struct TraceChecker {
+    private struct Place {
+        var queue = -1
+        /// It goes before others of its priority, and waits for no resumption.
+        var isChild = false
+        var isFinished = false
+        /// When it became ready. The same number for what became so in one step.
+        var ready: Int?
+    }
+
+    private let graph: Graph
+    private let dependents: [[Int]]
+    private var places: [Place]
+    private var waiting: [[Int]]
+    private var isSuspended: [Bool]
+    private var addBegan: Int?
+    private(set) var faults: [String] = []
+
+    init(_ graph: Graph) {
+        self.graph = graph
+        var dependents = Array(repeating: [Int](), count: graph.nodes.count)
+        for node in graph.nodes { for source in Set(node.sources).sorted() { dependents[source].append(node.id) } }
+        self.dependents = dependents
+        places = graph.nodes.map { _ in Place() }
+        waiting = graph.queues.map { _ in [] }
+        isSuspended = graph.queues.map { _ in false }
+    }
+
+    mutating func follow(_ trace: [TraceEvent]) {
+        for (time, event) in trace.enumerated() {
+            switch event {
+            case .suspended(let queue): isSuspended[queue] = true
+            case .resumed(let queue): isSuspended[queue] = false
+            case .width, .addBegan, .addEnded: break
+            case .added(let id, let queue, let isChild):
+                // What is added in one step becomes ready in one step, whatever the order of the events.
+                let step = addBegan ?? time
+                addBegan = step
+                added(id, queue, isChild, step)
+                continue
+            case .engine(.added, _, _): break
+            case .engine(.started, let id, let queue): started(id, queue)
+            case .engine(.finished, let id, let queue): finished(id, queue, time)
+            }
+            addBegan = nil
+        }
+    }
+
+    private mutating func added(_ id: Int, _ queue: Int, _ isChild: Bool, _ step: Int) {
+        places[id].queue = queue
+        places[id].isChild = isChild
+        listIfReady(id, step)
+    }
+
+    private mutating func finished(_ id: Int, _ queue: Int, _ time: Int) {
+        places[id].isFinished = true
+        waiting[queue].removeAll { $0 == id }
+        for dependent in dependents[id] { listIfReady(dependent, time) }
+    }
+
+    private mutating func listIfReady(_ id: Int, _ time: Int) {
+        guard places[id].queue >= 0, !places[id].isFinished, places[id].ready == nil else { return }
+        guard graph.nodes[id].sources.allSatisfy({ places[$0].isFinished }) else { return }
+        places[id].ready = time
+        waiting[places[id].queue].append(id)
+    }
+
+    private mutating func started(_ id: Int, _ queue: Int) {
+        waiting[queue].removeAll { $0 == id }
+        let (node, place) = (graph.nodes[id], places[id])
+        if isSuspended[queue] {
+            if !place.isChild { faults.append("G24: n\(id) began while queue \(queue) was suspended") }
+            return
+        }
+        for other in waiting[queue] {
+            let rival = graph.nodes[other]
+            if rival.priority > node.priority {
+                faults.append("G23: n\(id) began before n\(other), of higher priority")
+            }
+            let areEqual = rival.priority == node.priority && place.isChild == places[other].isChild
+            guard areEqual, isSerial(queue) else { continue }
+            if let ready = place.ready, places[other].ready! < ready {
+                faults.append("G23: n\(id) began before n\(other), which was ready earlier, in a serial queue")
+            }
+        }
+    }
+
+    private func isSerial(_ queue: Int) -> Bool { graph.keepsWidths && graph.queues[queue].width == 1 }
+}

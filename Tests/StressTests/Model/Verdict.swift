@@ -1,0 +1,106 @@
+import Baton
+import Synchronization
+
+/// Compares the end of a round with the model.
+struct Verdict {
+    let model: Model
+    let ledger: Ledger
+    let ends: [Round.End?]
+
+    private var graph: Graph { model.graph }
+
+    func pronounce() {
+        let predictions = graph.isExact ? model.predictions() : []
+        let added = graph.isExact ? model.certainlyAdded(predictions) : []
+        for node in graph.nodes {
+            guard let end = ends[node.id] else {
+                let mustBeThere = !node.isNested || added.contains(node.id)
+                ledger.check(!mustBeThere, "G25: n\(node.id) has no outcome")
+                ledger.check(starts(node.id) == 0, "G2: n\(node.id) was not added, and ran")
+                continue
+            }
+            if graph.isExact {
+                let expected = predictions[node.id]
+                ledger.check(end.outcome == expected, "G6, G7: n\(node.id) is \(end.outcome), not \(expected)")
+                ledger.check(!end.isCancelled, "G16: n\(node.id) was cancelled by nobody")
+            } else {
+                judge(node, end)
+            }
+            checkNotes(node, end)
+        }
+    }
+
+    private func starts(_ id: Int) -> Int { ledger.nodes[id].starts.load(ordering: .relaxed) }
+
+    private func checkNotes(_ node: Node, _ end: Round.End) {
+        let record = ledger.nodes[node.id]
+        ledger.saw(node.id, end.outcome)
+        switch end.outcome {
+        case .value, .threw, .threwOn: ledger.check(starts(node.id) == 1, "G2: n\(node.id) ended without having run")
+        case .dependencyFailed, .queueReleased:
+            ledger.check(starts(node.id) == 0, "G6: n\(node.id) has run without its inputs")
+        case .cancelled: ledger.check(end.isCancelled, "G16: n\(node.id) is cancelled and does not say so")
+        case .other(let text): ledger.violation("n\(node.id) ended with: \(text)")
+        }
+        let calls = record.handlerCalls.load(ordering: .relaxed)
+        let handlers = record.handlersAdded.load(ordering: .relaxed)
+        ledger.check(calls == handlers, "G28: \(calls) of \(handlers) handlers of n\(node.id) were called")
+        let phase = record.phase.load(ordering: .relaxed)
+        ledger.check(phase == 0 || phase == 3, "G1: the last event of n\(node.id) is \(phase)")
+    }
+
+    // MARK: With cancellation
+
+    private func judge(_ node: Node, _ end: Round.End) {
+        let reasons = end.isCancelled ? reasonsToCancel(node.id) : []
+        ledger.check(!end.isCancelled || !reasons.isEmpty, "G16: n\(node.id) was cancelled by nobody")
+        let expected = model.expected(node) { ends[$0]?.outcome ?? .other("nothing") }
+        switch end.outcome {
+        case .cancelled(let reason):
+            ledger.check(reasons.contains(reason), "G18: n\(node.id) was cancelled \(reason), not one of \(reasons)")
+            if let decisive = ledger.nodes[node.id].decisiveReason.withLock({ $0 }) {
+                ledger.check(reason == decisive, "G18: n\(node.id) was cancelled \(reason), not \(decisive)")
+            }
+        case .queueReleased:
+            let queue = ledger.queue(of: node.id)
+            let isReleased = graph.queues.indices.contains {
+                graph.queues[$0].release == .suspended && (queue ?? $0) == $0
+            }
+            let isChild = ledger.nodes[node.id].isChild.load(ordering: .relaxed)
+            ledger.check(!isChild, "G24: n\(node.id) is a child, and was not run because its queue was released")
+            ledger.check(isReleased, "n\(node.id): its queue was not released while suspended")
+        case .threw, .threwOn:
+            ledger.check(!end.isCancelled || !ledger.isSeeded, "G18: n\(node.id) threw after a cancel: \(end.outcome)")
+            ledger.check(expected.contains(end.outcome), "n\(node.id) is \(end.outcome), not one of \(expected)")
+        case .value, .dependencyFailed, .other:
+            ledger.check(expected.contains(end.outcome), "n\(node.id) is \(end.outcome), not one of \(expected)")
+        }
+    }
+
+    /// Everything that was asked for and can have reached it.
+    private func reasonsToCancel(_ id: Int) -> [Outcome.Reason] {
+        var reasons = ledger.nodes[id].cancels.withLock { $0 }
+        let queue = ledger.queue(of: id)
+        for (index, record) in ledger.queues.enumerated() where record.isCancelled.load(ordering: .relaxed) {
+            if (queue ?? index) == index { reasons.append(.queue) }
+        }
+        for other in graph.nodes {
+            if ledger.nodes[other.id].isTakenBack.load(ordering: .relaxed), model.upstream(of: other.id).contains(id) {
+                reasons.append(.caller)
+            }
+            let isCancelled = ends[other.id]?.isCancelled ?? false
+            for step in other.steps where isCancelled || hasFailed(step) {
+                if !step.children.contains(where: { model.upstream(of: $0).contains(id) }) { continue }
+                reasons.append(.parent(other.id))
+                if case .run(_, .queueRun, _) = step { reasons.append(.caller) }
+            }
+        }
+        return reasons
+    }
+
+    /// A group that cancels its other children, because one has failed.
+    private func hasFailed(_ step: Step) -> Bool {
+        guard case .run(let children, .failingGroup, _) = step else { return false }
+        return children.contains { ends[$0]?.outcome.number == nil }
+    }
+}

@@ -1,0 +1,136 @@
+import Baton
+import BatonTesting
+
+/// The body of a node: does its steps, and computes what the model computes.
+struct Body: Sendable {
+    let node: Node
+    let site: Site
+    let sources: [AnyOperation]
+    let targets: [Int: AsyncOperation<Value>]
+    let token: Token
+
+    func run(_ inputs: [Value], _ context: OperationContext) async throws -> Value {
+        let ledger = site.ledger
+        ledger.bodyBegan(node.id, context.operation, after: sources)
+        defer { ledger.bodyEnded(node.id, context.operation) }
+        var hash = Hash(node.id)
+        for input in inputs { hash.mix(input.number) }
+        for step in node.steps {
+            try await perform(step, context, &hash)
+            ledger.checkpoint(node.id, context.operation)
+        }
+        if node.throwsAtTheEnd { throw Thrown(by: node.id, token: Token(ledger.census)) }
+        return Value(number: hash.value, token: Token(ledger.census))
+    }
+
+    private func perform(_ step: Step, _ context: OperationContext, _ hash: inout Hash) async throws {
+        switch step {
+        case .yield(let times): for _ in 0..<times { await Task.yield() }
+        case .work(let amount): work(amount)
+        case .gate(let gate, let heedsCancel):
+            if heedsCancel { try await site.gates[gate].waitUnlessCancelled() } else { await site.gates[gate].wait() }
+        case .checkCancellation: try Task.checkCancellation()
+        case .value(let other, let errors):
+            let result = await waiting(for: other) { operation throws(OperationError) in try await operation.value }
+            try note(result, errors, &hash)
+        case .run(let children, let way, let errors):
+            try await run(children, way, errors, context, &hash)
+        case .abandon(let child):
+            site.stray { [self] in _ = await self.result(of: child, context) }
+        case .cancel(let id): site.cancel(target(id, context), id, because: "b\(node.id)")
+        case .cancelWhenCancelled(let id, let gate):
+            await withTaskCancellationHandler {
+                try? await site.gates[gate].waitUnlessCancelled()
+            } onCancel: {
+                site.cancel(target(id, context), id, because: "c\(node.id)", isNested: true)
+            }
+        }
+    }
+
+    /// It may be itself, which it cannot have in its hands before it is made.
+    private func target(_ id: Int, _ context: OperationContext) -> AsyncOperation<Value> {
+        targets[id] ?? context.operation as! AsyncOperation<Value>
+    }
+
+    private func run(
+        _ children: [Int], _ way: Step.Way, _ errors: Step.Errors, _ context: OperationContext, _ hash: inout Hash
+    ) async throws {
+        switch way {
+        case .oneByOne:
+            for child in children { try note(await result(of: child, context), errors, &hash) }
+        case .queueRun:
+            for child in children { try note(await resultInQueue(of: child, context), errors, &hash) }
+        case .asyncLet:
+            async let first = result(of: children[0], context)
+            async let second = result(of: children[1], context)
+            for result in await [first, second] { try note(result, errors, &hash) }
+        case .taskGroup:
+            let results = await withTaskGroup(of: (Int, Result<Value, OperationError>).self) { group in
+                for (place, child) in children.enumerated() {
+                    group.addTask { (place, await result(of: child, context)) }
+                }
+                return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            }
+            for place in children.indices { try note(results[place]!, errors, &hash) }
+        case .failingGroup:
+            let values = try await withThrowingTaskGroup(of: (Int, Value).self) { group in
+                for (place, child) in children.enumerated() {
+                    group.addTask { (place, try await result(of: child, context).get()) }
+                }
+                return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            }
+            for place in children.indices { hash.mix(values[place]!.number) }
+        }
+    }
+
+    // MARK: Waiting
+
+    private func result(of child: Int, _ context: OperationContext) async -> Result<Value, OperationError> {
+        await waiting(for: child, asChild: true) { operation throws(OperationError) in
+            try await run(operation, context).get()
+        }
+    }
+
+    private func run(
+        _ operation: AsyncOperation<Value>, _ context: OperationContext
+    ) async -> Result<Value, OperationError> {
+        await Ledger.$addsChildren.withValue(true) {
+            do throws(OperationError) { return .success(try await context.run(operation)) } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    private func resultInQueue(of child: Int, _ context: OperationContext) async -> Result<Value, OperationError> {
+        guard let queue = site.queue(node.queue) else { return await result(of: child, context) }
+        return await waiting(for: child, asChild: true) { operation throws(OperationError) in
+            try await queue.run(operation)
+        }
+    }
+
+    private func waiting(
+        for other: Int, asChild: Bool = false,
+        _ wait: (AsyncOperation<Value>) async throws(OperationError) -> Value
+    ) async -> Result<Value, OperationError> {
+        let target = targets[other]!
+        site.ledger.waitBegan(node.id, child: asChild ? target : nil)
+        let result: Result<Value, OperationError>
+        do throws(OperationError) { result = .success(try await wait(target)) } catch { result = .failure(error) }
+        site.ledger.waitEnded(node.id, child: asChild ? target : nil)
+        // A run that came too late has not seen an outcome.
+        if case .failure(.misuse) = result { return result }
+        site.ledger.saw(other, Outcome(result))
+        return result
+    }
+
+    private func note(_ result: Result<Value, OperationError>, _ errors: Step.Errors, _ hash: inout Hash) throws {
+        if errors == .passedOn { _ = try result.get() }
+        hash.mix(try? result.get().number)
+    }
+
+    private func work(_ amount: Int) {
+        var hash = Hash(amount)
+        for number in 0..<UInt64(amount) { hash.mix(number) }
+        if hash.value == 0 { site.ledger.violation("arithmetic") }
+    }
+}

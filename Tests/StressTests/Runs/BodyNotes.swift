@@ -1,0 +1,70 @@
+import Baton
+import Synchronization
+
+/// What bodies tell the ledger.
+extension Ledger {
+    func bodyBegan(_ id: Int, _ operation: AnyOperation, after sources: [AnyOperation]) {
+        check(nodes[id].starts.add(1, ordering: .relaxed).oldValue == 0, "G2: the body of n\(id) began twice")
+        for source in sources where source.state != .finished {
+            violation("G3: n\(id) began before \(source.reference) had an outcome")
+        }
+        tookSlot(id, isStart: true)
+        checkpoint(id, operation)
+    }
+
+    func bodyEnded(_ id: Int, _ operation: AnyOperation) {
+        checkpoint(id, operation)
+        if nodes[id].waits.add(NodeRecord.ended, ordering: .relaxed).oldValue == 0 { gaveSlot(id) }
+        nodes[id].ends.add(1, ordering: .relaxed)
+    }
+
+    /// On the body's own task.
+    func checkpoint(_ id: Int, _ operation: AnyOperation) {
+        check(operation.state == .executing, "G1, G2: n\(id) is \(operation.state) while its body runs")
+        let (sees, isRequested) = (Task.isCancelled, operation.isCancelled)
+        check(isRequested || !sees, "G16: the body of n\(id) sees a cancel that nobody asked for")
+        check(sees || !isRequested || !isSeeded, "G16: the body of n\(id) does not see that it was cancelled")
+    }
+
+    // MARK: Slots
+
+    /// Before a wait begins: the slot is counted as given back a little too early, never too late.
+    func waitBegan(_ id: Int, child: AnyOperation?) {
+        if isSeeded, let child { nodes[id].children.withLock { $0.append(child) } }
+        if nodes[id].waits.add(1, ordering: .relaxed).oldValue == 0 { gaveSlot(id) }
+    }
+
+    func waitEnded(_ id: Int, child: AnyOperation?) {
+        if isSeeded {
+            nodes[id].children.withLock { children in
+                if let place = children.firstIndex(where: { $0 === child }) { children.remove(at: place) }
+            }
+        }
+        if nodes[id].waits.subtract(1, ordering: .relaxed).newValue == 0 { tookSlot(id, isStart: false) }
+    }
+
+    private func gaveSlot(_ id: Int) {
+        if let queue = queue(of: id) { queues[queue].holding.subtract(1, ordering: .relaxed) }
+    }
+
+    /// What runs may exceed a width that has just been narrowed; under a seed, nothing new starts then.
+    private func tookSlot(_ id: Int, isStart: Bool) {
+        guard let queue = queue(of: id) else { return }
+        let record = queues[queue]
+        let holding = record.holding.add(1, ordering: .relaxed).newValue
+        let width =
+            isSeeded && isStart
+            ? record.width.load(ordering: .relaxed) : record.greatestWidth.load(ordering: .relaxed)
+        check(holding <= width, "G22: \(holding) bodies hold slots of queue \(queue), which has \(width), with n\(id)")
+    }
+
+    // MARK: Handlers
+
+    func handlerAdded(_ id: Int) { nodes[id].handlersAdded.add(1, ordering: .relaxed) }
+
+    func handlerCalled(_ id: Int, _ result: Result<Value, OperationError>) {
+        check(!Task.isCancelled, "G16: a handler of n\(id) is cancelled")
+        saw(id, Outcome(result))
+        nodes[id].handlerCalls.add(1, ordering: .relaxed)
+    }
+}

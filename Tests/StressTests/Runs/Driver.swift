@@ -1,0 +1,113 @@
+import Baton
+import BatonTesting
+import Synchronization
+
+/// One of the tasks that add a graph and disturb it.
+struct Driver: Sendable {
+    let round: Round
+    let actions: [Action]
+
+    private var site: Site { round.site }
+    private var ledger: Ledger { round.site.ledger }
+
+    func drive() async {
+        await withDiscardingTaskGroup { group in
+            for action in actions { await perform(action, &group) }
+            round.scriptEnded()
+        }
+    }
+
+    private func perform(_ action: Action, _ group: inout DiscardingTaskGroup) async {
+        switch action {
+        case .add(let ids, let queue): add(ids.compactMap { round.operation($0) }, ids, to: site.queue(queue)!)
+        case .addTo(let id, let queue):
+            guard let operation = round.operation(id) else { return }
+            ledger.note(.addBegan)
+            operation.add(to: site.queue(queue)!)
+            ledger.note(.addEnded)
+            round.forget([id])
+        case .run(let id, let queue, let yields):
+            guard let operation = round.operation(id), let queue = site.queue(queue) else { return }
+            group.addTask(executorPreference: site.executor) { await run(operation, id, queue, yields) }
+        case .observe(let id):
+            guard let operation = round.operation(id) else { return }
+            group.addTask { await observe(operation, id) }
+        case .addHandler(let id):
+            if let operation = round.operation(id) { Making.addHandler(to: operation, id, at: site) }
+        case .explain(let id):
+            if let operation = round.operation(id) {
+                ledger.check(!operation.explain().description.isEmpty, "n\(id) has no explanation")
+            }
+        case .pause(let yields): for _ in 0..<yields { await Task.yield() }
+        case .openGate(let gate): site.gates[gate].open()
+        case .suspend(let queue): suspend(queue)
+        case .resume(let queue): resume(queue)
+        case .changeWidth(let queue, let width):
+            ledger.queues[queue].expectWidth(width)
+            ledger.note(.width(queue, width))
+            site.queue(queue)?.maxConcurrentOperationCount = width
+        case .cancel(let id, let text):
+            if let operation = round.operation(id) { site.cancel(operation, id, because: text) }
+        case .cancelRunning(let number):
+            let running = ledger.graph.nodes.indices.filter { round.operation($0)?.state == .executing }
+            if running.isEmpty { return }
+            let id = running[number % running.count]
+            if let operation = round.operation(id) { site.cancel(operation, id, because: "running") }
+        case .cancelAll(let queue):
+            ledger.queues[queue].isCancelled.store(true, ordering: .relaxed)
+            site.queue(queue)?.cancelAll()
+        }
+    }
+
+    // MARK: Adding
+
+    private func add(_ operations: [AsyncOperation<Value>], _ ids: [Int], to queue: AsyncOperationQueue) {
+        ledger.note(.addBegan)
+        switch operations.count {
+        case 0: break
+        case 1: queue.add(operations[0])
+        case 2: queue.add(operations[0], operations[1])
+        case 3: queue.add(operations[0], operations[1], operations[2])
+        default: queue.add(operations)
+        }
+        ledger.note(.addEnded)
+        round.forget(ids)
+    }
+
+    private func run(
+        _ operation: AsyncOperation<Value>, _ id: Int, _ queue: AsyncOperationQueue, _ yields: Int?
+    ) async {
+        let caller = Task.detached(executorPreference: site.executor) { () -> Result<Value, OperationError> in
+            do throws(OperationError) { return .success(try await queue.run(operation)) } catch {
+                return .failure(error)
+            }
+        }
+        round.forget([id])
+        if let yields {
+            for _ in 0..<yields { await Task.yield() }
+            ledger.nodes[id].isTakenBack.store(true, ordering: .relaxed)
+            caller.cancel()
+        }
+        ledger.saw(id, Outcome(await caller.value))
+    }
+
+    private func observe(_ operation: AsyncOperation<Value>, _ id: Int) async {
+        do throws(OperationError) { ledger.saw(id, .value(try await operation.value.number)) } catch {
+            ledger.saw(id, Outcome(error))
+        }
+        ledger.check(operation.state == .finished, "G1: n\(id) has a value and is not finished")
+        ledger.check(operation.result.map(Outcome.init) != nil, "G1: n\(id) has a value and no result")
+    }
+
+    // MARK: Suspending
+
+    private func suspend(_ queue: Int) {
+        site.queue(queue)?.isSuspended = true
+        ledger.note(.suspended(queue))
+    }
+
+    private func resume(_ queue: Int) {
+        ledger.note(.resumed(queue))
+        site.queue(queue)?.isSuspended = false
+    }
+}

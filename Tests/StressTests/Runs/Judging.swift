@@ -1,0 +1,17 @@
+import Baton
+
+extension Round {
+    /// After the end: waits for what may come a little later, compares with the model, and throws if anything was wrong.
+    func judge(seed: UInt64) async throws {
+        let ledger = site.ledger
+        // Handlers of what was never added, or whose queue has gone, run elsewhere.
+        let deadline = ContinuousClock.now + .seconds(20)
+        while !isClean, ContinuousClock.now < deadline { try await Task.sleep(for: .microseconds(200)) }
+        ledger.check(isClean, "G31: something is left: \(remains)")
+        Verdict(model: Model(graph: graph), ledger: ledger, ends: ends.withLock { $0 }).pronounce()
+        var checker = TraceChecker(graph)
+        checker.follow(ledger.trace.withLock { $0 })
+        let faults = ledger.violations + checker.faults
+        if !faults.isEmpty { throw StressFailure(seed: seed, faults: faults) }
+    }
+}

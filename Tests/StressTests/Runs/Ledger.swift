@@ -1,0 +1,84 @@
+import Baton
+import Synchronization
+
+/// Sees what happens in a round, and notes what must not.
+final class Ledger: Sendable {
+    let graph: Graph
+    let nodes: [NodeRecord]
+    let queues: [QueueRecord]
+    let census = Census()
+    /// One thread runs everything, so that what comes first in the code comes first in time.
+    let isSeeded: Bool
+    let trace = LockedState<[TraceEvent]>([])
+    private let found = LockedState<[String]>([])
+    private let hasTap: Bool
+    private let knowsQueues: Bool
+
+    init(_ graph: Graph, hasTap: Bool, isSeeded: Bool) {
+        self.graph = graph
+        self.isSeeded = isSeeded
+        // Without events, only a single queue is known to be the one.
+        self.hasTap = hasTap
+        knowsQueues = hasTap || graph.queues.count == 1
+        nodes = graph.nodes.map { _ in NodeRecord() }
+        queues = graph.queues.map { QueueRecord(width: $0.width) }
+    }
+
+    var violations: [String] { found.withLock { $0 } }
+
+    func violation(_ text: @autoclosure () -> String) {
+        let text = text()
+        found.withLock { $0.append(text) }
+    }
+
+    func check(_ isKept: Bool, _ promise: @autoclosure () -> String) {
+        if !isKept { violation(promise()) }
+    }
+
+    func note(_ event: @autoclosure () -> TraceEvent) {
+        if !isSeeded { return }
+        let event = event()
+        trace.withLock { $0.append(event) }
+    }
+
+    func queue(of id: Int) -> Int? {
+        if !knowsQueues { return nil }
+        let queue = nodes[id].queue.load(ordering: .relaxed)
+        return queue >= 0 ? queue : hasTap ? nil : 0
+    }
+
+    // MARK: Outcomes
+
+    /// Everybody who sees an outcome sees the same one (G1).
+    func saw(_ id: Int, _ outcome: Outcome) {
+        let first = nodes[id].firstOutcome.withLock { first in
+            if first == nil { first = outcome }
+            return first
+        }
+        check(first == outcome, "G1: n\(id) ended with \(outcome) and with \(first!)")
+        let (starts, ends) = (nodes[id].starts.load(ordering: .relaxed), nodes[id].ends.load(ordering: .relaxed))
+        check(starts == ends, "G17: n\(id) has an outcome, and its body has not returned")
+    }
+
+    // MARK: Events of the engine
+
+    /// True while a body is inside `context.run`, on its task: the event of an add comes on the task that adds.
+    @TaskLocal static var addsChildren = false
+
+    func tapped(_ event: EngineEvent, queue: Int) {
+        let id = event.operation.node
+        let next =
+            switch event.kind {
+            case .added: 1
+            case .started: 2
+            case .finished: 3
+            }
+        if next == 1 {
+            nodes[id].queue.store(queue, ordering: .relaxed)
+            nodes[id].isChild.store(Self.addsChildren, ordering: .relaxed)
+        }
+        let last = nodes[id].phase.exchange(next, ordering: .relaxed)
+        check(last < next && (next == 1) == (last == 0), "G1, G2: event \(next) of n\(id) came after event \(last)")
+        note(next == 1 ? .added(id, queue: queue, isChild: Self.addsChildren) : .engine(event.kind, id, queue: queue))
+    }
+}

@@ -1,0 +1,99 @@
+import Baton
+
+/// Makes the operations of a graph, by every initializer there is.
+enum Making {
+    static func operations(of graph: Graph, at site: Site) -> [AsyncOperation<Value>] {
+        var made: [AsyncOperation<Value>] = []
+        for node in graph.nodes { made.append(operation(node, made, at: site)) }
+        return made
+    }
+
+    private static func operation(
+        _ node: Node, _ made: [AsyncOperation<Value>], at site: Site
+    ) -> AsyncOperation<Value> {
+        let body = Body(
+            node: node, site: site, sources: node.sources.map { made[$0] }, targets: targets(of: node, made),
+            token: Token(site.ledger.census))
+        let operation = operation(node, body, inputs: node.inputs.map { made[$0] })
+        operation.name = node.name
+        operation.priority = node.priority
+        for source in node.order { operation.addDependency(made[source]) }
+        removeOneAgain(operation, node, made)
+        for _ in 0..<node.handlers { addHandler(to: operation, node.id, at: site) }
+        if let target = node.cancelsWhenFinished, target != node.id {
+            let (id, target) = (target, made[target])
+            operation.didFinish { _ in
+                // The handlers of what was never added run outside the scheduler.
+                let isForeign = site.scheduler != nil && site.ledger.queue(of: node.id) == nil
+                if !isForeign { site.cancel(target, id, because: "h\(node.id)") }
+            }
+        }
+        return operation
+    }
+
+    private static func targets(of node: Node, _ made: [AsyncOperation<Value>]) -> [Int: AsyncOperation<Value>] {
+        let ids = Set(node.steps.flatMap(\.targets).filter { $0 < made.count })
+        return Dictionary(uniqueKeysWithValues: ids.map { ($0, made[$0]) })
+    }
+
+    private static func operation(
+        _ node: Node, _ body: Body, inputs: [AsyncOperation<Value>]
+    ) -> AsyncOperation<Value> {
+        let isProcedure = node.id % 3 == 0
+        switch inputs.count {
+        case 0 where isProcedure: return AsyncOperation(Plain(body: body))
+        case 0: return AsyncOperation { context in try await body.run([], context) }
+        case 1 where isProcedure: return inputs[0].then(Reading(body: body))
+        case 1: return AsyncOperation(inputs[0]) { value, context in try await body.run([value], context) }
+        case 2 where isProcedure: return AsyncOperation(ReadingTwo(body: body), inputs: inputs[0], inputs[1])
+        case 2:
+            return AsyncOperation(inputs[0], inputs[1], body: { a, b, context in try await body.run([a, b], context) })
+        case 3:
+            return AsyncOperation(
+                inputs[0], inputs[1], inputs[2],
+                body: { a, b, c, context in try await body.run([a, b, c], context) })
+        default:
+            return AsyncOperation(
+                inputs[0], inputs[1], inputs[2], inputs[3],
+                body: { a, b, c, d, context in try await body.run([a, b, c, d], context) })
+        }
+    }
+
+    /// A dependency that is taken back before the add leaves nothing behind.
+    private static func removeOneAgain(
+        _ operation: AsyncOperation<Value>, _ node: Node, _ made: [AsyncOperation<Value>]
+    ) {
+        guard node.id % 5 == 1, let last = made.last, !node.sources.contains(node.id - 1) else { return }
+        operation.addDependency(last)
+        operation.removeDependency(last)
+    }
+
+    static func addHandler(to operation: AsyncOperation<Value>, _ id: Int, at site: Site) {
+        let ledger = site.ledger
+        let token = Token(ledger.census)
+        ledger.handlerAdded(id)
+        operation.didFinish { result in
+            if id % 2 == 0 { await Task.yield() }
+            withExtendedLifetime(token) { ledger.handlerCalled(id, result) }
+        }
+    }
+}
+
+private struct Plain: Procedure {
+    let body: Body
+    func execute(in context: OperationContext) async throws -> Value { try await body.run([], context) }
+}
+
+private struct Reading: InputProcedure {
+    let body: Body
+    func execute(_ input: Value, in context: OperationContext) async throws -> Value {
+        try await body.run([input], context)
+    }
+}
+
+private struct ReadingTwo: InputProcedure {
+    let body: Body
+    func execute(_ input: (Value, Value), in context: OperationContext) async throws -> Value {
+        try await body.run([input.0, input.1], context)
+    }
+}

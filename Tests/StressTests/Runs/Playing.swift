@@ -1,0 +1,137 @@
+import Baton
+import BatonTesting
+import Synchronization
+
+extension Round {
+    /// Runs it all, and returns when every operation that was added has finished.
+    func play() async {
+        await withDiscardingTaskGroup { group in
+            for (index, actions) in plan.drivers.enumerated() {
+                let driver = Driver(round: self, actions: actions)
+                group.addTask(executorPreference: index.isMultiple(of: 2) ? site.scheduler : site.executor) {
+                    await driver.drive()
+                }
+            }
+            group.addTask {
+                await self.endedScripts.waitForCount(self.plan.drivers.count)
+                self.letGoOfQueues()
+                self.openEverything()
+            }
+        }
+        repeat { await finishAll() } while await finishStrays()
+        await idle()
+        collect()
+        // Handlers of what nobody added, or whose queue has gone, run outside the scheduler, and may still be at it.
+        let isSeeded = site.scheduler != nil && graph.isExact && graph.queues.allSatisfy { $0.release == .never }
+        site.ledger.check(!isSeeded || isClean, "G31: all queues are idle, and something is left: \(remains)")
+    }
+
+    /// A driver has done its actions; tasks that it started may still wait.
+    func scriptEnded() { endedScripts.append(()) }
+
+    /// While operations are unfinished: some wait for gates.
+    private func letGoOfQueues() {
+        for (index, note) in graph.queues.enumerated() {
+            switch note.release {
+            case .never: continue
+            case .running:
+                site.ledger.note(.resumed(index))
+                site.queue(index)?.isSuspended = false
+            case .suspended:
+                site.queue(index)?.isSuspended = true
+                site.ledger.note(.suspended(index))
+            }
+            site.letGo(index)
+        }
+    }
+
+    private func openEverything() {
+        for index in graph.queues.indices {
+            guard let queue = site.queue(index) else { continue }
+            site.ledger.note(.resumed(index))
+            queue.isSuspended = false
+        }
+        for gate in site.gates { gate.open() }
+    }
+
+    // MARK: Ending
+
+    /// From the last to the first: only a later one can still add an earlier one.
+    private func finishAll() async {
+        if !plan.keepsOperations { return await idle() }
+        for id in graph.nodes.indices.reversed() {
+            guard let operation = operation(id), operation.state != .created else { continue }
+            do throws(OperationError) { site.ledger.saw(id, .value(try await operation.value.number)) } catch {
+                site.ledger.saw(id, Outcome(error))
+            }
+        }
+    }
+
+    /// False: there was none.
+    private func finishStrays() async -> Bool {
+        let strays = site.takeStrays()
+        for stray in strays { await stray.value }
+        return !strays.isEmpty
+    }
+
+    private func idle() async {
+        for index in graph.queues.indices { await site.queue(index)?.waitUntilIdle() }
+    }
+
+    /// Notes how everything ended, and lets it all go.
+    private func collect() {
+        let ledger = site.ledger
+        var ends: [End?] = []
+        for id in graph.nodes.indices {
+            if let operation = operation(id) {
+                let outcome = operation.result.map(Outcome.init)
+                ends.append(outcome.map { End(outcome: $0, isCancelled: operation.isCancelled) })
+            } else {
+                let outcome = ledger.nodes[id].firstOutcome.withLock { $0 }
+                ends.append(outcome.map { End(outcome: $0, isCancelled: false) })
+            }
+        }
+        self.ends.withLock { $0 = ends }
+        for index in graph.queues.indices {
+            if let count = site.queue(index)?.operationCount, count != 0 {
+                ledger.violation("G25: queue \(index) is idle and has \(count) operations")
+            }
+        }
+        let all = operations.withLock { operations in
+            defer { operations = [] }
+            return operations
+        }
+        withExtendedLifetime(all) {}
+    }
+
+    // MARK: Afterwards
+
+    /// Everything added has finished, and nobody holds anything.
+    var isClean: Bool { site.ledger.census.living == 0 && living.isEmpty && handlersHaveRun }
+
+    private var living: [Int] {
+        remaining.withLock { all in all.indices.filter { all[$0].operation != nil } }
+    }
+
+    private var handlersHaveRun: Bool {
+        site.ledger.nodes.allSatisfy {
+            let isOver = $0.firstOutcome.withLock { $0 != nil }
+            return !isOver
+                || $0.handlerCalls.load(ordering: .relaxed) == $0.handlersAdded.load(ordering: .relaxed)
+        }
+    }
+
+    /// What has not been let go, for a report.
+    var remains: String {
+        let calls = site.ledger.nodes.enumerated().map { id, record in
+            "n\(id) \(record.handlerCalls.load(ordering: .relaxed))/\(record.handlersAdded.load(ordering: .relaxed))"
+        }
+        return "\(site.ledger.census.living) tokens, operations \(living), handlers \(calls.joined(separator: " "))"
+    }
+
+    /// Why each unfinished operation has not finished.
+    var explanation: String {
+        remaining.withLock { $0 }.compactMap(\.operation).filter { $0.state != .created && $0.state != .finished }
+            .map { "\($0): \($0.explain())" }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,70 @@
+import Baton
+import BatonTesting
+
+/// One run of a graph by a plan, from making the operations to the end of the last one.
+final class Round: Sendable {
+    let graph: Graph
+    let plan: Plan
+    let site: Site
+    let operations: LockedState<[AsyncOperation<Value>?]>
+    let remaining: LockedState<[WeakOperation]>
+    let ends = LockedState<[End?]>([])
+    let endedScripts = EventLog<Void>()
+
+    struct WeakOperation: Sendable {
+        weak let operation: AnyOperation?
+    }
+
+    /// What an operation looks like when all is over.
+    struct End: Sendable {
+        let outcome: Outcome
+        let isCancelled: Bool
+    }
+
+    /// On a scheduler, or on threads: the global executor's, or the pool's as well.
+    init(_ graph: Graph, _ plan: Plan, scheduler: SeededScheduler? = nil, pool: ThreadPool? = nil) {
+        self.graph = graph
+        self.plan = plan
+        let ledger = Ledger(graph, hasTap: plan.hasTap, isSeeded: scheduler != nil)
+        var queues: [AsyncOperationQueue] = []
+        for (index, note) in graph.queues.enumerated() {
+            if note.isSuspendedAtFirst { ledger.note(.suspended(index)) }
+            let executor: (any TaskExecutor)? = scheduler ?? (index.isMultiple(of: 2) ? nil : pool)
+            queues.append(Self.queue(index, note, executor, ledger, hasTap: plan.hasTap))
+        }
+        site = Site(ledger, scheduler: scheduler, pool: pool, queues: queues)
+        let made = Making.operations(of: graph, at: site)
+        remaining = LockedState(made.map { WeakOperation(operation: $0) })
+        operations = LockedState(made)
+        if plan.keepsOperations { return }
+        for node in graph.nodes {
+            Making.addHandler(to: made[node.id], node.id, at: site)
+            // Those that run them have them.
+            if node.isNested { operations.withLock { $0[node.id] = nil } }
+        }
+    }
+
+    private static func queue(
+        _ index: Int, _ note: QueueNote, _ executor: (any TaskExecutor)?, _ ledger: Ledger, hasTap: Bool
+    ) -> AsyncOperationQueue {
+        let tap: @Sendable (EngineEvent) -> Void = { ledger.tapped($0, queue: index) }
+        return AsyncOperationQueue(
+            name: "q\(index)", maxConcurrentOperationCount: note.width, isSuspended: note.isSuspendedAtFirst,
+            executor: executor,
+            onMisuse: { misuse in
+                if misuse.kind != .addedTwice { ledger.violation("G10: \(misuse)") }
+            },
+            tap: hasTap ? tap : nil)
+    }
+
+    func operation(_ id: Int) -> AsyncOperation<Value>? { operations.withLock { $0[id] } }
+
+    /// They were added.
+    func forget(_ ids: [Int]) {
+        if plan.keepsOperations { return }
+        for id in ids {
+            let operation = operations.withLock { $0[id].take() }
+            withExtendedLifetime(operation) {}
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Baton
+import BatonTesting
+
+/// What the bodies of a round share. It holds no operation.
+final class Site: Sendable {
+    let ledger: Ledger
+    let gates: [Gate]
+    /// Nil under threads.
+    let scheduler: SeededScheduler?
+    let pool: ThreadPool?
+    private let handles: LockedState<[AsyncOperationQueue?]>
+    private let strays = LockedState<[Task<Void, Never>]>([])
+
+    init(_ ledger: Ledger, scheduler: SeededScheduler?, pool: ThreadPool?, queues: [AsyncOperationQueue]) {
+        self.ledger = ledger
+        self.scheduler = scheduler
+        self.pool = pool
+        gates = (0..<ledger.graph.gateCount).map { _ in Gate() }
+        handles = LockedState(queues)
+    }
+
+    /// Nil when the handle has been let go.
+    func queue(_ index: Int) -> AsyncOperationQueue? { handles.withLock { $0[index] } }
+
+    func letGo(_ index: Int) { handles.withLock { $0[index] = nil } }
+
+    var executor: (any TaskExecutor)? { scheduler ?? pool }
+
+    func task(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        Task.detached(executorPreference: executor) { await body() }
+    }
+
+    /// A task that nobody awaits before the end of the round.
+    func stray(_ body: @escaping @Sendable () async -> Void) {
+        let task = task(body)
+        strays.withLock { $0.append(task) }
+    }
+
+    func takeStrays() -> [Task<Void, Never>] {
+        strays.withLock { strays in
+            defer { strays = [] }
+            return strays
+        }
+    }
+
+    // MARK: Cancelling
+
+    /// Cancels, and remembers why.
+    ///
+    /// `isNested`: from an `onCancel` handler, where what follows from this cancel may wait for the end of the outer one.
+    func cancel(_ operation: AsyncOperation<Value>, _ id: Int, because text: String?, isNested: Bool = false) {
+        let reason: Outcome.Reason = text.map { .because($0) } ?? .requested
+        let record = ledger.nodes[id]
+        record.cancels.withLock { $0.append(reason) }
+        let before = operation.state
+        if ledger.isSeeded, !operation.isCancelled, before != .finished {
+            record.decisiveReason.withLock { $0 = reason }
+        }
+        if let text { operation.cancel(reason: .because(text)) } else { operation.cancel() }
+        if before == .finished { return }
+        let wasRunning = before == .executing
+        ledger.check(
+            operation.isCancelled || operation.state == .finished, "G15: cancelling n\(id) had no effect")
+        ledger.check(
+            !ledger.isSeeded || wasRunning || operation.state == .finished,
+            "G15: n\(id), cancelled while \(before), is \(operation.state)")
+        if isNested || !wasRunning { return }
+        for child in record.children.withLock({ $0 }) where child.state != .finished {
+            ledger.check(child.isCancelled, "n\(id) was cancelled, and \(child), which it runs, was not")
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import Baton
+
+/// What happened under a seed, in order.
+enum TraceEvent: Equatable, Sendable, CustomStringConvertible {
+    case added(Int, queue: Int, isChild: Bool)
+    case engine(EngineEvent.Kind, Int, queue: Int)
+    /// A synchronous add: what it adds becomes ready in one step.
+    case addBegan
+    case addEnded
+    case suspended(Int)
+    case resumed(Int)
+    case width(Int, Int)
+
+    var description: String {
+        switch self {
+        case .added(let id, let queue, let isChild): "q\(queue) n\(id) added\(isChild ? " as a child" : "")"
+        case .engine(let kind, let id, let queue): "q\(queue) n\(id) \(kind)"
+        case .addBegan: "add {"
+        case .addEnded: "}"
+        case .suspended(let queue): "q\(queue) suspended"
+        case .resumed(let queue): "q\(queue) resumed"
+        case .width(let queue, let width): "q\(queue) has width \(width)"
+        }
+    }
+}

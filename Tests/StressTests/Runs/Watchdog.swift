@@ -1,0 +1,50 @@
+import Baton
+import BatonTesting
+
+/// Something is wrong with a round: what, and how to repeat it.
+struct StressFailure: Error, CustomStringConvertible {
+    let seed: UInt64
+    let faults: [String]
+
+    var description: String {
+        let shown = faults.prefix(20).joined(separator: "\n  ")
+        return "seed \(seed), \(faults.count) fault(s):\n  \(shown)\nTo repeat it: BATON_SEED=\(seed) swift test …"
+    }
+}
+
+/// Does the work; a hang ends in an error that says what everything waits for.
+///
+/// Under a seed the limit is virtual: the clock moves only when no job can run.
+func watched(
+    seed: UInt64, scheduler: SeededScheduler? = nil, explaining: @Sendable () -> [String],
+    _ work: @escaping @Sendable () async -> Void
+) async throws {
+    let ends = EventLog<Bool>()
+    let worker = Task.detached(executorPreference: scheduler) {
+        await work()
+        ends(true)
+    }
+    let watchdog = Task.detached(executorPreference: scheduler) {
+        if let clock = scheduler?.clock {
+            try await clock.sleep(for: .seconds(3600))
+        } else {
+            // Far more than a round takes, also under a sanitizer.
+            try await Task.sleep(for: .seconds(60))
+        }
+        ends(false)
+    }
+    let isOver = await ends.waitForCount(1)[0]
+    watchdog.cancel()
+    if !isOver { throw StressFailure(seed: seed, faults: ["G25: it hangs."] + explaining()) }
+    await worker.value
+}
+
+extension Round {
+    func playWatched(seed: UInt64) async throws {
+        try await watched(seed: seed, scheduler: site.scheduler) {
+            [explanation] + site.ledger.violations
+        } _: {
+            await self.play()
+        }
+    }
+}

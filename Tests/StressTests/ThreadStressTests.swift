@@ -1,0 +1,15 @@
+import Baton
+import Testing
+
+/// Random graphs under threads: the system's schedule, added to and disturbed by several tasks at once.
+@Suite struct ThreadStressTests {
+    @Test(.timeLimit(.minutes(60)), arguments: [2...12, 20...90])
+    func everyPromiseHoldsUnderThreads(nodeCounts: ClosedRange<Int>) async throws {
+        try await Seeds.forEach(250, from: nodeCounts.upperBound) { seed in
+            let graph = Graph(seed: seed / 4, nodeCounts: nodeCounts)
+            let round = Round(graph, Plan(for: graph, seed: seed, isThreaded: true), pool: .shared)
+            try await round.playWatched(seed: seed)
+            try await round.judge(seed: seed)
+        }
+    }
+}
