@@ -53,7 +53,8 @@ extension AnyOperation {
     /// What this waits for, each once, in the order added; inputs come first. Empty when it has finished.
     public final var dependencies: [AnyOperation] {
         var seen: Set<ObjectIdentifier> = []
-        return life.withLock { _ in edges.all }.filter { seen.insert(ObjectIdentifier($0)).inserted }
+        let all = life.withLock { $0.phase == .finished ? [] : edges.all }
+        return all.filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
 
     private final func reportTooLate(_ what: String, _ file: StaticString, _ line: UInt) {
