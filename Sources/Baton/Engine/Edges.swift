@@ -16,17 +16,38 @@ enum Edges {
         }
     }
 
-    mutating func append(_ operation: AnyOperation) {
+    var count: Int {
         switch self {
+        case .none: 0
+        case .one: 1
+        case .many(let operations): operations.count
+        }
+    }
+
+    /// Without retaining each: whoever holds the edges does.
+    @inline(__always)
+    func visit(_ body: (Unmanaged<AnyOperation>) -> Void) {
+        switch self {
+        case .none: break
+        case .one(let operation): body(.passUnretained(operation))
+        case .many(let operations):
+            operations.withUnsafeBufferPointer { all in
+                for place in all.indices { body(.passUnretained(all[place])) }
+            }
+        }
+    }
+
+    mutating func append(_ operation: AnyOperation) {
+        switch take() {
         case .none: self = .one(operation)
-        case .one(let first): self = .many([first, operation])
+        case .one(let first): self = .many(.few(first, operation))
         case .many(var operations):
-            self = .none
             operations.append(operation)
             self = .many(operations)
         }
     }
 
+    @inline(__always)
     mutating func take() -> Self {
         let all = self
         self = .none
@@ -64,7 +85,7 @@ enum Dependents {
     mutating func append(_ operation: Unmanaged<AnyOperation>) {
         switch self {
         case .none: self = .one(operation)
-        case .one(let first): self = .many([first, operation])
+        case .one(let first): self = .many(.few(first, operation))
         case .many(var operations):
             self = .none
             operations.append(operation)
@@ -86,5 +107,17 @@ enum Dependents {
         var all: [AnyOperation] = []
         visit { all.append($0.takeUnretainedValue()) }
         return all
+    }
+}
+
+extension Array {
+    /// With room for two more: growing by one again and again costs as much as the graph.
+    @inline(__always)
+    fileprivate static func few(_ first: Element, _ second: Element) -> Self {
+        var array = Self()
+        array.reserveCapacity(4)
+        array.append(first)
+        array.append(second)
+        return array
     }
 }

@@ -119,17 +119,15 @@ extension QueueCore {
     @inline(__always)
     private func link(_ claimed: Unmanaged<AnyOperation>, _ batch: inout Batch) {
         claimed._withUnsafeGuaranteedRef { operation in
+            let linked: Countdown.Linked
             var links = Links()
-            switch operation.edges {
-            case .none: break
-            case .one(let source):
-                operation.countdown.expect(1)
-                links.register(operation: claimed, with: source)
-            case .many(let sources):
-                operation.countdown.expect(sources.count)
-                for source in sources { links.register(operation: claimed, with: source) }
+            if operation.edges.isEmpty {
+                linked = .endedWithoutLinks
+            } else {
+                operation.countdown.expect(operation.edges.count)
+                operation.edges.visit { links.register(claimed, with: $0) }
+                linked = operation.countdown.linked(missed: links.missed)
             }
-            let linked = operation.edges.isEmpty ? .endedWithoutLinks : operation.countdown.linked(missed: links.missed)
             if linked.wasEnded {
                 operation.endAfterLinking()
                 // Else its last source lets it go.
@@ -147,13 +145,15 @@ extension QueueCore {
         var waitsForAdded = false
 
         @inline(__always)
-        mutating func register(operation: Unmanaged<AnyOperation>, with source: AnyOperation) {
-            switch source.life.withLock({ $0.register(operation) }) {
-            case .finishedBefore: missed += 1
-            case .registered(let sourceWasAdded):
-                if sourceWasAdded {
-                    source.countdown.noteAwaited()
-                    waitsForAdded = true
+        mutating func register(_ operation: Unmanaged<AnyOperation>, with source: Unmanaged<AnyOperation>) {
+            source._withUnsafeGuaranteedRef { source in
+                switch source.life.withLock({ $0.register(operation) }) {
+                case .finishedBefore: missed += 1
+                case .registered(let sourceWasAdded):
+                    if sourceWasAdded {
+                        source.countdown.noteAwaited()
+                        waitsForAdded = true
+                    }
                 }
             }
         }
