@@ -51,12 +51,12 @@ sanitize: sanitize-thread sanitize-address ## run all tests under ThreadSanitize
 sanitize-thread: export BATON_SANITIZE := thread
 sanitize-thread: export TSAN_OPTIONS := halt_on_error=1 atexit_sleep_ms=0
 sanitize-thread:
-	swift test $(SWIFTFLAGS) --sanitize=thread --disable-xctest --scratch-path .build/tsan
+	swift test $(SWIFTFLAGS) --sanitize=thread --disable-xctest --no-parallel --scratch-path .build/tsan
 
 .PHONY: sanitize-address
 sanitize-address: export ASAN_OPTIONS := detect_leaks=1
 sanitize-address:
-	swift test $(SWIFTFLAGS) --sanitize=address --disable-xctest --scratch-path .build/asan
+	swift test $(SWIFTFLAGS) --sanitize=address --disable-xctest --no-parallel --scratch-path .build/asan
 
 .PHONY: mutants
 mutants: ## break the code on purpose, and see that the tests notice

@@ -73,9 +73,11 @@ private struct Broken: Error, Equatable {}
     }
 
     @Test func aHangIsReportedWithItsSeed() async {
+        let gate = Gate()
         let failure = await #expect(throws: ScheduleFailure.self) {
-            try await exploring(schedules: 3, from: 5) { _ in await Gate().wait() }
+            try await exploring(schedules: 3, from: 5) { _ in await gate.wait() }
         }
+        gate.open()
         #expect(failure?.seed == 5)
         #expect(failure?.underlying as? ScheduleError == .stuck(seed: 5))
     }

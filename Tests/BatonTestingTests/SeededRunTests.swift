@@ -47,10 +47,10 @@ private enum Ambience {
     }
 
     @Test func twoThatWaitForEachOtherAreFound() async {
+        let here = Gate()
+        let there = Gate()
         await #expect(throws: ScheduleError.stuck(seed: 8)) {
             try await SeededScheduler(seed: 8, patience: .zero).run { _ in
-                let here = Gate()
-                let there = Gate()
                 async let one: Void = {
                     await here.wait()
                     there.open()
@@ -62,6 +62,7 @@ private enum Ambience {
                 _ = await (one, other)
             }
         }
+        here.open()
     }
 
     @Test func aLoopWithoutEndIsFound() async {
@@ -74,11 +75,14 @@ private enum Ambience {
 
     @Test func aLoopThatIgnoresCancellationIsGivenUp() async {
         let scheduler = SeededScheduler(seed: 3, jobLimit: 100, patience: .zero)
+        let exit = Gate()
         await #expect(throws: ScheduleError.endless(seed: 3, jobs: 100)) {
-            try await scheduler.run { _ in while true { await Task.yield() } }
+            try await scheduler.run { _ in while !exit.isOpen { await Task.yield() } }
         }
         #expect(scheduler.jobCount == 200)
         #expect(scheduler.schedule.withLock { $0.hasJobs }, "The loop must not go on elsewhere.")
+        exit.open()
+        for job in scheduler.schedule.withLock({ $0.giveUp() }) { scheduler.runElsewhere(job) }
     }
 
     @Test func jobsFromAnotherThreadAreCountedAndFailTheRun() async {
