@@ -25,10 +25,11 @@ test: ## run all tests
 	swift test $(SWIFTFLAGS)
 
 .PHONY: lint
-lint: ## check the format, and that the README shows what is compiled
+lint: ## check the format, and that README and promises are those of the code
 	@scripts/bootstrap lint
 	swift format lint --recursive --strict $(FORMATTED)
 	scripts/check-readme
+	scripts/check-guarantees
 
 .PHONY: format
 format: ## put everything in the right format

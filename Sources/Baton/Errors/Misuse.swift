@@ -15,7 +15,7 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case invalidWidth(Int)
         /// `context.run` was called after the body had returned.
         case ranAfterTheEnd
-        /// A body called `waitUntilIdle()` of its own queue, which is not idle before that body has returned.
+        /// A body or a handler called `waitUntilIdle()` of its own queue, which is not idle before that has returned.
         case waitedForItsOwnQueue
     }
 
@@ -55,7 +55,7 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case .ranAfterTheEnd:
             "context.run was called after the body had returned. Await what the body starts before it returns"
         case .waitedForItsOwnQueue:
-            "waitUntilIdle() was called inside a body of the same queue and returned at once. Await it outside"
+            "waitUntilIdle() was called inside a body or a handler of the same queue and returned at once. Await it outside"
         }
     }
 }

@@ -47,10 +47,10 @@ public class AnyOperation: @unchecked Sendable {
 
     /// As above, with one input or none: no array is made.
     @usableFromInline
-    init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: @escaping Body) {
-        edges = input.map { .one($0) } ?? .none
+    init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: consuming @escaping Body) {
         life = LockedState(Lifecycle(inputCount: input == nil ? 0 : 1))
-        self.body = body
+        edges = if let input { .one(input) } else { .none }
+        self.body = consume body
         procedureType = procedure
         if let name { life.withLock { $0.madeDetails().name = name } }
     }

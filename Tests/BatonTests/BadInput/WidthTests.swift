@@ -22,7 +22,7 @@ import Testing
         #expect(stage.ran == ["operation"])
     }
 
-    /// The issue asks for 1,000,000 parents. Debug builds are some ten times as slow and run on two cores beside other
+    /// A million in a release build. Debug builds are some ten times as slow and run beside other
     /// tests: 100,000 are enough to see that it is not quadratic (it would take hours) and that nothing recurses.
     @Test func manyParentsWithAChildEachAtWidthOne() async {
         #if DEBUG

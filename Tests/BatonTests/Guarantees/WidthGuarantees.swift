@@ -98,6 +98,23 @@ import Testing
         #expect(stage.ran == ["child", "next"])
     }
 
+    @Test func G22_twoWaitsOfABodyGiveBackOneSlot() {
+        let stage = Stage(width: 1)
+        let gate = Gate()
+        let children = [stage.waiting("one", at: gate), stage.waiting("other", at: gate)]
+        let parent = AsyncOperation("parent") { context in
+            async let one: Void = context.run(children[0])
+            async let other: Void = context.run(children[1])
+            _ = try await (one, other)
+        }
+        stage.run(parent)
+        #expect(stage.ran.count == 1)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran.count == 2)
+        #expect(parent.ending == "success")
+    }
+
     @Test func G23_aHigherPriorityStartsFirst() {
         let stage = Stage(width: 1, isSuspended: true)
         for priority in [OperationPriority.low, .veryHigh, .normal, .veryLow, .high] {

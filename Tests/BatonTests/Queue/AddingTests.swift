@@ -64,6 +64,26 @@ import Testing
         #expect(operation.state == .finished)
     }
 
+    /// The event of the add comes when the operation is the queue's, and not yet in its roster or linked.
+    @Test func aCancelWhileItIsBeingAddedEndsItWhenItIsLinked() {
+        let known = EventLog<AnyOperation>()
+        let kinds = EventLog<EngineEvent.Kind>()
+        let stage = Stage { event in
+            kinds(event.kind)
+            if event.kind == .added { known.events.last?.cancel() }
+        }
+        let source = AsyncOperation {}
+        for operation in [stage.noting("bare"), stage.noting("dependent", after: source)] {
+            known(operation)
+            stage.run(operation)
+            #expect(operation.ending == "cancelled on request")
+            #expect(stage.queue.operationCount == 0)
+        }
+        #expect(kinds.events == [.added, .finished(.cancelled), .added, .finished(.cancelled)])
+        stage.run(source)
+        #expect(stage.ran == [])
+    }
+
     /// One that is cancelled while another thread adds it finishes once, whoever comes first.
     @Test func aCancelThatRacesWithTheAddEndsItOnce() async {
         let finishes = EventLog<UInt64>()

@@ -82,4 +82,32 @@ import Testing
         #expect(stage.ran == ["child", "next"])
         #expect(stage.queue.core.state.withLock { $0.scheduler.running } == 0)
     }
+
+    /// Between the end of a wait and a free slot for it, the body begins another wait.
+    @Test func aSlotThatABodyNoLongerNeedsIsReturned() {
+        let stage = Stage(width: 1)
+        let elsewhere = AsyncOperationQueue(executor: stage.steps)
+        let (childGate, slotGate, bodyGate) = (Gate(), Gate(), Gate())
+        let first = stage.waiting("first", at: childGate)
+        let second = stage.noting("second")
+        elsewhere.add(first)
+        let parent = AsyncOperation("parent") { context in
+            async let wait: Void = context.run(first)
+            await bodyGate.wait()
+            try await context.run(second)
+            try await wait
+        }
+        stage.run(parent, stage.waiting("next", at: slotGate))
+        #expect(stage.ran == ["first", "next"])
+        childGate.open()
+        stage.steps.runAll()
+        bodyGate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["first", "next"], "‘next’ holds the only slot.")
+        slotGate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["first", "next", "second"])
+        #expect(parent.ending == "success")
+        #expect(stage.queue.core.state.withLock { $0.scheduler.running } == 0)
+    }
 }
