@@ -20,23 +20,16 @@ struct Benchmark {
     }
 
     private mutating func time(_ workload: Workload, _ count: Int) {
-        let contestants = plan.contestants(workload, count: count)
-        if contestants.isEmpty { return }
+        if plan.contestants(workload, count: count).isEmpty { return }
         let name = workload.rawValue
-        let results = Rounds(
-            job: Job(workload, count: count),
-            contestants: contestants,
-            count: plan.rounds(count: count),
-            seconds: plan.seconds,
-            patience: plan.patience
-        )
-        .run()
         say("\n\(name): \(workload.title), n = \(count.grouped)")
+        guard let results = Rounds.inChild(workload, count: count, plan) else { return say("crashed") }
         let ours = results.first { $0.contestant == BatonContestant.name }?.samples.median
         let serial = results.first { $0.contestant == SerialLoop.name }?.samples.median
         let compared = serial == nil ? "to Baton" : "speed-up"
         var table = Table("", "ns/op", "quartiles", "rounds", compared)
-        for (contestant, samples) in results {
+        for result in results {
+            let (contestant, samples) = (result.contestant, result.samples)
             let median = samples.median
             let ratio = serial.map { $0 / median } ?? ours.map { median / $0 }
             table.add(

@@ -5,9 +5,9 @@ enum Main {
     /// Not async: the harness stays on the main thread, outside the pool that it measures.
     static func main() {
         let arguments = CommandLine.arguments
-        if Child.main(arguments) { return }
         if arguments.contains("--help") { return print(Options.usage) }
         do {
+            if try Child.main(arguments) { return }
             let options = try Options(Array(arguments.dropFirst()))
             let machine = Machine()
             say(machine.text)

@@ -9,6 +9,8 @@ struct Options {
     var rounds: Int?
     /// Where the JSON goes, nil for nowhere.
     var json: String?
+    /// As they were given.
+    let arguments: [String]
 
     static let usage = """
         usage: baton-bench [--quick] [--workload a,b] [--only Baton,Task] [--rounds N] [--json FILE]
@@ -25,6 +27,7 @@ struct Options {
     }
 
     init(_ arguments: [String]) throws(Wrong) {
+        self.arguments = arguments
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             switch argument {

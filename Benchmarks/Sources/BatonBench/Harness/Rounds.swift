@@ -1,16 +1,38 @@
+import Foundation
+
 /// Runs all contestants of one workload at one size in interleaved rounds, so that whatever slows the machine down for a
 /// while slows all of them down.
 struct Rounds {
-    let job: Job
-    let contestants: [any Contestant]
-    /// How many; fewer, but not less than the lower bound, when they take longer than `seconds`.
-    let count: ClosedRange<Int>
-    let seconds: Double
-    /// A contestant that alone has taken so long, and has been measured `patience.rounds` times, sits the rest out.
-    let patience: (seconds: Double, rounds: Int)
+    /// Nanoseconds per operation of one contestant, a value for each round.
+    struct Result: Codable {
+        let contestant: String
+        let samples: [Double]
+    }
 
-    /// Nanoseconds per operation by contestant, a value for each round.
-    func run() -> [(contestant: String, samples: [Double])] {
+    private let job: Job
+    private let contestants: [any Contestant]
+    /// How many; fewer, but not less than the lower bound, when they take longer than `seconds`.
+    private let count: ClosedRange<Int>
+    private let seconds: Double
+    /// A contestant that alone has taken so long, and has been measured `patience.rounds` times, sits the rest out.
+    private let patience: (seconds: Double, rounds: Int)
+
+    init(_ workload: Workload, count: Int, _ plan: Plan) {
+        job = Job(workload, count: count)
+        contestants = plan.contestants(workload, count: count)
+        self.count = plan.rounds(count: count)
+        seconds = plan.seconds
+        patience = plan.patience
+    }
+
+    /// Runs them in a process of their own; nil if it crashed.
+    static func inChild(_ workload: Workload, count: Int, _ plan: Plan) -> [Result]? {
+        Child.run(workload, count: count, plan.options.arguments).flatMap {
+            try? JSONDecoder().decode([Result].self, from: $0)
+        }
+    }
+
+    func run() -> [Result] {
         warmUp()
         var samples = [[Double]](repeating: [], count: contestants.count)
         var random = Xorshift()
@@ -25,7 +47,7 @@ struct Rounds {
                 samples[index].append(elapsed / Double(job.count))
             }
         }
-        return zip(contestants, samples).map { ($0.name, $1) }
+        return zip(contestants, samples).map { Result(contestant: $0.name, samples: $1) }
     }
 
     private func warmUp() {

@@ -11,7 +11,7 @@ enum MemoryUse {
 
     /// In the parent: bytes per operation.
     static func run(_ workload: Workload, _ contestant: any Contestant, count: Int) -> Double? {
-        Child.run(.memory, ["\(workload.rawValue):\(contestant.name)", "\(count)"])
+        Child.number(.memory, count: count, "\(workload.rawValue):\(contestant.name)")
     }
 
     /// In the child; `what` is workload and contestant.

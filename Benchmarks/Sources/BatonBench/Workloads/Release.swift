@@ -13,7 +13,7 @@ enum Release: String, CaseIterable {
     }
 
     /// In the parent: nanoseconds per operation, nil if the child crashed.
-    func run(count: Int) -> Nanoseconds? { Child.run(.release, [rawValue, "\(count)"]) }
+    func run(count: Int) -> Nanoseconds? { Child.number(.release, count: count, rawValue) }
 
     /// In the child: the median of three.
     static func measure(_ what: String, count: Int) -> Nanoseconds {
