@@ -26,7 +26,7 @@ extension AnyOperation {
             switch life.phase {
             case .created, .finished: []
             case .added: edges.all
-            case .executing: life.details?.awaited.map(\.operation) ?? []
+            case .executing, .finishing: life.details?.awaited.map(\.operation) ?? []
             }
         }
         var seen: Set<ObjectIdentifier> = []
@@ -35,14 +35,14 @@ extension AnyOperation {
 
     private final var ownCause: Explanation.Cause {
         let (phase, core, waitsForSlot) = life.withLock { life -> (Lifecycle.Phase, QueueCore?, Bool) in
-            let isUnfinished = life.phase == .added || life.phase == .executing
-            return (life.phase, isUnfinished ? self.core : nil, life.details.map { $0.openWaits > 0 } ?? false)
+            return (life.phase, life.isUnderWay ? self.core : nil, life.details.map { $0.openWaits > 0 } ?? false)
         }
         switch phase {
         case .created: return .notAdded
         case .finished: return .finished(outcomeKind)
         case .added: return core?.causeOfWaiting(asChild: isChild) ?? .starting
         case .executing: return waitsForSlot ? .waitingForSlot(width: core?.width ?? 0) : .executing
+        case .finishing: return waitsForSlot ? .waitingForSlot(width: core?.width ?? 0) : .finishing
         }
     }
 }

@@ -12,6 +12,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case starting
         /// Its body runs.
         case executing
+        /// Its outcome is decided, and its `willFinish` handlers run.
+        case finishing
         /// Its body has waited for another operation, and needs a slot of its queue to go on.
         case waitingForSlot(width: Int)
         /// It has finished, with this outcome.
@@ -61,6 +63,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case .queueFull(let width): "\(root.operation) is ready, and waits for its turn in a queue of width \(width)."
         case .starting: "\(root.operation) is about to start."
         case .executing: "\(root.operation) is executing."
+        case .finishing: "\(root.operation) waits for its willFinish handlers."
         case .waitingForSlot(let width): "\(root.operation) can go on when its queue of width \(width) has a free slot."
         case .finished(let outcome): "\(root.operation) has finished: \(outcome)."
         }

@@ -15,22 +15,27 @@ extension AnyOperation {
         enum Effect {
             case none
             case ended(EarlyEnd)
-            case running(Lane, children: [AnyOperation])
+            case running(Lane, children: [AnyOperation], delivers: Bool)
         }
         let effect = life.withLock { life -> Effect in
             guard isWanted(life) else { return .none }
             switch life.cancel() {
             case .none: return .none
-            case .beforeRun: return endBeforeRun(with: .cancelled(reason: reason), &life).map { .ended($0) } ?? .none
+            case .beforeRun:
+                life.details?.cancellationReason = reason
+                return endBeforeRun(with: .cancelled(reason: reason), &life).map { .ended($0) } ?? .none
             case .inRun(let lane):
                 if case .requested = reason {} else { life.madeDetails().cancellationReason = reason }
-                return .running(lane, children: life.details?.children ?? [])
+                return .running(
+                    lane, children: life.details?.children ?? [],
+                    delivers: life.details?.handlers.reach(.cancel) ?? false)
             }
         }
         switch effect {
         case .none: break
         case .ended(let end): end.settle()
-        case .running(let lane, let children):
+        case .running(let lane, let children, let delivers):
+            if delivers { deliver(from: QueueDirectory.find(queueNumber)) }
             lane.cancelTask()
             if !children.isEmpty {
                 let parent = reference

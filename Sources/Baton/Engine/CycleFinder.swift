@@ -91,7 +91,7 @@ extension AnyOperation {
             switch life.phase {
             case .created, .finished: []
             case .added: life.details?.endAfterLinking == nil ? edges.all : []
-            case .executing: life.details?.awaited.map(\.operation) ?? []
+            case .executing, .finishing: life.details?.awaited.map(\.operation) ?? []
             }
         }
     }

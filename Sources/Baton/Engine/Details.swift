@@ -2,13 +2,15 @@
 final class Details {
     var id: UInt64 = 0
     var name: String?
+    /// Rules of dependencies that say when the body may run.
+    var policies: [EdgePolicy] = []
+    /// Where its body runs, if not where its queue says.
+    var executor: (any TaskExecutor)?
     /// Nil for `.requested`.
     var cancellationReason: CancellationReason?
     /// An early end that came while a thread was linking the operation, which will settle it.
     var endAfterLinking: OperationError?
-    var handlers: [FinishHandler] = []
-    /// A task runs the handlers; it takes those that come late, too, so that they stay in order.
-    var isDelivering = false
+    var handlers = HandlerList()
     /// Who awaits the outcome.
     var waiters: [Waiter] = []
     /// How many waits the body has begun and not ended: while there is one, the operation holds no slot.
@@ -16,12 +18,13 @@ final class Details {
     /// What those waits are for.
     var awaited: [Awaited] = []
 
+    /// Something is asked or told before the body runs, or before its outcome is published.
+    var surroundsBody: Bool { !policies.isEmpty || executor != nil || handlers.surroundBody }
+
     var children: [AnyOperation] { awaited.filter(\.isChild).map(\.operation) }
 
     var isAwaitedByBody: Bool { waiters.contains { $0.body != nil } }
 }
-
-typealias FinishHandler = @Sendable (AnyOperation) async -> Void
 
 /// Somebody who awaits an operation's outcome.
 struct Waiter {

@@ -75,10 +75,13 @@ extension AnyOperation {
     /// An end that came before the run, to be settled by the one that brought it, after unlocking.
     struct EarlyEnd {
         let operation: AnyOperation
-        let ending: Lifecycle.Ending
+        /// Nil: `willFinish` handlers come first.
+        let ending: Lifecycle.Ending?
         let core: QueueCore?
 
-        func settle() { operation.settleUnrun(ending, core) }
+        func settle() {
+            if let ending { operation.settleUnrun(ending, core) } else { operation.finishUnrun(core) }
+        }
     }
 
     /// Ends one that has not begun, and publishes this error. Nil: it has begun or finished, or a thread is still linking
@@ -110,19 +113,43 @@ extension AnyOperation {
     private final func end(with error: OperationError, _ life: inout Lifecycle) -> EarlyEnd {
         let core = life.phase == .added ? core : nil
         setFailure(error)
-        return EarlyEnd(operation: self, ending: life.finish(), core: core)
+        return EarlyEnd(operation: self, ending: life.beginFinishing() ? nil : life.finish(), core: core)
     }
 
     /// For one that ended without having run.
-    final func settleUnrun(_ ending: Lifecycle.Ending, _ core: QueueCore?) {
+    private final func settleUnrun(_ ending: Lifecycle.Ending, _ core: QueueCore?, lettingGo: () -> Void = {}) {
         guard let core else {
             dropBodyAndEdges()
             ending.dependents.visit { AnyOperation.countDownElsewhere($0) }
             if ending.hasDetails { wake(from: nil) }
-            return
+            return lettingGo()
         }
         _ = core.settle(self, ending, continuing: false)
-        core.left(core.state.withLock { core.leave(self, &$0) })
+        let departure = core.state.withLock { core.leave(self, &$0) }
+        lettingGo()
+        core.left(departure)
+    }
+
+    /// As above, when its `willFinish` handlers have returned, which run on a task of their own.
+    private final func finishUnrun(_ core: QueueCore?) {
+        let retained = Unmanaged.passRetained(self)
+        (core?.spawner ?? .anywhere).spawn {
+            await retained.takeUnretainedValue().callHandlersBeforeFinish(core)
+            let ending = retained._withUnsafeGuaranteedRef { $0.life.withLock { $0.finish() } }
+            // In this order: an idle queue has nothing alive.
+            retained._withUnsafeGuaranteedRef { $0.settleUnrun(ending, core) { retained.release() } }
+        }
+    }
+
+    /// On a task that no cancel reaches.
+    final func callHandlersBeforeFinish(_ core: QueueCore?) async {
+        await OwnTask.run(of: core) { task in
+            task.running = self
+            while let handler = life.withLock({ $0.madeDetails().handlers.nextBeforeFinish() }) {
+                await handler(self)
+            }
+            task.running = nil
+        }
     }
 
     /// Wakes those who await the outcome, and starts the handlers.
@@ -132,9 +159,10 @@ extension AnyOperation {
             let details = life.madeDetails()
             let waiters = details.waiters
             details.waiters = []
-            if details.handlers.isEmpty || details.isDelivering { return (waiters, false) }
-            details.isDelivering = true
-            return (waiters, true)
+            // One that was cancelled before it ran has not told of it yet.
+            let toldOfCancel = life.isCancelled && details.handlers.reach(.cancel)
+            let toldOfFinish = details.handlers.reach(.finish)
+            return (waiters, toldOfCancel || toldOfFinish)
         }
         for waiter in waiters { waiter.outcomeCame(of: self) }
         if delivers { deliver(from: core) }
@@ -153,12 +181,25 @@ extension AnyOperation {
 
     final var outcomeKind: OperationOutcome { failure?.outcome ?? .success }
 
-    /// The body threw. On the operation's own task.
+    /// The body threw. On the operation's own task. A missing input is the one error that a body may bring itself.
     @usableFromInline
     final func bodyThrew(_ error: any Error) {
+        if case .inputMissing? = error as? OperationError { bodyFailed(.inputMissing) } else { bodyFailed(.failed(error)) }
+    }
+
+    /// The body ended without an output: with this error, unless somebody had cancelled it.
+    @usableFromInline
+    final func bodyFailed(_ error: OperationError) {
         let reason = life.withLock { life in
             life.isCancelled ? life.details?.cancellationReason ?? .requested : nil
         }
-        setFailure(reason.map { .cancelled(reason: $0) } ?? .failed(error))
+        setFailure(reason.map { .cancelled(reason: $0) } ?? error)
+    }
+
+    /// A rule or a missing input kept the body from running. On the lane that has taken the operation up.
+    @usableFromInline
+    final func bodyWasSkipped(_ error: OperationError) {
+        life.withLock { $0.bodyWasSkipped() }
+        setFailure(error)
     }
 }

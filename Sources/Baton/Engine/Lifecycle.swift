@@ -1,4 +1,4 @@
-/// The life of one operation as a state machine: created → added → executing → finished, or an early end.
+/// The life of one operation as a state machine: created → added → executing → finishing → finished, or an early end.
 ///
 /// Pure: no lock, clock or callback in it. `AnyOperation` locks, asks, unlocks, and then acts on the answer.
 struct Lifecycle {
@@ -6,6 +6,8 @@ struct Lifecycle {
         case created
         case added
         case executing
+        /// Its outcome is decided and not yet published: `willFinish` handlers run.
+        case finishing
         case finished
     }
 
@@ -13,6 +15,8 @@ struct Lifecycle {
     private(set) var isCancelled = false
     /// Everything that it needs is known to have been added.
     private(set) var isUpstreamAdded = false
+    /// A lane has taken it up. It stays true after the finish.
+    private(set) var hasBegun = false
     private let inputs: UInt32
     /// The lane whose task runs the body. The lane outlives the phase in which this is set.
     private(set) unowned(unsafe) var lane: Lane?
@@ -51,11 +55,14 @@ struct Lifecycle {
             phase = .added
             return .claimed(isAwaited: !dependents.isEmpty || details?.isAwaitedByBody == true)
         case .added, .executing: return .addedBefore
-        case .finished: return .finishedBefore
+        case .finishing, .finished: return .finishedBefore
         }
     }
 
     mutating func upstreamWasAdded() { isUpstreamAdded = phase != .created }
+
+    /// It waits for something or runs, or its last handlers do.
+    var isUnderWay: Bool { phase != .created && phase != .finished }
 
     enum Registration {
         case registered(sourceWasAdded: Bool)
@@ -72,17 +79,31 @@ struct Lifecycle {
 
     // MARK: Running
 
-    /// False: it was cancelled while it was ready.
+    enum Beginning {
+        /// Its end came while it was ready.
+        case endedBefore
+        case plain
+        /// Something of ``Details`` is asked or told around the body.
+        case withDetails
+    }
+
     @inline(__always)
-    mutating func begin(on lane: Lane) -> Bool {
+    mutating func begin(on lane: Lane) -> Beginning {
         switch phase {
         case .added:
             phase = .executing
+            hasBegun = true
             self.lane = lane
-            return true
-        case .finished, .created, .executing: return false
+            return if let details, details.surroundsBody { .withDetails } else { .plain }
+        case .finished, .finishing, .created, .executing: return .endedBefore
         }
     }
+
+    /// A rule kept the body from running.
+    mutating func bodyWasSkipped() { hasBegun = false }
+
+    /// Its body or its last handlers run. One that ended before it ran has no lane, and so no slot to lend.
+    var canWait: Bool { phase == .executing || phase == .finishing }
 
     // MARK: Cancelling
 
@@ -104,11 +125,19 @@ struct Lifecycle {
         case .executing:
             isCancelled = true
             return .inRun(lane!)
-        case .finished: return .none
+        // Too late: the outcome is decided.
+        case .finishing, .finished: return .none
         }
     }
 
     // MARK: Finishing
+
+    /// The outcome is stored. False: nothing stands between it and its publication.
+    mutating func beginFinishing() -> Bool {
+        guard let details, details.handlers.beginFinishing() else { return false }
+        phase = .finishing
+        return true
+    }
 
     struct Ending {
         var dependents: Dependents

@@ -21,7 +21,7 @@ extension AnyOperation {
                 return false
             }
             begun()
-            if let loan, loan.givesSlotBack { loan.core.change { $0.scheduler.returnSlot() } }
+            loan?.core?.change { $0.scheduler.lendSlot() }
             if isTooLate {
                 waiter.outcomeCame(of: self)
             } else if let loan {
@@ -63,30 +63,29 @@ extension AnyOperation {
     /// A wait of a body.
     struct Loan {
         let body: AnyOperation
-        let core: QueueCore
-        /// It is the first one open: the slot goes back.
-        let givesSlotBack: Bool
+        /// Of the slot that goes back: it is the first wait open, and the body has a slot.
+        let core: QueueCore?
     }
 
-    /// Nil: the body has ended, and has no slot to lend.
+    /// Nil: the body and its last handlers have ended.
     private final func beginWait(for operation: AnyOperation, asChild: Bool) -> Loan? {
         life.withLock { life in
-            guard life.phase == .executing, let core else { return nil }
+            guard life.canWait else { return nil }
             let details = life.madeDetails()
             details.openWaits += 1
             details.awaited.append(Awaited(operation: operation, isChild: asChild))
-            return Loan(body: self, core: core, givesSlotBack: details.openWaits == 1)
+            return Loan(body: self, core: details.openWaits == 1 && life.lane != nil ? core : nil)
         }
     }
 
     /// What it waited for has come. The last wait needs a slot before it ends; the others do not.
     fileprivate final func waitEnded(for operation: AnyOperation, _ waiter: Waiter, _ error: OperationError?) {
         let core = life.withLock { life -> QueueCore? in
-            guard life.phase == .executing, let details = life.details else { return nil }
+            guard life.canWait, let details = life.details else { return nil }
             if let index = details.awaited.firstIndex(where: { $0.operation === operation }) {
                 details.awaited.remove(at: index)
             }
-            if details.openWaits == 1 { return self.core }
+            if details.openWaits == 1, life.lane != nil { return self.core }
             details.openWaits -= 1
             return nil
         }
@@ -102,7 +101,7 @@ extension AnyOperation {
     /// A slot is booked for this body. False: it has ended, or has begun another wait, and does not take it.
     final func endWait() -> Bool {
         life.withLock { life in
-            guard life.phase == .executing, let details = life.details else { return false }
+            guard life.canWait, let details = life.details else { return false }
             details.openWaits -= 1
             return details.openWaits == 0
         }

@@ -15,6 +15,14 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case invalidWidth(Int)
         /// `context.run` was called after the body had returned.
         case ranAfterTheEnd
+        /// `context.produce` was called after the body had returned.
+        case producedAfterTheEnd
+        /// A hook of `around` called the body a second time.
+        case calledBodyTwice
+        /// A hook of `around` returned without having called the body.
+        case leftBodyOut
+        /// A callback body called its `finish` a second time.
+        case finishedTwice
         /// A body or a handler called `waitUntilIdle()` of its own queue, which is not idle before that has returned.
         case waitedForItsOwnQueue
     }
@@ -54,6 +62,14 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
             "maxConcurrentOperationCount cannot be \(width); the old value stays. Use 1 or more, or isSuspended to pause"
         case .ranAfterTheEnd:
             "context.run was called after the body had returned. Await what the body starts before it returns"
+        case .producedAfterTheEnd:
+            "context.produce was called after the body had returned. Produce before it returns, or add to a queue"
+        case .calledBodyTwice:
+            "a hook of around called the body twice; the second call did nothing. To run again, use an operation of its own"
+        case .leftBodyOut:
+            "a hook of around did not call the body. Call it once, or throw the error that the operation shall have"
+        case .finishedTwice:
+            "finish was called twice; the second call was ignored. Call it exactly once on every path"
         case .waitedForItsOwnQueue:
             "waitUntilIdle() was called inside a body or a handler of the same queue and returned at once. Await it outside"
         }

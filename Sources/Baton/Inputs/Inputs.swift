@@ -61,14 +61,19 @@ extension AnyOperation {
         case .none: fatalError("an operation keeps its inputs until it has finished")
         }
         if let failure = input.failure {
-            setFailure(failure.passedOn(by: input.reference))
+            bodyWasSkipped(failure.passedOn(by: input.reference))
             return nil
         }
         return unsafeDowncast(input, to: AsyncOperation<Input>.self)
     }
 
     /// Of a ready operation: its body will run.
-    final var inputsHaveOutputs: Bool { !inputs.contains { $0.hasFailed } }
+    final var inputsHaveOutputs: Bool { life.withLock { inputsHaveOutputs($0) } }
+
+    /// As above, locked by the caller.
+    final func inputsHaveOutputs(_ life: Lifecycle) -> Bool {
+        !needsInputs || !edges.all.prefix(life.inputCount).contains { $0.hasFailed }
+    }
 
     /// Of one that has not finished.
     final var inputs: ArraySlice<AnyOperation> { edges.all.prefix(life.withLock { $0.inputCount }) }

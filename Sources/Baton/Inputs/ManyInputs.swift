@@ -60,7 +60,7 @@ extension AnyOperation {
     final func inputsAreThere() -> Bool {
         for input in inputs {
             if let failure = input.failure {
-                setFailure(failure.passedOn(by: input.reference))
+                bodyWasSkipped(failure.passedOn(by: input.reference))
                 return false
             }
         }

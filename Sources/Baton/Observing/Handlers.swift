@@ -1,49 +1,79 @@
-/// `didFinish` handlers run one after another, in the order in which they were added, on a task of their own: a slow one
-/// delays neither the queue nor other operations, and a cancel does not reach them.
 extension AnyOperation {
-    /// Early or late: a handler that comes after the finish gets the outcome all the same.
-    final func addHandler(_ handler: @escaping FinishHandler) {
-        let startsNow = life.withLock { life in
-            let details = life.madeDetails()
-            details.handlers.append(handler)
-            if life.phase != .finished || details.isDelivering { return false }
-            details.isDelivering = true
-            return true
-        }
-        if startsNow { deliver(from: QueueDirectory.find(queueNumber)) }
+    /// Calls `handler` when the body starts; at once if it has started already, never if it does not run.
+    ///
+    /// All of an operation's `didStart`, `didCancel`, `didProduce` and `didFinish` handlers run one after another, in the order
+    /// in which their moments came and, for one moment, in the order added, on a task of their own that is not cancelled with
+    /// the operation, each on the isolation it declares (`{ @MainActor in … }`). A slow one delays neither the body nor the
+    /// queue nor other operations. They may be added before or after the add.
+    @discardableResult
+    public final func didStart(_ handler: @escaping @isolated(any) @Sendable () async -> Void) -> Self {
+        addHandler(at: .start) { _ in await handler() }
+        return self
     }
 
-    /// `isDelivering` is set: nobody else delivers.
-    final func deliver(from core: QueueCore?) {
-        core?.deliveryBegan()
-        let operation = Unmanaged.passRetained(self)
-        guard let core else {
-            Spawner(executor: nil).spawn {
-                await operation.takeUnretainedValue().runHandlers()
-                operation.release()
-            }
-            return
-        }
-        core.spawner.spawn {
-            await OwnTask.run(of: core) { _ in await operation.takeUnretainedValue().runHandlers() }
-            // In this order: an idle queue has nothing alive.
-            operation.release()
-            core.deliveryEnded()
-        }
+    /// Calls `handler` when the operation is cancelled, with the reason; at once if it has been, never if nobody cancels it.
+    ///
+    /// While the body runs this comes before it has returned. A cancel after the outcome was decided is none. Runs as a
+    /// ``didStart(_:)`` handler does.
+    @discardableResult
+    public final func didCancel(
+        _ handler: @escaping @isolated(any) @Sendable (CancellationReason) async -> Void
+    ) -> Self {
+        addHandler(at: .cancel) { await handler($0.reasonOfCancel) }
+        return self
     }
 
-    private final func runHandlers() async {
-        while let handler = nextHandler() { await handler(self) }
+    /// Calls `handler` with every operation that the body adds with ``OperationContext/produce(_:)`` from now on.
+    ///
+    /// Runs as a ``didStart(_:)`` handler does.
+    @discardableResult
+    public final func didProduce(
+        _ handler: @escaping @isolated(any) @Sendable (AnyOperation) async -> Void
+    ) -> Self {
+        addHandlerForProducts { await handler($0) }
+        return self
     }
 
-    private final func nextHandler() -> FinishHandler? {
-        life.withLock { life in
-            let details = life.madeDetails()
-            if details.handlers.isEmpty {
-                details.isDelivering = false
-                return nil
-            }
-            return details.handlers.removeFirst()
-        }
+    private final var reasonOfCancel: CancellationReason {
+        let (reason, hasFinished) = life.withLock { ($0.details?.cancellationReason, $0.phase == .finished) }
+        if let reason { return reason }
+        if hasFinished, case .cancelled(let reason) = failure { return reason }
+        return .requested
+    }
+}
+
+extension AsyncOperation {
+    /// Calls `handler` with the outcome before anybody else sees it; the outcome is published when all of them have returned.
+    ///
+    /// Until then the operation has no ``result``, no dependent starts, and the operation keeps its slot, if its body ran.
+    /// The handlers can look and take time, and change nothing: a cancel comes too late now. They run for every outcome,
+    /// also of one that is cancelled before it runs and while the queue is suspended, one after another in the order added,
+    /// on a task of their own that is not cancelled, each on the isolation it declares. One that is added when the last has
+    /// returned holds nothing back any more and is called as ``didFinish(_:)`` handlers are.
+    ///
+    /// A handler that awaits this operation's own ``value``, or anything that needs it, gets
+    /// ``OperationError/dependencyCycle(_:)``.
+    @discardableResult
+    public final func willFinish(
+        _ handler: @escaping @isolated(any) @Sendable (Result<Output, OperationError>) async -> Void
+    ) -> Self {
+        addHandlerBeforeFinish { await handler(Self.outcome(of: $0)) }
+        return self
+    }
+
+    /// Calls `handler` once, when the outcome is visible; at once if it is already.
+    ///
+    /// Runs as a ``didStart(_:)`` handler does: in the order added, on a task of its own, on the isolation it declares
+    /// (`{ @MainActor result in … }`), without delaying the queue or other operations.
+    @discardableResult
+    public final func didFinish(
+        _ handler: @escaping @isolated(any) @Sendable (Result<Output, OperationError>) async -> Void
+    ) -> Self {
+        addHandler(at: .finish) { await handler(Self.outcome(of: $0)) }
+        return self
+    }
+
+    private static func outcome(of operation: AnyOperation) -> Result<Output, OperationError> {
+        unsafeDowncast(operation, to: AsyncOperation<Output>.self).finishedResult
     }
 }

@@ -18,6 +18,8 @@ public class AnyOperation: @unchecked Sendable {
     @exclusivity(unchecked) final var level = OperationPriority.normal
     @exclusivity(unchecked) final var isChild = false
     @exclusivity(unchecked) final var hasFailed = false
+    /// Its body does not run if one of its inputs has no output.
+    final let needsInputs: Bool
 
     // Written under the lock while created; frozen by the add and read without it by the linking thread; dropped in the
     // step that finishes the operation, which cannot come before linking has ended.
@@ -37,7 +39,11 @@ public class AnyOperation: @unchecked Sendable {
 
     /// The first `inputs.count` dependencies hand over their outputs; the body reads them by their place.
     @usableFromInline
-    init(_ name: String?, procedure: (any Any.Type)?, inputs: [AnyOperation], body: @escaping Body) {
+    init(
+        _ name: String?, procedure: (any Any.Type)?, inputs: [AnyOperation], needed: Bool = true,
+        body: @escaping Body
+    ) {
+        needsInputs = needed
         edges = Edges(inputs)
         life = LockedState(Lifecycle(inputCount: inputs.count))
         self.body = body
@@ -48,6 +54,7 @@ public class AnyOperation: @unchecked Sendable {
     /// As above, with one input or none: no array is made.
     @usableFromInline
     init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: consuming @escaping Body) {
+        needsInputs = true
         life = LockedState(Lifecycle(inputCount: input == nil ? 0 : 1))
         edges = if let input { .one(input) } else { .none }
         self.body = consume body
@@ -118,6 +125,7 @@ extension AnyOperation {
         case .created: .created
         case .added: countdown.isZero ? .ready : .waiting
         case .executing: .executing
+        case .finishing: .finishing
         case .finished: .finished
         }
     }

@@ -48,8 +48,11 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
     }
 
     @usableFromInline
-    override init(_ name: String?, procedure: (any Any.Type)?, inputs: [AnyOperation], body: @escaping Body) {
-        super.init(name, procedure: procedure, inputs: inputs, body: body)
+    override init(
+        _ name: String?, procedure: (any Any.Type)?, inputs: [AnyOperation], needed: Bool = true,
+        body: @escaping Body
+    ) {
+        super.init(name, procedure: procedure, inputs: inputs, needed: needed, body: body)
     }
 
     @usableFromInline
@@ -80,21 +83,6 @@ extension AsyncOperation {
             try await awaitOutcome(for: OwnTask.current?.running)
             return try finishedResult.get()
         }
-    }
-
-    /// Calls `handler` once, when the outcome is visible; at once if it is already.
-    ///
-    /// All handlers of an operation run one after another in the order added, on a task of their own that is not cancelled
-    /// with the operation, each on the isolation it declares (`{ @MainActor result in … }`). A slow one delays neither the
-    /// queue nor other operations. May be called before or after the add.
-    @discardableResult
-    public final func didFinish(
-        _ handler: @escaping @isolated(any) @Sendable (Result<Output, OperationError>) async -> Void
-    ) -> Self {
-        addHandler { operation in
-            await handler(unsafeDowncast(operation, to: AsyncOperation<Output>.self).finishedResult)
-        }
-        return self
     }
 
     /// Of one that was seen finished.

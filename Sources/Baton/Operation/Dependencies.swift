@@ -9,22 +9,40 @@ extension AnyOperation {
     public final func addDependency(
         _ operation: AnyOperation, file: StaticString = #fileID, line: UInt = #line
     ) -> Self {
-        connect(to: operation, file, line)
+        connect(to: operation, on: .always, file, line)
+        return self
+    }
+
+    /// Makes this start only after `operation` has finished, and run only if its outcome is of this kind.
+    ///
+    /// Otherwise it ends with ``OperationError/skipped(_:)``, naming the dependency, when all its dependencies have finished;
+    /// of several the first in the order added. Rules are looked at before inputs. `.failure` makes a fallback, `.always`
+    /// is what ``addDependency(_:file:line:)`` does. After the add this is ``Misuse`` and changes nothing.
+    @discardableResult
+    public final func addDependency(
+        _ operation: AnyOperation, on policy: DependencyPolicy, file: StaticString = #fileID, line: UInt = #line
+    ) -> Self {
+        connect(to: operation, on: policy, file, line)
         return self
     }
 
     /// Apart, so that returning `self` costs nothing where nobody wants it.
     @usableFromInline
-    final func connect(to operation: AnyOperation, _ file: StaticString, _ line: UInt) {
+    final func connect(
+        to operation: AnyOperation, on policy: DependencyPolicy, _ file: StaticString, _ line: UInt
+    ) {
         let isTooLate = life.withLock { life in
             if life.phase != .created { return true }
             edges.append(operation)
+            if policy != .always {
+                life.madeDetails().policies.append(EdgePolicy(source: .passUnretained(operation), policy: policy))
+            }
             return false
         }
         if isTooLate { reportTooLate("a dependency", file, line) }
     }
 
-    /// Takes back ``addDependency(_:file:line:)``. Nothing happens if there is no such dependency.
+    /// Takes back ``addDependency(_:file:line:)``, with its policy if it had one. Nothing happens if there is no such dependency.
     ///
     /// A dependency that hands over its output as an input cannot be removed. That, and a removal after the add, is
     /// ``Misuse`` and changes nothing.
@@ -38,8 +56,10 @@ extension AnyOperation {
             if life.phase != .created { return .tooLate }
             let all = edges.all
             let inputs = all.prefix(life.inputCount)
+            if inputs.contains(where: { $0 === operation }) { return .isInput }
             edges = Edges(inputs + all.dropFirst(inputs.count).filter { $0 !== operation })
-            return inputs.contains { $0 === operation } ? .isInput : .done
+            life.details?.policies.removeAll { $0.source.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() }
+            return .done
         }
         switch answer {
         case .done: break

@@ -8,6 +8,8 @@ public enum OperationState: Sendable, Hashable, Comparable {
     case ready
     /// Its body runs, or waits for operations that it started.
     case executing
+    /// Its outcome is decided, and will be published when its `willFinish` handlers have returned.
+    case finishing
     /// It has its one outcome.
     case finished
 }

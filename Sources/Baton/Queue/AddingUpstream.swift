@@ -38,7 +38,7 @@ extension AnyOperation {
             switch life.phase {
             case .created: edges.all[...]
             case .added: life.isUpstreamAdded ? [] : edges.all[...]
-            case .executing, .finished: []
+            case .executing, .finishing, .finished: []
             }
         }
     }

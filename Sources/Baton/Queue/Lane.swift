@@ -33,17 +33,3 @@ final class Lane: Sendable {
     /// For ``Trampoline`` only.
     func cancelTaskNow() { link.withLock { $0.task }?.cancel() }
 }
-
-/// Makes every task of Baton, with the queue's executor: a task made elsewhere would escape a seeded scheduler.
-struct Spawner: Sendable {
-    let executor: (any TaskExecutor)?
-
-    @discardableResult
-    func spawn(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-        if let executor {
-            Task.detached(executorPreference: executor) { await body() }
-        } else {
-            Task.detached { await body() }
-        }
-    }
-}

@@ -14,8 +14,14 @@ extension QueueCore {
         var next = take(change { $0.scheduler.laneStarted() })
         while let operation = next {
             var run = Run(isRun: false)
-            if let body = begin(operation, on: lane, as: task) {
+            switch begin(operation, on: lane, as: task) {
+            case .endedBefore: break
+            case .plain(let body):
                 await body(operation.takeUnretainedValue())
+                task.running = nil
+                run = finish(operation)
+            case .surrounded:
+                await runSurrounded(operation.takeUnretainedValue())
                 task.running = nil
                 run = finish(operation)
             }
@@ -53,16 +59,23 @@ extension QueueCore {
         var holdsSlot = true
     }
 
-    /// Nil: it was cancelled while it was ready.
+    private enum Beginning {
+        /// It was cancelled while it was ready.
+        case endedBefore
+        case plain(AnyOperation.Body)
+        /// Something of its own or of the queue is around the body.
+        case surrounded
+    }
+
     @inline(__always)
-    private func begin(
-        _ current: Unmanaged<AnyOperation>, on lane: Lane, as task: OwnTask
-    ) -> AnyOperation.Body? {
+    private func begin(_ current: Unmanaged<AnyOperation>, on lane: Lane, as task: OwnTask) -> Beginning {
         current._withUnsafeGuaranteedRef { operation in
-            guard operation.life.withLock({ $0.begin(on: lane) }) else { return nil }
+            let beginning = operation.life.withLock { $0.begin(on: lane) }
+            if beginning == .endedBefore { return .endedBefore }
             task.running = operation
+            if beginning == .withDetails || hasSurroundings.load(ordering: .relaxed) { return .surrounded }
             if tap != nil, operation.inputsHaveOutputs { note(.started, operation) }
-            return operation.body.take()
+            return .plain(operation.body.take()!)
         }
     }
 
@@ -125,7 +138,7 @@ extension QueueCore {
         let departure = change { state in
             let departure = leave(operation, run, &state)
             if let follower = run.follower { state.scheduler.append(follower) }
-            if run.holdsSlot { state.scheduler.returnSlot() }
+            if run.holdsSlot { state.scheduler.returnSlot() } else { state.scheduler.endedWithoutSlot() }
             return departure
         }
         letGo(operation, departure)

@@ -19,6 +19,10 @@ final class QueueCore: Sendable {
     /// What ``Scheduler/hint`` was after the last change: lets a lane go on without taking the lock. It may be stale for the
     /// length of a race, which only moves an operation by one place.
     let hint = Atomic<UInt8>(0)
+    /// Whether there are any ``surroundings``. It only becomes true.
+    let hasSurroundings = Atomic<Bool>(false)
+    /// Hooks around every body, the outermost first.
+    let surroundings = LockedState<[Surrounding]>([])
     let name: String?
     let number: UInt32
     let spawner: Spawner
@@ -29,13 +33,13 @@ final class QueueCore: Sendable {
     let misuseHandler: LockedState<(@Sendable (Misuse) -> Void)?>
 
     init(
-        name: String?, width: Int, isSuspended: Bool, executor: (any TaskExecutor)?,
+        name: String?, width: Int, isSuspended: Bool, executor: (any TaskExecutor)?, priority: TaskPriority? = nil,
         onMisuse: (@Sendable (Misuse) -> Void)?, tap: (@Sendable (EngineEvent) -> Void)?
     ) {
         self.name = name
         self.tap = tap
         state = LockedState(State(scheduler: Scheduler(width: width, isSuspended: isSuspended)))
-        spawner = Spawner(executor: executor)
+        spawner = Spawner(executor: executor, priority: priority)
         slicesByCount = executor is any DeterministicTaskExecutor
         misuseHandler = LockedState(onMisuse)
         number = QueueDirectory.nextNumber()
@@ -84,7 +88,7 @@ final class QueueCore: Sendable {
             next = nil
             let tookSlot = resumption.resume()
             let order = state.withLock { state in
-                if !tookSlot { state.scheduler.returnSlot() }
+                if !tookSlot { state.scheduler.lendSlot() }
                 return settle(&state)
             }
             if case .resume(let another) = order { next = another } else { obey(order) }

@@ -57,6 +57,8 @@ struct Scheduler {
     var width: Int
     var isSuspended: Bool
     private(set) var running = 0
+    /// Bodies that have lent their slots.
+    private(set) var parked = 0
     private(set) var isStarting = false
     private var levels = PerPriority { Level() }
     private var resumable = PrioritySet()
@@ -118,6 +120,7 @@ struct Scheduler {
     private mutating func popResumption() -> Resumption? {
         guard let level = resumable.highest, level.rawValue >= startable.highest?.rawValue ?? 0 else { return nil }
         let resumption = levels[level].resumptions.popFirst()
+        parked -= 1
         if levels[level].resumptions.isEmpty { resumable.remove(level) }
         return resumption
     }
@@ -174,4 +177,16 @@ struct Scheduler {
     }
 
     mutating func returnSlot() { running -= 1 }
+
+    /// A body waits, or has not taken the slot that was booked for it.
+    mutating func lendSlot() {
+        running -= 1
+        parked += 1
+    }
+
+    /// A body has ended while its slot was lent.
+    mutating func endedWithoutSlot() { parked -= 1 }
+
+    /// Bodies that have started and not ended.
+    var begun: Int { running - (isStarting ? 1 : 0) + parked }
 }

@@ -21,9 +21,19 @@ import Testing
 
     @Test func aBodyThatThrowsAnErrorOfBatonIsTheFailure() {
         let stage = Stage()
+        let operation = AsyncOperation<Void> { throw OperationError.queueReleased }
+        stage.run(operation)
+        guard case .failed(let error as OperationError)? = operation.failure, case .queueReleased = error else {
+            Issue.record("\(operation.ending)")
+            return
+        }
+    }
+
+    @Test func aBodyCanSayThatItsInputIsMissing() {
+        let stage = Stage()
         let operation = AsyncOperation<Void> { throw OperationError.inputMissing }
         stage.run(operation)
-        guard case .failed(let error as OperationError)? = operation.failure, case .inputMissing = error else {
+        guard case .inputMissing? = operation.failure else {
             Issue.record("\(operation.ending)")
             return
         }

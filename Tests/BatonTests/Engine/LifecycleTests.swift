@@ -10,6 +10,11 @@ import Testing
         _ = life.claim()
         if phase == .added { return life }
         if let lane { _ = life.begin(on: lane) }
+        if phase == .finishing {
+            _ = life.madeDetails().handlers.addBeforeFinish(isFinished: false) { _ in }
+            let isHeldBack = life.beginFinishing()
+            #expect(isHeldBack)
+        }
         if phase == .finished { _ = life.finish() }
         return life
     }
@@ -23,7 +28,7 @@ import Testing
         #expect(life.phase == .created)
         _ = life.claim()
         #expect(life.phase == .added)
-        #expect(life.begin(on: lane) == true)
+        #expect(life.begin(on: lane) == .plain)
         #expect(life.phase == .executing)
         #expect(life.lane === lane)
         _ = life.finish()
@@ -33,7 +38,9 @@ import Testing
 
     @Test func isClaimedOnce() {
         let lane = lane
-        for (phase, expected) in [(Lifecycle.Phase.created, 0), (.added, 1), (.executing, 1), (.finished, 2)] {
+        for (phase, expected) in [
+            (Lifecycle.Phase.created, 0), (.added, 1), (.executing, 1), (.finishing, 2), (.finished, 2),
+        ] {
             var life = life(in: phase, on: lane)
             let answer =
                 switch life.claim() {
@@ -65,16 +72,20 @@ import Testing
     @Test func beginsOnlyFromAdded() {
         let lane = lane
         for (phase, begins) in [
-            (Lifecycle.Phase.created, false), (.added, true), (.executing, false), (.finished, false),
+            (Lifecycle.Phase.created, false), (.added, true), (.executing, false), (.finishing, false),
+            (.finished, false),
         ] {
             var life = life(in: phase, on: lane)
-            #expect(life.begin(on: lane) == begins, "\(phase)")
+            let beginning = life.begin(on: lane)
+            #expect((beginning != .endedBefore) == begins, "\(phase)")
         }
     }
 
     @Test func aCancelAnswersByPhaseAndOnlyOnce() {
         let lane = lane
-        for (phase, expected) in [(Lifecycle.Phase.created, 1), (.added, 1), (.executing, 2), (.finished, 0)] {
+        for (phase, expected) in [
+            (Lifecycle.Phase.created, 1), (.added, 1), (.executing, 2), (.finishing, 0), (.finished, 0),
+        ] {
             var life = life(in: phase, on: lane)
             #expect(kind(life.cancel()) == expected, "\(phase)")
             #expect(life.isCancelled == (expected != 0), "\(phase)")
@@ -93,7 +104,9 @@ import Testing
     @Test func registersDependentsUntilItHasFinished() {
         let dependent = AsyncOperation {}
         let lane = lane
-        for (phase, wasAdded) in [(Lifecycle.Phase.created, false), (.added, true), (.executing, true)] {
+        for (phase, wasAdded) in [
+            (Lifecycle.Phase.created, false), (.added, true), (.executing, true), (.finishing, true),
+        ] {
             var life = life(in: phase, on: lane)
             guard case .registered(let answer) = life.register(.passUnretained(dependent)) else {
                 Issue.record("\(phase)")

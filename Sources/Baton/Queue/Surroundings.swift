@@ -1,0 +1,94 @@
+import Synchronization
+
+/// What is around the body of few operations: rules and handlers of the operation, hooks of the queue.
+extension QueueCore {
+    /// Everything between taking an operation up and publishing its outcome. On the task of its lane.
+    nonisolated(nonsending) func runSurrounded(_ operation: AnyOperation) async {
+        if let unmet = operation.unmetPolicy {
+            operation.bodyWasSkipped(.skipped(unmet))
+        } else {
+            let isRun = operation.inputsHaveOutputs
+            if isRun { tellStart(of: operation) }
+            if let body = operation.body.take() {
+                let hooks = isRun ? surroundings.withLock { $0 } : []
+                if let executor = operation.life.withLock({ $0.details?.executor }), isRun {
+                    await withTaskExecutorPreference(executor) { await run(body, of: operation, inside: hooks[...]) }
+                } else {
+                    await run(body, of: operation, inside: hooks[...])
+                }
+            }
+        }
+        if operation.life.withLock({ $0.beginFinishing() }) {
+            // The lane's own task may be cancelled. The lane holds the operation.
+            let operation = Unmanaged.passUnretained(operation)
+            await spawner.spawn { await operation.takeUnretainedValue().callHandlersBeforeFinish(self) }.value
+        }
+    }
+
+    private func tellStart(of operation: AnyOperation) {
+        note(.started, operation)
+        if operation.life.withLock({ $0.details?.handlers.reach(.start) ?? false }) { operation.deliver(from: self) }
+    }
+
+    private nonisolated(nonsending) func run(
+        _ body: AnyOperation.Body, of operation: AnyOperation, inside hooks: ArraySlice<Surrounding>
+    ) async {
+        guard let outermost = hooks.first else { return await body(operation) }
+        var isCalled = false
+        do {
+            try await outermost(OperationContext(operation)) {
+                if isCalled { throw OperationError.misuse(Misuse(.calledBodyTwice, operation: operation.reference)) }
+                isCalled = true
+                await run(body, of: operation, inside: hooks.dropFirst())
+                if let failure = operation.failure { throw failure.underlyingError ?? failure }
+            }
+            if !isCalled {
+                operation.bodyFailed(.misuse(Misuse(.leftBodyOut, operation: operation.reference)))
+            }
+        } catch {
+            if !operation.hasFailed { operation.bodyThrew(error) }
+        }
+    }
+}
+
+/// A hook around every body of a queue.
+typealias Surrounding =
+    @Sendable (OperationContext, nonisolated(nonsending) () async throws -> Void) async throws -> Void
+
+extension AsyncOperationQueue {
+    /// Calls `hook` around every body that starts from now on, on the body's own task: for task-locals, tracing, logging.
+    ///
+    /// ```swift
+    /// queue.around { context, body in
+    ///     try await Request.$id.withValue(nextID()) { try await body() }
+    /// }
+    /// ```
+    ///
+    /// The hook calls `body` once and passes its error on; `body` returns when the operation's body has, and throws what that
+    /// threw. What the hook throws when the body has succeeded becomes the operation's error. A hook that does not call `body`
+    /// and does not throw fails the operation with ``OperationError/misuse(_:)``. Of several hooks the first is outermost.
+    /// Operations without a hook around them pay nothing.
+    public func around(
+        _ hook: @escaping @Sendable (
+            _ context: OperationContext, _ body: nonisolated(nonsending) () async throws -> Void
+        ) async throws -> Void
+    ) {
+        core.surroundings.withLock { $0.append(hook) }
+        core.hasSurroundings.store(true, ordering: .relaxed)
+    }
+}
+
+extension AnyOperation {
+    /// Of a ready operation: the first dependency whose policy is not met.
+    fileprivate final var unmetPolicy: SkipReason? {
+        let policies = life.withLock { $0.details?.policies ?? [] }
+        for edge in policies {
+            let unmet = edge.source._withUnsafeGuaranteedRef { source -> SkipReason? in
+                let outcome = source.outcomeKind
+                return edge.policy.isMet(by: outcome) ? nil : .edge(source: source.reference, outcome: outcome)
+            }
+            if let unmet { return unmet }
+        }
+        return nil
+    }
+}
