@@ -26,28 +26,33 @@ public final class AsyncOperationQueue: Sendable {
     ///   - name: What it is called in explanations and reports.
     ///   - maxConcurrentOperationCount: Its width, at least 1; see the property. Less is ``Misuse`` and gives the default.
     ///   - isSuspended: Whether it waits to be resumed before it starts anything.
-    ///   - executor: Where bodies and handlers run; the global executor if nil. A body that blocks its thread needs one of its own.
+    ///   - executor: Where bodies and handlers run; the global executor if nil. For bodies that block their thread use a
+    ///     ``ThreadExecutor``.
+    ///   - taskPriority: What the tasks of the queue say to their executor; nil says nothing. It does not order the operations
+    ///     of the queue: that is ``AnyOperation/priority``.
     ///   - onMisuse: Told of calls that make no sense; see the property.
     public convenience init(
         name: String? = nil,
         maxConcurrentOperationCount: Int = defaultMaxConcurrentOperationCount,
         isSuspended: Bool = false,
         executor: (any TaskExecutor)? = nil,
+        taskPriority: TaskPriority? = nil,
         onMisuse: (@Sendable (Misuse) -> Void)? = nil
     ) {
         self.init(
             name: name, maxConcurrentOperationCount: maxConcurrentOperationCount, isSuspended: isSuspended,
-            executor: executor, onMisuse: onMisuse, tap: nil)
+            executor: executor, taskPriority: taskPriority, onMisuse: onMisuse, tap: nil)
     }
 
     package init(
         name: String? = nil, maxConcurrentOperationCount width: Int = defaultMaxConcurrentOperationCount,
-        isSuspended: Bool = false, executor: (any TaskExecutor)? = nil, onMisuse: (@Sendable (Misuse) -> Void)? = nil,
+        isSuspended: Bool = false, executor: (any TaskExecutor)? = nil, taskPriority: TaskPriority? = nil,
+        onMisuse: (@Sendable (Misuse) -> Void)? = nil,
         tap: (@Sendable (EngineEvent) -> Void)?
     ) {
         core = QueueCore(
             name: name, width: width < 1 ? Self.defaultMaxConcurrentOperationCount : width, isSuspended: isSuspended,
-            executor: executor, onMisuse: onMisuse, tap: tap)
+            executor: executor, priority: taskPriority, onMisuse: onMisuse, tap: tap)
         if width < 1 { core.report(Misuse(.invalidWidth(width), queue: name)) }
     }
 
@@ -76,6 +81,9 @@ extension AsyncOperationQueue {
         get { core.state.withLock { $0.scheduler.isSuspended } }
         set { core.change { $0.scheduler.isSuspended = newValue } }
     }
+
+    /// The operations that were added and have not finished, children included, in no particular order.
+    public var operations: [AnyOperation] { core.state.withLock { $0.roster.members() } }
 
     /// How many operations were added and have not finished.
     public var operationCount: Int { core.state.withLock { $0.roster.count } }
@@ -150,7 +158,7 @@ extension AnyOperation {
 extension AsyncOperationQueue {
     /// Cancels every operation that is in the queue at this moment; see ``AnyOperation/cancel(reason:)``.
     public func cancelAll(reason: CancellationReason = .queue) {
-        for operation in core.state.withLock({ $0.roster.members() }) { operation.cancel(reason: reason) }
+        core.cancelAll(reason: reason)
     }
 
     /// Returns when every operation has finished and its handlers have returned.
@@ -159,9 +167,7 @@ extension AsyncOperationQueue {
     /// that awaits the idleness of its own queue would wait for itself: that is ``Misuse``, and returns at once; it cannot be
     /// told in a child task of one.
     public func waitUntilIdle() async {
-        if OwnTask.current?.belongs(to: core) == true {
-            return core.report(Misuse(.waitedForItsOwnQueue, queue: name))
-        }
+        if refusesToWaitForItself() { return }
         await core.waitUntilIdle()
     }
 }

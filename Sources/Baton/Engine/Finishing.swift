@@ -125,7 +125,7 @@ extension AnyOperation {
             return lettingGo()
         }
         _ = core.settle(self, ending, continuing: false)
-        let departure = core.state.withLock { core.leave(self, &$0) }
+        let departure = core.change { core.leave(self, &$0) }
         lettingGo()
         core.left(departure)
     }
@@ -184,7 +184,11 @@ extension AnyOperation {
     /// The body threw. On the operation's own task. A missing input is the one error that a body may bring itself.
     @usableFromInline
     final func bodyThrew(_ error: any Error) {
-        if case .inputMissing? = error as? OperationError { bodyFailed(.inputMissing) } else { bodyFailed(.failed(error)) }
+        if case .inputMissing? = error as? OperationError {
+            bodyFailed(.inputMissing)
+        } else {
+            bodyFailed(.failed(error))
+        }
     }
 
     /// The body ended without an output: with this error, unless somebody had cancelled it.

@@ -13,6 +13,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case removedInput(OperationReference)
         /// `maxConcurrentOperationCount` must be at least 1. The number is the one that was refused.
         case invalidWidth(Int)
+        /// `maxWaitingOperationCount` must be at least 1. The number is the one that was refused.
+        case invalidWaitingLimit(Int)
         /// `context.run` was called after the body had returned.
         case ranAfterTheEnd
         /// `context.produce` was called after the body had returned.
@@ -23,7 +25,7 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case leftBodyOut
         /// A callback body called its `finish` a second time.
         case finishedTwice
-        /// A body or a handler called `waitUntilIdle()` of its own queue, which is not idle before that has returned.
+        /// A body or a handler called `waitUntilIdle()`, `drain()` or `shutdown(within:)` of its own queue, which is not idle before that has returned.
         case waitedForItsOwnQueue
     }
 
@@ -60,6 +62,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
             "the dependency on \(source) hands over an input and cannot be removed; nothing was changed"
         case .invalidWidth(let width):
             "maxConcurrentOperationCount cannot be \(width); the old value stays. Use 1 or more, or isSuspended to pause"
+        case .invalidWaitingLimit(let limit):
+            "maxWaitingOperationCount cannot be \(limit); the old value stays. Use 1 or more"
         case .ranAfterTheEnd:
             "context.run was called after the body had returned. Await what the body starts before it returns"
         case .producedAfterTheEnd:
@@ -71,7 +75,7 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case .finishedTwice:
             "finish was called twice; the second call was ignored. Call it exactly once on every path"
         case .waitedForItsOwnQueue:
-            "waitUntilIdle() was called inside a body or a handler of the same queue and returned at once. Await it outside"
+            "a body or a handler waited for its own queue to be idle, which would wait for itself; it did not. Await it outside"
         }
     }
 }

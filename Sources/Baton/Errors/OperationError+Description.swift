@@ -29,6 +29,8 @@ extension OperationError: CustomStringConvertible {
             "dropped its callback without calling it. Call `finish` exactly once on every path"
         case .queueReleased:
             "its queue was released while suspended. Keep the queue until its work is done"
+        case .queueShutDown:
+            "its queue had been shut down. Add it before, or to another queue"
         case .exclusionDeadlock(let path):
             "would wait for an exclusion that it keeps from its holder: \(Self.chain(path))"
         case .misuse(let misuse):

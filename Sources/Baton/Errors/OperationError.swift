@@ -25,6 +25,8 @@ public enum OperationError: Error, Sendable {
     case callbackDropped
     /// Its queue was suspended when its last handle was released, so that nobody could have resumed it.
     case queueReleased
+    /// It was added to a queue that had been shut down, or was being.
+    case queueShutDown
     /// Operations that hold exclusions would have waited for one another.
     case exclusionDeadlock([OperationReference])
     /// A throwing call that makes no sense at this point.
@@ -93,7 +95,7 @@ extension OperationError {
         case .dependencyFailed, .dependencyCycle, .inputMissing: .dependency
         case .skipped(.edge): .dependency
         case .skipped(.condition): .condition
-        case .skipped(.duplicate), .queueReleased: .queue
+        case .skipped(.duplicate), .queueReleased, .queueShutDown: .queue
         case .misuse: .misuse
         }
     }
@@ -108,7 +110,8 @@ extension OperationError {
         case .skipped(.condition(let text)): text
         case .groupFailed(let failures): failures.first?.operation.name
         case .misuse(let misuse): misuse.operation?.name
-        case .failed, .cancelled, .timedOut, .inputMissing, .callbackDropped, .queueReleased: nil
+        case .failed, .cancelled, .timedOut, .inputMissing, .callbackDropped, .queueReleased, .queueShutDown:
+            nil
         }
     }
 
@@ -121,7 +124,7 @@ extension OperationError {
         case .groupFailed(let failures): failures.first.map { $0.error.underlyingError ?? $0.error }
         case .misuse(let misuse): misuse
         case .cancelled, .timedOut, .dependencyCycle, .skipped, .inputMissing, .callbackDropped, .queueReleased,
-            .exclusionDeadlock:
+            .queueShutDown, .exclusionDeadlock:
             nil
         }
     }
@@ -132,7 +135,7 @@ extension OperationError {
         case .cancelled: .cancelled
         case .skipped: .skipped
         case .failed, .timedOut, .conditionFailed, .dependencyFailed, .dependencyCycle, .groupFailed, .inputMissing,
-            .callbackDropped, .queueReleased, .exclusionDeadlock, .misuse:
+            .callbackDropped, .queueReleased, .queueShutDown, .exclusionDeadlock, .misuse:
             .failure
         }
     }

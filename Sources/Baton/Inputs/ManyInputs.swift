@@ -9,7 +9,7 @@ extension AsyncOperation {
         _ procedure: P, inputs: repeat AsyncOperation<each Input>
     ) where P.Input == (repeat each Input), P.Output == Output {
         let sources = (repeat each inputs)
-        self.init(nil, procedure: P.self, inputs: Self.erased(repeat each inputs)) { operation in
+        self.init(nil, procedure: P.self, inputs: erased(repeat each inputs)) { operation in
             guard operation.inputsAreThere() else { return }
             do {
                 let values = (repeat (each sources).storedOutput)
@@ -24,7 +24,7 @@ extension AsyncOperation {
         body: nonisolated(nonsending) @escaping @Sendable ((repeat each Input)) async throws -> Output
     ) {
         let sources = (repeat each inputs)
-        self.init(nil, procedure: nil, inputs: Self.erased(repeat each inputs)) { operation in
+        self.init(nil, procedure: nil, inputs: erased(repeat each inputs)) { operation in
             guard operation.inputsAreThere() else { return }
             do {
                 operation.outcome = try await body((repeat (each sources).storedOutput))
@@ -39,7 +39,7 @@ extension AsyncOperation {
         body: nonisolated(nonsending) @escaping @Sendable ((repeat each Input, OperationContext)) async throws -> Output
     ) {
         let sources = (repeat each inputs)
-        self.init(nil, procedure: nil, inputs: Self.erased(repeat each inputs)) { operation in
+        self.init(nil, procedure: nil, inputs: erased(repeat each inputs)) { operation in
             guard operation.inputsAreThere() else { return }
             do {
                 operation.outcome = try await body(
@@ -47,12 +47,13 @@ extension AsyncOperation {
             } catch { operation.bodyThrew(error) }
         }
     }
+}
 
-    private static func erased<each Input>(_ inputs: repeat AsyncOperation<each Input>) -> [AnyOperation] {
-        var all: [AnyOperation] = []
-        for input in repeat each inputs { all.append(input) }
-        return all
-    }
+/// As dependencies, in order.
+func erased<each Input>(_ inputs: repeat AsyncOperation<each Input>) -> [AnyOperation] {
+    var all: [AnyOperation] = []
+    for input in repeat each inputs { all.append(input) }
+    return all
 }
 
 extension AnyOperation {

@@ -100,7 +100,7 @@ extension AnyOperation {
     }
 }
 
-// MARK: - Name, priority, state
+// MARK: - Name, priority, executor, state
 
 extension AnyOperation {
     /// What it is called in errors and explanations. Without one, its procedure's type, else "operation" and a number.
@@ -119,6 +119,14 @@ extension AnyOperation {
         set { change("priority") { _ in level = newValue } }
     }
 
+    /// Where its body runs, if not where its queue says; nil unless set. It still takes a slot of its queue.
+    ///
+    /// Setting it after the add is ``Misuse`` and changes nothing.
+    public final var executor: (any TaskExecutor)? {
+        get { life.withLock { $0.details?.executor } }
+        set { change("executor") { $0.madeDetails().executor = newValue } }
+    }
+
     /// Where it is in its life, at this moment.
     public final var state: OperationState {
         switch life.withLock({ $0.phase }) {
@@ -129,6 +137,9 @@ extension AnyOperation {
         case .finished: .finished
         }
     }
+
+    /// Why it has no output; nil until it has finished, and if it has one.
+    public final var error: OperationError? { hasFinished ? failure : nil }
 
     /// Whether a cancel came before its outcome. True for good then, also if its body returned a value all the same.
     public final var isCancelled: Bool { life.withLock { $0.isCancelled } }

@@ -6,25 +6,41 @@ public struct OperationContext: Sendable {
     /// Which run of the body this is, from 1.
     public let attempt: Int
 
-    /// Where children run when there is no run of an operation around this.
-    private let queueOfDirectCall: AsyncOperationQueue?
+    /// Set when there is no run of an operation around this.
+    private let directCall: DirectCall?
+
+    private struct DirectCall {
+        /// Where children run.
+        let queue: AsyncOperationQueue
+        let dependencies: OperationDependencies
+    }
 
     @usableFromInline
     init(_ operation: AnyOperation) {
         self.operation = operation
         attempt = 1
-        queueOfDirectCall = nil
+        directCall = nil
     }
 
     /// For calling a procedure directly, in a test or from another body: `try await procedure.execute(in: OperationContext())`.
     ///
-    /// ``operation`` is a stand-in that never runs; ``run(_:)`` runs its children on `queue`.
-    public init(queue: AsyncOperationQueue = .shared) {
+    /// ``operation`` is a stand-in that never runs. What the procedure runs or produces goes to `queue`, and it finds
+    /// `outputs` as those of its ``dependencies``.
+    public init(attempt: Int = 1, outputs: [any Sendable] = [], queue: AsyncOperationQueue = .shared) {
         operation = AsyncOperation<Void>("direct call") {}
-        attempt = 1
-        queueOfDirectCall = queue
+        self.attempt = attempt
+        directCall = DirectCall(queue: queue, dependencies: OperationDependencies(found: outputs))
     }
 
+    /// The operations that this one depended on, with their outputs. To be asked while the body runs.
+    public var dependencies: OperationDependencies {
+        directCall?.dependencies ?? OperationDependencies(of: operation)
+    }
+}
+
+// MARK: - Further operations
+
+extension OperationContext {
     /// Runs a child, with everything it needs that nobody has added yet, on the queue of this operation, and returns its output.
     ///
     /// Meanwhile the body holds no slot of its queue, so children cannot starve, whatever the queue's width; they also run
@@ -35,14 +51,37 @@ public struct OperationContext: Sendable {
     /// - Throws: The error of the child's outcome. ``OperationError/dependencyCycle(_:)`` if the child waits for this
     ///   operation. ``OperationError/misuse(_:)`` if the body has returned: await what it starts.
     public func run<Output>(_ child: AsyncOperation<Output>) async throws(OperationError) -> Output {
-        if let queueOfDirectCall { return try await queueOfDirectCall.run(child) }
-        let parent = operation
-        let (core, isCancelled) = parent.life.withLock { life in
-            (life.phase == .executing ? parent.core : nil, life.isCancelled)
-        }
-        guard let core else { throw .misuse(Misuse(.ranAfterTheEnd, operation: parent.reference)) }
-        if isCancelled { child.cancel(reason: .parent(parent.reference)) }
-        try await RunScope(child, on: core, parent: parent).outcome()
+        if let directCall { return try await directCall.queue.run(child) }
+        let core = try runningCore(else: .ranAfterTheEnd)
+        if operation.isCancelled { child.cancel(reason: .parent(operation.reference)) }
+        try await RunScope(child, on: core, parent: operation).outcome()
         return try child.finishedResult.get()
+    }
+
+    /// Adds an operation, with everything it needs that nobody has added yet, to the queue of this operation, and returns it.
+    ///
+    /// It is on its own from there: this operation does not wait for it, and is not waited for by it; a cancel of this one
+    /// does not reach it. The operation's ``AnyOperation/didProduce(_:)`` handlers are told. One that was added before is
+    /// ``Misuse``, and left alone.
+    ///
+    /// - Throws: ``OperationError/misuse(_:)`` if the body has returned: then nothing is added.
+    @discardableResult
+    public func produce<Produced: AnyOperation>(
+        _ product: Produced, file: StaticString = #fileID, line: UInt = #line
+    ) throws(OperationError) -> Produced {
+        if let directCall { return product.add(to: directCall.queue, file: file, line: line) }
+        let core = try runningCore(else: .producedAfterTheEnd)
+        let added = core.addWithUpstream(product, from: .produced, CallSite(file: file, line: line))
+        if added.last === product, operation.life.withLock({ $0.details?.handlers.reachProduct(product) ?? false }) {
+            operation.deliver(from: core)
+        }
+        return product
+    }
+
+    /// The body's own queue, while the body runs.
+    private func runningCore(else misuse: Misuse.Kind) throws(OperationError) -> QueueCore {
+        let core = operation.life.withLock { $0.phase == .executing ? operation.core : nil }
+        guard let core else { throw .misuse(Misuse(misuse, operation: operation.reference)) }
+        return core
     }
 }

@@ -7,12 +7,12 @@ extension QueueCore {
     private static let batchSize = 64
 
     /// Adds in this order. Operations that were added before are left alone, and reported with `callSite` if there is one.
-    func add(_ operations: [AnyOperation], asChildren: Bool = false, _ callSite: CallSite?) {
+    func add(_ operations: [AnyOperation], from origin: Origin = .outside, _ callSite: CallSite?) {
         if operations.count > Self.batchSize { state.withLock { $0.roster.reserve(operations.count) } }
-        var batch = Batch()
+        var batch = Batch(origin: origin)
         operations.withUnsafeBufferPointer { operations in
             for index in operations.indices {
-                claim(.passRetained(operations[index]), asChild: asChildren, callSite, &batch)
+                claim(.passRetained(operations[index]), callSite, &batch)
                 if batch.count == Self.batchSize { enter(&batch) }
             }
         }
@@ -20,13 +20,31 @@ extension QueueCore {
     }
 
     func add(_ operation: AnyOperation, _ callSite: CallSite?) {
-        var batch = Batch()
-        claim(.passRetained(operation), asChild: false, callSite, &batch)
+        var batch = Batch(origin: .outside)
+        claim(.passRetained(operation), callSite, &batch)
         while batch.count > 0 || batch.ready != nil { enter(&batch) }
+    }
+
+    /// Adds one that also waits for what `sources` finds in the same step in which the operation enters.
+    func addAlone(_ operation: AnyOperation, _ callSite: CallSite?, behind sources: (inout State) -> [AnyOperation]) {
+        var batch = Batch(origin: .outside)
+        claim(.passRetained(operation), callSite, &batch)
+        guard let claimed = batch.claimed else { return }
+        let (isClosed, sources) = change { state in
+            let found = sources(&state)
+            enter(claimed, &state)
+            return (state.closing != .not, found)
+        }
+        operation.life.withLock { _ in for source in sources { operation.edges.append(source) } }
+        if isClosed { pass(operation, .closed) }
+        batch = Batch(origin: .outside)
+        link(claimed, isLinked: false, &batch)
+        while batch.ready != nil { enter(&batch) }
     }
 
     /// Two chains of operations, linked through themselves.
     private struct Batch {
+        let origin: Origin
         var count = 0
         /// Claimed, and not yet entered.
         var claimed: Unmanaged<AnyOperation>?
@@ -49,7 +67,7 @@ extension QueueCore {
     /// Takes the reference that is the queue's from here to the finish.
     @inline(__always)
     private func claim(
-        _ retained: Unmanaged<AnyOperation>, asChild: Bool, _ callSite: CallSite?, _ batch: inout Batch
+        _ retained: Unmanaged<AnyOperation>, _ callSite: CallSite?, _ batch: inout Batch
     ) {
         let claim = retained._withUnsafeGuaranteedRef { operation in
             operation.life.withLock { life in
@@ -57,7 +75,7 @@ extension QueueCore {
                 if case .claimed(let isAwaited) = claim {
                     operation.home = .passUnretained(self)
                     operation.queueNumber = number
-                    operation.isChild = asChild
+                    operation.isChild = batch.origin == .child
                     if isAwaited { operation.countdown.noteAwaited() }
                 }
                 return claim
@@ -84,16 +102,17 @@ extension QueueCore {
     /// One lock: enters what was claimed, and lists what is ready, from the batch before or because it has no dependencies.
     private func enter(_ batch: inout Batch) {
         let (claimed, ready) = (batch.claimed, batch.ready)
-        batch = Batch()
+        batch = Batch(origin: batch.origin)
         // Those with dependencies, and those whose end has come in between.
         var rest: Unmanaged<AnyOperation>?
         var lastOfRest: Unmanaged<AnyOperation>?
-        change { state in
+        let door = change { state in
+            let door = state.door(for: batch.origin)
             forEach(ready) { state.scheduler.append($0) }
             forEach(claimed) { operation in
                 enter(operation, &state)
                 let isListed = operation._withUnsafeGuaranteedRef { operation in
-                    guard operation.edges.isEmpty else { return false }
+                    guard door == .open, operation.edges.isEmpty else { return false }
                     return !operation.countdown.linked(missed: 0).wasEnded
                 }
                 if isListed {
@@ -102,8 +121,12 @@ extension QueueCore {
                     Batch.append(operation, &rest, &lastOfRest)
                 }
             }
+            return door
         }
-        forEach(rest) { link($0, &batch) }
+        forEach(rest) { operation in
+            operation._withUnsafeGuaranteedRef { pass($0, door) }
+            link(operation, isLinked: door == .open, &batch)
+        }
     }
 
     @inline(__always)
@@ -116,12 +139,14 @@ extension QueueCore {
     }
 
     /// The caller of the add keeps the operation alive: once linked, another thread may run and release it.
+    ///
+    /// - Parameter isLinked: One without dependencies was linked when it was entered.
     @inline(__always)
-    private func link(_ claimed: Unmanaged<AnyOperation>, _ batch: inout Batch) {
+    private func link(_ claimed: Unmanaged<AnyOperation>, isLinked: Bool, _ batch: inout Batch) {
         claimed._withUnsafeGuaranteedRef { operation in
             let linked: Countdown.Linked
             var links = Links()
-            if operation.edges.isEmpty {
+            if isLinked, operation.edges.isEmpty {
                 linked = .endedWithoutLinks
             } else {
                 operation.countdown.expect(operation.edges.count)

@@ -6,12 +6,12 @@ extension QueueCore {
     /// With a call site it is misuse if the operation itself had been added before.
     @discardableResult
     func addWithUpstream(
-        _ operation: AnyOperation, asChildren: Bool = false, _ callSite: CallSite?
+        _ operation: AnyOperation, from origin: Origin = .outside, _ callSite: CallSite?
     ) -> [AnyOperation] {
         let upstream = operation.upstream
         let unadded = upstream.filter { $0.life.withLock { $0.phase == .created } }
         let isLate = unadded.last !== operation
-        add(isLate && callSite != nil ? unadded + [operation] : unadded, asChildren: asChildren, callSite)
+        add(isLate && callSite != nil ? unadded + [operation] : unadded, from: origin, callSite)
         for seen in upstream { seen.life.withLock { $0.upstreamWasAdded() } }
         return unadded
     }

@@ -11,6 +11,10 @@ final class QueueCore: Sendable {
         /// Tasks that run `didFinish` handlers.
         var deliveries = 0
         var idleWaiters: [UnsafeContinuation<Void, Never>] = []
+        var admission = Admission()
+        var closing = Closing.not
+        /// What is added later starts after this one. It may have finished.
+        var barrier: AnyOperation?
 
         var isIdle: Bool { roster.count == 0 && deliveries == 0 }
     }
@@ -67,7 +71,8 @@ final class QueueCore: Sendable {
     @inline(__always)
     private func settle(_ state: inout State) -> Scheduler.Order {
         let order = state.scheduler.settle()
-        hint.store(state.scheduler.hint, ordering: .relaxed)
+        hint.store(state.admission.isEmpty ? state.scheduler.hint : Scheduler.mustAsk, ordering: .relaxed)
+        if case .none = order, !state.admission.isEmpty, let next = state.admit() { return .admit(next) }
         return order
     }
 
@@ -77,6 +82,7 @@ final class QueueCore: Sendable {
         case .none: break
         case .startLane: Lane.start(on: self)
         case .resume(let resumption): resume(resumption)
+        case .admit(let submission): submission.resume(returning: .admitted)
         }
     }
 
@@ -109,25 +115,31 @@ final class QueueCore: Sendable {
     func leave(_ operation: AnyOperation, _ state: inout State) -> Departure {
         state.roster.leave(operation)
         if state.roster.count > 0 { return .ordinary }
-        return .last(finished: state.scheduler.takeFinished(), waking: takeIdleWaiters(&state))
+        return .last(
+            finished: state.scheduler.takeFinished(), barrier: state.barrier.take(), waking: takeIdleWaiters(&state))
     }
 
     enum Departure {
         case ordinary
         /// The queue has no operation left but those that were cancelled while they were ready, and are still listed.
-        case last(finished: Unmanaged<AnyOperation>?, waking: [UnsafeContinuation<Void, Never>])
+        case last(
+            finished: Unmanaged<AnyOperation>?, barrier: AnyOperation?, waking: [UnsafeContinuation<Void, Never>])
     }
 
     @inline(__always)
-    func left(_ departure: Departure) {
-        if case .last(let finished, let idleWaiters) = departure { lastLeft(finished, idleWaiters) }
+    func left(_ departure: consuming Departure) {
+        if case .last(let finished, let barrier, let idleWaiters) = consume departure {
+            lastLeft(finished, barrier, idleWaiters)
+        }
     }
 
     @inline(never)
     private func lastLeft(
-        _ finished: Unmanaged<AnyOperation>?, _ idleWaiters: [UnsafeContinuation<Void, Never>]
+        _ finished: Unmanaged<AnyOperation>?, _ barrier: consuming AnyOperation?,
+        _ idleWaiters: [UnsafeContinuation<Void, Never>]
     ) {
         Self.release(finished)
+        barrier = nil
         resumeIdle(idleWaiters)
         Unmanaged.passUnretained(self).release()
     }

@@ -35,7 +35,8 @@ final class RunScope: Sendable {
 
     private func add() {
         if progress.withLock({ $0.isCancelled }) { return }
-        let added = core.addWithUpstream(operation, asChildren: parent != nil, nil)
+        let origin = parent != nil ? Origin.child : OwnTask.current?.running != nil ? .awaited : .outside
+        let added = core.addWithUpstream(operation, from: origin, nil)
         let isCancelled = progress.withLock { progress in
             progress.added = added
             return progress.isCancelled

@@ -36,6 +36,8 @@ struct Scheduler {
         case none
         case startLane
         case resume(Resumption)
+        /// Somebody who waits to submit an operation may do so.
+        case admit(Admission.Continuation)
     }
 
     /// What a lane does next.

@@ -58,7 +58,7 @@ import Testing
         let cancelled = OperationError.dependencyFailed(
             source: flour, via: bread, cause: .cancelled(reason: .requested))
         #expect((cancelled.underlyingError as? OperationError)?.inShort == "cancelled on request")
-        for error in [OperationError.inputMissing, .queueReleased, .cancelled(reason: .queue)] {
+        for error in [OperationError.inputMissing, .queueReleased, .queueShutDown, .cancelled(reason: .queue)] {
             #expect(error.underlyingError == nil)
         }
     }
@@ -77,8 +77,11 @@ import Testing
         let kinds: [(Misuse.Kind, String)] = [
             (.addedTwice, "twice"), (.changedAfterAdding("name"), "name changed after"),
             (.removedInput(flour), "‘flour’"),
-            (.invalidWidth(-3), "-3"), (.ranAfterTheEnd, "after the body had returned"),
-            (.waitedForItsOwnQueue, "waitUntilIdle()"),
+            (.invalidWidth(-3), "-3"), (.invalidWaitingLimit(0), "cannot be 0"),
+            (.ranAfterTheEnd, "after the body had returned"),
+            (.producedAfterTheEnd, "Produce before it returns"), (.calledBodyTwice, "twice"),
+            (.leftBodyOut, "did not call the body"), (.finishedTwice, "exactly once"),
+            (.waitedForItsOwnQueue, "its own queue"),
         ]
         for (kind, text) in kinds {
             let misuse = Misuse(kind, operation: bread, queue: "kitchen", callSite: place)

@@ -50,6 +50,7 @@ final class SchedulerRig {
         case .none: .none
         case .startLane: .startLane
         case .resume(let resumption): .resume(resumption.body!.name!)
+        case .admit: .none
         }
     }
 

@@ -69,9 +69,10 @@ extension AsyncOperationQueue {
     /// and does not throw fails the operation with ``OperationError/misuse(_:)``. Of several hooks the first is outermost.
     /// Operations without a hook around them pay nothing.
     public func around(
-        _ hook: @escaping @Sendable (
-            _ context: OperationContext, _ body: nonisolated(nonsending) () async throws -> Void
-        ) async throws -> Void
+        _ hook:
+            @escaping @Sendable (
+                _ context: OperationContext, _ body: nonisolated(nonsending) () async throws -> Void
+            ) async throws -> Void
     ) {
         core.surroundings.withLock { $0.append(hook) }
         core.hasSurroundings.store(true, ordering: .relaxed)

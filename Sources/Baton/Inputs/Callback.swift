@@ -1,0 +1,67 @@
+/// What a callback-based body calls when it is done: exactly once, from any thread.
+///
+/// If the last copy of it is gone without a call, the operation ends with ``OperationError/callbackDropped``. A second call
+/// is ``Misuse`` and changes nothing. Made by ``AsyncOperation/init(_:callback:)``.
+public struct Callback<Output: Sendable>: Sendable {
+    private let handle: Handle
+
+    /// The operation's output.
+    public func callAsFunction(_ output: Output) { handle.state.finish(.output(output)) }
+
+    /// The operation's output, or the error that it fails with.
+    public func callAsFunction<Failure: Error>(_ result: Result<Output, Failure>) {
+        switch result {
+        case .success(let output): handle.state.finish(.output(output))
+        case .failure(let error): handle.state.finish(.threw(error))
+        }
+    }
+
+    /// The error that the operation fails with.
+    public func callAsFunction(throwing error: any Error) { handle.state.finish(.threw(error)) }
+
+    /// Calls `handler` when the operation is cancelled before it is done; at once if it has been.
+    ///
+    /// It runs on the thread that cancels. The operation goes on waiting for the call: let the handler bring that about, by
+    /// cancelling what will make it.
+    public func onCancel(_ handler: @escaping @Sendable () -> Void) { handle.state.onCancel(handler) }
+
+    /// Shared by all copies. The body that waits for the call has the state alone, so the last copy to go is noticed.
+    private final class Handle: Sendable {
+        let state: CallbackState<Output>
+
+        init(_ state: CallbackState<Output>) { self.state = state }
+
+        deinit { state.drop() }
+    }
+
+    init(_ state: CallbackState<Output>) { handle = Handle(state) }
+}
+
+extension Callback where Output == Void {
+    /// The operation is done.
+    public func callAsFunction() { callAsFunction(()) }
+}
+
+extension AsyncOperation {
+    /// Makes an operation from a closure that starts something and has `finish` called when that is done.
+    ///
+    /// ```swift
+    /// AsyncOperation<Data>(callback: { finish in store.load { finish($0) } })
+    /// ```
+    ///
+    /// `body` is called at most once, on a task of the queue. The operation ends when `finish` is called, or dropped without a
+    /// call, and holds its slot until then. What `body` throws ends it at once; a call after that is ``Misuse``.
+    public convenience init(
+        _ name: String? = nil, callback body: @escaping @Sendable (_ finish: Callback<Output>) throws -> Void
+    ) {
+        self.init(name, procedure: nil, input: nil) { operation in
+            let state = CallbackState<Output>(of: operation)
+            do { try body(Callback(state)) } catch { state.bodyThrew(error) }
+            switch await state.end() {
+            case .output(let output): operation.outcome = output
+            case .threw(let error): operation.bodyThrew(error)
+            case .dropped: operation.bodyFailed(.callbackDropped)
+            }
+        }
+    }
+}

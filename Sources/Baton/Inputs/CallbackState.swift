@@ -1,0 +1,94 @@
+/// What a callback and the body that waits for it share.
+final class CallbackState<Output: Sendable>: Sendable {
+    enum End: Sendable {
+        case output(Output)
+        case threw(any Error)
+        case dropped
+    }
+
+    private struct Finish {
+        var isFirst: Bool
+        var waiter: UnsafeContinuation<End, Never>?
+        /// The user's, and so released after unlocking.
+        var unused: [@Sendable () -> Void] = []
+    }
+
+    private struct Progress {
+        var end: End?
+        var isCancelled = false
+        var onCancel: [@Sendable () -> Void] = []
+        var waiter: UnsafeContinuation<End, Never>?
+
+        mutating func finish(_ end: End) -> Finish {
+            if self.end != nil { return Finish(isFirst: false) }
+            self.end = end
+            defer { onCancel = [] }
+            return Finish(isFirst: true, waiter: waiter.take(), unused: onCancel)
+        }
+
+        /// The handlers to call.
+        mutating func cancel() -> [@Sendable () -> Void] {
+            isCancelled = true
+            let handlers = onCancel
+            onCancel = []
+            return handlers
+        }
+    }
+
+    private let progress = LockedState(Progress())
+    private let operation: OperationReference
+    private let queueNumber: UInt32
+
+    init(of operation: AnyOperation) {
+        self.operation = operation.reference
+        queueNumber = operation.queueNumber
+    }
+
+    // MARK: The callback
+
+    func finish(_ end: End) { if !attempt(end) { report() } }
+
+    func drop() { _ = attempt(.dropped) }
+
+    func onCancel(_ handler: @escaping @Sendable () -> Void) {
+        let isCancelled = progress.withLock { progress in
+            if progress.end == nil, !progress.isCancelled { progress.onCancel.append(handler) }
+            return progress.end == nil && progress.isCancelled
+        }
+        if isCancelled { handler() }
+    }
+
+    // MARK: The body
+
+    func bodyThrew(_ error: any Error) { _ = attempt(.threw(error)) }
+
+    nonisolated(nonsending) func end() async -> End {
+        await withTaskCancellationHandler {
+            let end = await withUnsafeContinuation { continuation in
+                let end = progress.withLock { progress in
+                    if progress.end == nil { progress.waiter = continuation }
+                    return progress.end
+                }
+                if let end { continuation.resume(returning: end) }
+            }
+            Handover.didAwait(self)
+            return end
+        } onCancel: {
+            for handler in progress.withLock({ $0.cancel() }) { handler() }
+        }
+    }
+
+    // MARK: Either
+
+    private func attempt(_ end: End) -> Bool {
+        let finish = progress.withLock { $0.finish(end) }
+        Handover.willResume(self)
+        finish.waiter?.resume(returning: end)
+        return finish.isFirst
+    }
+
+    private func report() {
+        let misuse = Misuse(.finishedTwice, operation: operation)
+        if let core = QueueDirectory.find(queueNumber) { core.report(misuse) } else { Misuse.complain(misuse) }
+    }
+}

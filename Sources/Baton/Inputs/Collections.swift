@@ -1,0 +1,38 @@
+/// The outputs of any number of operations of one type, in the order of the operations. If one has no output, the new
+/// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``, naming the first such in this order; of none
+/// at all the result is that of an empty array.
+extension AsyncOperation {
+    /// A new operation with all their outputs.
+    public static func collect<Element: Sendable>(
+        _ operations: some Sequence<AsyncOperation<Element>>
+    ) -> AsyncOperation<[Element]> where Output == [Element] {
+        combine(Array(operations)) { outputs in outputs }
+    }
+
+    /// A new operation with those of their outputs that `isIncluded` says yes to.
+    public static func filter<Element: Sendable>(
+        _ operations: some Sequence<AsyncOperation<Element>>,
+        _ isIncluded: @escaping @Sendable (Element) throws -> Bool
+    ) -> AsyncOperation<[Element]> where Output == [Element] {
+        combine(Array(operations)) { outputs in try outputs.filter(isIncluded) }
+    }
+
+    /// A new operation that combines their outputs from the first to the last, beginning with `initial`.
+    public static func reduce<Element: Sendable>(
+        _ operations: some Sequence<AsyncOperation<Element>>, _ initial: Output,
+        _ next: @escaping @Sendable (Output, Element) throws -> Output
+    ) -> AsyncOperation<Output> {
+        combine(Array(operations)) { outputs in try outputs.reduce(initial, next) }
+    }
+
+    private static func combine<Element>(
+        _ operations: [AsyncOperation<Element>], _ body: @escaping @Sendable ([Element]) throws -> Output
+    ) -> AsyncOperation<Output> {
+        AsyncOperation(nil, procedure: nil, inputs: operations) { operation in
+            guard operation.inputsAreThere() else { return }
+            do {
+                operation.outcome = try body(operations.map(\.storedOutput))
+            } catch { operation.bodyThrew(error) }
+        }
+    }
+}

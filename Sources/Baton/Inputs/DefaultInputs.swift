@@ -1,0 +1,29 @@
+/// An input with something to use instead: the operation runs when it has finished, whatever the outcome.
+extension AsyncOperation {
+    /// Plans one run of a procedure on the output of `input`, which becomes a dependency, or on `default` if it has none.
+    ///
+    /// The default is used whatever the reason: a failure, a cancel, a rule.
+    public convenience init<P: InputProcedure>(
+        _ procedure: P, input: AsyncOperation<P.Input>, default: P.Input
+    ) where P.Output == Output {
+        self.init(nil, procedure: P.self, inputs: [input], needed: false) { operation in
+            do {
+                let value = input.hasFailed ? `default` : input.storedOutput
+                operation.outcome = try await procedure.execute(value, in: OperationContext(operation))
+            } catch { operation.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the output of `input`, which becomes a dependency, or `default` if it
+    /// has none, whatever the reason.
+    public convenience init<Input: Sendable>(
+        _ input: AsyncOperation<Input>, default: Input,
+        _ body: nonisolated(nonsending) @escaping @Sendable (Input) async throws -> Output
+    ) {
+        self.init(nil, procedure: nil, inputs: [input], needed: false) { operation in
+            do {
+                operation.outcome = try await body(input.hasFailed ? `default` : input.storedOutput)
+            } catch { operation.bodyThrew(error) }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+/// Inputs whose failure is an input, too: the operation runs when they have finished, whatever the outcome, and gets each as
+/// a `Result`.
+extension AsyncOperation {
+    /// Makes an operation from a closure that takes the outcome of `input`, which becomes a dependency.
+    ///
+    /// It runs when `input` has finished, also when that has failed or was cancelled: the closure decides.
+    public convenience init<Input: Sendable>(
+        _ name: String? = nil, resultOf input: AsyncOperation<Input>,
+        body: nonisolated(nonsending) @escaping @Sendable (Result<Input, OperationError>) async throws -> Output
+    ) {
+        self.init(name, procedure: nil, inputs: [input], needed: false) { operation in
+            do { operation.outcome = try await body(input.finishedResult) } catch { operation.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outcome of `input`, which becomes a dependency, and its context.
+    public convenience init<Input: Sendable>(
+        _ name: String? = nil, resultOf input: AsyncOperation<Input>,
+        body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<Input, OperationError>, OperationContext
+            ) async throws -> Output
+    ) {
+        self.init(name, procedure: nil, inputs: [input], needed: false) { operation in
+            do {
+                operation.outcome = try await body(input.finishedResult, OperationContext(operation))
+            } catch { operation.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outcomes of several operations, which become dependencies.
+    ///
+    /// It runs when all of them have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<each Input: Sendable>(
+        _ name: String? = nil, resultOf inputs: repeat AsyncOperation<each Input>,
+        body:
+            nonisolated(nonsending) @escaping @Sendable (
+                (repeat Result<each Input, OperationError>)
+            ) async throws -> Output
+    ) {
+        let sources = (repeat each inputs)
+        self.init(name, procedure: nil, inputs: erased(repeat each inputs), needed: false) { operation in
+            do {
+                operation.outcome = try await body((repeat (each sources).finishedResult))
+            } catch { operation.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outcomes of several operations, which become dependencies, and its
+    /// context last.
+    public convenience init<each Input: Sendable>(
+        _ name: String? = nil, resultOf inputs: repeat AsyncOperation<each Input>,
+        body:
+            nonisolated(nonsending) @escaping @Sendable (
+                (repeat Result<each Input, OperationError>, OperationContext)
+            ) async throws -> Output
+    ) {
+        let sources = (repeat each inputs)
+        self.init(name, procedure: nil, inputs: erased(repeat each inputs), needed: false) { operation in
+            do {
+                operation.outcome = try await body(
+                    (repeat (each sources).finishedResult, OperationContext(operation)))
+            } catch { operation.bodyThrew(error) }
+        }
+    }
+
+    /// Plans one run of a procedure on the outcome of `input`, whatever it is; `input` becomes a dependency.
+    public convenience init<P: InputProcedure, Input>(_ procedure: P, resultOf input: AsyncOperation<Input>)
+    where P.Input == Result<Input, OperationError>, P.Output == Output {
+        self.init(nil, procedure: P.self, inputs: [input], needed: false) { operation in
+            do {
+                operation.outcome = try await procedure.execute(input.finishedResult, in: OperationContext(operation))
+            } catch { operation.bodyThrew(error) }
+        }
+    }
+}

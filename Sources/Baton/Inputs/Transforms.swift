@@ -1,0 +1,48 @@
+/// New operations that change an output or recover from an error. Each is an operation like others: it has to be added, which
+/// ``AsyncOperationQueue/run(_:)`` and ``AnyOperation/add(to:file:line:)`` do for a whole chain.
+extension AsyncOperation {
+    /// A new operation whose output is `transform` of this one's. For a body that awaits, use ``then(_:)``.
+    public final func map<New: Sendable>(
+        _ transform: @escaping @Sendable (Output) throws -> New
+    ) -> AsyncOperation<New> {
+        AsyncOperation<New>(self) { output in try transform(output) }
+    }
+
+    /// A new operation that makes another one from this one's output, runs it as its child, and has its output.
+    ///
+    /// What the child fails with is thrown as by ``OperationContext/run(_:)``, and it is cancelled with the new operation.
+    public final func flatMap<New: Sendable>(
+        _ transform: nonisolated(nonsending) @escaping @Sendable (Output) async throws -> AsyncOperation<New>
+    ) -> AsyncOperation<New> {
+        AsyncOperation<New>(self) { output, context in try await context.run(try await transform(output)) }
+    }
+
+    /// A new operation with this one's output, or, if it has none, what `body` makes of its error.
+    ///
+    /// `body` is called whatever the error: a failure, a cancel, a rule. What it throws is the new operation's failure.
+    public final func recover(
+        _ body: nonisolated(nonsending) @escaping @Sendable (OperationError) async throws -> Output
+    ) -> AsyncOperation<Output> {
+        AsyncOperation(resultOf: self) { result in
+            switch result {
+            case .success(let output): return output
+            case .failure(let error): return try await body(error)
+            }
+        }
+    }
+
+    /// A new operation with this one's output, or, if it has none, the failure that `transform` makes of its error.
+    public final func mapError(
+        _ transform: @escaping @Sendable (OperationError) -> any Error
+    ) -> AsyncOperation<Output> {
+        recover { error in throw transform(error) }
+    }
+
+    /// A new operation with the value in this one's output; ``OperationError/inputMissing`` if that is nil.
+    public final func unwrapped<Wrapped: Sendable>() -> AsyncOperation<Wrapped> where Output == Wrapped? {
+        AsyncOperation<Wrapped>(self) { output in
+            guard let output else { throw OperationError.inputMissing }
+            return output
+        }
+    }
+}

@@ -1,0 +1,33 @@
+extension AsyncOperationQueue {
+    /// Adds an operation that starts when everything that is in the queue now has finished, and before everything added later.
+    ///
+    /// What a body of an earlier operation awaits, by ``OperationContext/run(_:)``, ``run(_:)`` or an input of these, goes
+    /// before the barrier; what it produces comes after. The barrier's own dependencies must have been added before, or be
+    /// added to another queue: one that is added later would wait for the barrier, and such a circle fails with
+    /// ``OperationError/dependencyCycle(_:)``. Takes as long as there are operations in the queue.
+    public func addBarrier(_ operation: AnyOperation, file: StaticString = #fileID, line: UInt = #line) {
+        core.addBarrier(operation, CallSite(file: file, line: line))
+    }
+
+    /// Makes a barrier from a closure, adds it and returns it.
+    @discardableResult
+    public func addBarrier<Output: Sendable>(
+        _ name: String? = nil, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output
+    ) -> AsyncOperation<Output> {
+        let operation = AsyncOperation(name ?? "barrier", body)
+        core.addBarrier(operation, nil)
+        return operation
+    }
+}
+
+extension QueueCore {
+    fileprivate func addBarrier(_ barrier: AnyOperation, _ callSite: CallSite?) {
+        addAlone(barrier, callSite) { state in
+            let earlier = state.roster.members()
+            // Released after unlocking, by the caller.
+            let former = state.barrier
+            state.barrier = barrier
+            return former.map { earlier + [$0] } ?? earlier
+        }
+    }
+}

@@ -1,0 +1,68 @@
+extension AsyncOperationQueue {
+    /// Takes no more operations, for good, and returns when those that are in the queue have finished, with their handlers.
+    ///
+    /// What their bodies run or produce is still taken. What is added otherwise ends with
+    /// ``OperationError/queueShutDown``, and who waits in ``submit(_:file:line:)`` gets that error. A suspended queue
+    /// has to be resumed, or this waits, too. May be called several times; all return when the queue is idle. In a body or a
+    /// handler of this queue it is ``Misuse``, and changes nothing.
+    public func drain() async {
+        if refusesToWaitForItself() { return }
+        core.close(.toOutside)
+        await core.waitUntilIdle()
+    }
+
+    /// Drains the queue, and after `limit` cancels what is left; returns when everything has finished.
+    ///
+    /// When the limit is over, or the calling task is cancelled, every operation is cancelled, and nothing more is taken,
+    /// from bodies neither. A body that ignores its cancel is waited for all the same: no work goes on behind the caller.
+    /// May be called several times, also after ``drain()``; the shortest limit counts. In a body or a handler of this queue
+    /// it is ``Misuse``, and changes nothing.
+    ///
+    /// - Parameters:
+    ///   - limit: How long the operations have. Zero or less cancels them at once.
+    ///   - clock: What measures it.
+    public func shutdown<C: Clock>(within limit: Duration, clock: C = ContinuousClock()) async
+    where C.Duration == Duration {
+        if refusesToWaitForItself() { return }
+        core.close(.toOutside)
+        let core = core
+        await withTaskCancellationHandler {
+            await withTaskGroup(of: Void.self) { group in
+                if limit <= .zero { core.cutOff() }
+                group.addTask {
+                    if (try? await clock.sleep(for: limit)) != nil { core.cutOff() }
+                }
+                await core.waitUntilIdle()
+                group.cancelAll()
+            }
+        } onCancel: {
+            core.cutOff()
+        }
+    }
+
+    func refusesToWaitForItself() -> Bool {
+        guard OwnTask.current?.belongs(to: core) == true else { return false }
+        core.report(Misuse(.waitedForItsOwnQueue, queue: name))
+        return true
+    }
+}
+
+extension QueueCore {
+    /// Only ever closes further.
+    fileprivate func close(_ closing: Closing) {
+        let refused = change { state in
+            if state.closing != .toAll { state.closing = closing }
+            return state.admission.removeAll()
+        }
+        for submission in refused { submission.resume(returning: .refused) }
+    }
+
+    fileprivate func cutOff() {
+        close(.toAll)
+        cancelAll(reason: .queue)
+    }
+
+    func cancelAll(reason: CancellationReason) {
+        for operation in state.withLock({ $0.roster.members() }) { operation.cancel(reason: reason) }
+    }
+}

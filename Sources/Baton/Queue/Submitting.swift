@@ -1,0 +1,75 @@
+import Synchronization
+
+extension AsyncOperationQueue {
+    /// How many operations may wait in the queue before ``submit(_:file:line:)`` does; without a limit unless set.
+    ///
+    /// May be changed at any time. Less than 1 is ``Misuse`` and changes nothing.
+    public var maxWaitingOperationCount: Int {
+        get { core.state.withLock { $0.admission.limit } }
+        set {
+            if newValue < 1 { return core.report(Misuse(.invalidWaitingLimit(newValue), queue: name)) }
+            core.change { $0.admission.limit = newValue }
+        }
+    }
+
+    /// How many operations were added and have not begun.
+    public var waitingOperationCount: Int { core.state.withLock { $0.waitingCount } }
+
+    /// Adds an operation as soon as fewer than ``maxWaitingOperationCount`` operations wait in the queue: back-pressure for
+    /// whoever makes operations faster than they run.
+    ///
+    /// Returns when it is added. Those that wait are served in the order in which they came. What is added by ``add(_:)``
+    /// and other calls counts, but does not wait. A body of this queue is not held back: it could wait for itself. One
+    /// that was added before is ``Misuse``, and left alone.
+    ///
+    /// - Throws: ``OperationError/queueShutDown`` if the queue is or will be shut down,
+    ///   ``OperationError/cancelled(reason:)`` if the calling task is cancelled while it waits. The operation has then ended
+    ///   with this error, and was not added.
+    public func submit(
+        _ operation: AnyOperation, file: StaticString = #fileID, line: UInt = #line
+    ) async throws(OperationError) {
+        let callSite = CallSite(file: file, line: line)
+        if OwnTask.current?.belongs(to: core) == true { return core.add(operation, callSite) }
+        switch await core.admission() {
+        case .admitted:
+            core.add(operation, callSite)
+            core.change { $0.admission.hasEntered() }
+        case .refused:
+            operation.endBeforeRun(with: .queueShutDown)?.settle()
+            throw .queueShutDown
+        case .abandoned:
+            operation.cancel(reason: .caller)
+            throw .cancelled(reason: .caller)
+        }
+    }
+}
+
+extension QueueCore {
+    private static let lastSubmission = Atomic<UInt64>(0)
+
+    nonisolated(nonsending) fileprivate func admission() async -> Admission.Answer {
+        let id = Self.lastSubmission.wrappingAdd(1, ordering: .relaxed).newValue
+        let answer = await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                if let answer = ask(id, continuation) { continuation.resume(returning: answer) }
+            }
+        } onCancel: {
+            let abandoned = state.withLock { $0.admission.remove(id) }
+            abandoned?.resume(returning: .abandoned)
+        }
+        Handover.didAwait(self)
+        return answer
+    }
+
+    /// Nil: it waits.
+    private func ask(_ id: UInt64, _ continuation: Admission.Continuation) -> Admission.Answer? {
+        change { state in
+            if state.closing != .not { return .refused }
+            if state.admission.mayEnter(state.waitingCount) { return .admitted }
+            // Cancelled before it waits: nobody would take it out again.
+            if Task.isCancelled { return .abandoned }
+            state.admission.wait(id, continuation)
+            return nil
+        }
+    }
+}
