@@ -33,6 +33,7 @@ import Testing
             (.inputMissing, .dependency, nil, .failure, "no input"),
             (.callbackDropped, .execution, nil, .failure, "callback"),
             (.queueReleased, .queue, nil, .failure, "released"),
+            (.queueShutDown, .queue, nil, .failure, "shut down"),
             (.exclusionDeadlock([bread, flour]), .condition, "bread", .failure, "‘bread’ → ‘flour’ → ‘bread’"),
             (.misuse(Misuse(.addedTwice, operation: bread)), .misuse, "bread", .failure, "‘bread’: was added"),
         ]
