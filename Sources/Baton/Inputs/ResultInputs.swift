@@ -31,35 +31,49 @@ extension AsyncOperation {
     /// Makes an operation from a closure that takes the outcomes of several operations, which become dependencies.
     ///
     /// It runs when all of them have finished, also when they have failed or were cancelled: the closure decides.
-    public convenience init<each Input: Sendable>(
-        _ name: String? = nil, resultOf inputs: repeat AsyncOperation<each Input>,
+    public convenience init<First: Sendable, Second: Sendable, each Other: Sendable>(
+        _ name: String? = nil, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ others: repeat AsyncOperation<each Other>,
         body:
             nonisolated(nonsending) @escaping @Sendable (
-                (repeat Result<each Input, OperationError>)
+                (
+                    Result<First, OperationError>, Result<Second, OperationError>,
+                    repeat Result<each Other, OperationError>
+                )
             ) async throws -> Output
     ) {
-        let sources = (repeat each inputs)
-        self.init(name, procedure: nil, inputs: erased(repeat each inputs), needed: false) { operation in
+        let sources = (repeat each others)
+        let inputs = [first, second] + erased(repeat each others)
+        self.init(name, procedure: nil, inputs: inputs, needed: false) { operation in
             do {
-                operation.outcome = try await body((repeat (each sources).finishedResult))
+                operation.outcome = try await body(
+                    (first.finishedResult, second.finishedResult, repeat (each sources).finishedResult))
             } catch { operation.bodyThrew(error) }
         }
     }
 
     /// Makes an operation from a closure that takes the outcomes of several operations, which become dependencies, and its
     /// context last.
-    public convenience init<each Input: Sendable>(
-        _ name: String? = nil, resultOf inputs: repeat AsyncOperation<each Input>,
+    public convenience init<First: Sendable, Second: Sendable, each Other: Sendable>(
+        _ name: String? = nil, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ others: repeat AsyncOperation<each Other>,
         body:
             nonisolated(nonsending) @escaping @Sendable (
-                (repeat Result<each Input, OperationError>, OperationContext)
+                (
+                    Result<First, OperationError>, Result<Second, OperationError>,
+                    repeat Result<each Other, OperationError>, OperationContext
+                )
             ) async throws -> Output
     ) {
-        let sources = (repeat each inputs)
-        self.init(name, procedure: nil, inputs: erased(repeat each inputs), needed: false) { operation in
+        let sources = (repeat each others)
+        let inputs = [first, second] + erased(repeat each others)
+        self.init(name, procedure: nil, inputs: inputs, needed: false) { operation in
             do {
                 operation.outcome = try await body(
-                    (repeat (each sources).finishedResult, OperationContext(operation)))
+                    (
+                        first.finishedResult, second.finishedResult, repeat (each sources).finishedResult,
+                        OperationContext(operation)
+                    ))
             } catch { operation.bodyThrew(error) }
         }
     }

@@ -105,7 +105,7 @@ import Testing
     }
 }
 
-private struct Doubling: InputProcedure {
+struct Doubling: InputProcedure {
     func execute(_ input: Int, in context: OperationContext) async throws -> Int { input * 2 }
 }
 

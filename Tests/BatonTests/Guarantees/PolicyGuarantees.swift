@@ -1,0 +1,161 @@
+// The number of a guarantee begins the name of its tests.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(1))) struct PolicyGuarantees {
+    enum Ending: String, CaseIterable {
+        case success, failed, callbackDropped, dependencyFailed, cycle, cancelled, skipped
+    }
+
+    /// What G5 says, spelled out.
+    static let isMet: [Ending: Set<DependencyPolicy>] = [
+        .success: [.success, .always],
+        .failed: [.failure, .always],
+        .callbackDropped: [.failure, .always],
+        .dependencyFailed: [.failure, .always],
+        .cycle: [.failure, .always],
+        .cancelled: [.always],
+        .skipped: [.always],
+    ]
+
+    /// An operation that will end so, with what it takes.
+    private func source(_ ending: Ending, _ stage: Stage) -> [AnyOperation] {
+        let failing = AsyncOperation<Void>("failing") { throw Oops() }
+        switch ending {
+        case .success: return [AsyncOperation("source") {}]
+        case .failed: return [AsyncOperation("source") { throw Oops() } as AsyncOperation<Void>]
+        case .callbackDropped: return [AsyncOperation<Void>("source", callback: { _ in })]
+        case .dependencyFailed: return [failing.then {}, failing]
+        case .cycle:
+            let (one, two) = (AsyncOperation("one") {}, AsyncOperation("two") {})
+            one.addDependency(two)
+            two.addDependency(one)
+            return [one, two]
+        case .cancelled:
+            let source = AsyncOperation("source") {}
+            source.cancel()
+            return [source]
+        case .skipped: return [AsyncOperation("source") {}.addDependency(failing, on: .success), failing]
+        }
+    }
+
+    @Test(arguments: Ending.allCases, DependencyPolicy.allCases)
+    func G5_theTruthTable(ending: Ending, policy: DependencyPolicy) throws {
+        let stage = Stage()
+        let source = source(ending, stage)
+        let dependent = AsyncOperation("dependent") { [log = stage.log] in log("ran") }
+        dependent.addDependency(source[0], on: policy)
+        stage.queue.add([dependent] + source)
+        stage.steps.runAll()
+        let isMet = try #require(Self.isMet[ending]).contains(policy)
+        #expect(stage.ran == (isMet ? ["ran"] : []))
+        if isMet {
+            #expect(dependent.ending == "success")
+        } else {
+            guard case .skipped(.edge(let reference, let outcome))? = dependent.error else {
+                Issue.record("\(dependent.ending)")
+                return
+            }
+            #expect(reference == source[0].reference)
+            #expect(outcome == source[0].outcomeKind)
+        }
+    }
+
+    @Test func G5_anEdgeWithoutAPolicyReleasesWhateverTheOutcome() {
+        for ending in Ending.allCases {
+            let stage = Stage()
+            let source = source(ending, stage)
+            stage.queue.add([stage.noting("dependent", after: source[0])] + source)
+            stage.steps.runAll()
+            #expect(stage.ran.contains("dependent"), "\(ending)")
+        }
+    }
+
+    /// Not the one that finished first.
+    @Test func G5_theFirstUnmetPolicyInTheOrderAddedIsNamed() {
+        let stage = Stage(width: 1)
+        let first = AsyncOperation("first") { throw Oops() } as AsyncOperation<Void>
+        let second = AsyncOperation("second") { throw Oops() } as AsyncOperation<Void>
+        let dependent = stage.noting("dependent")
+        dependent.addDependency(first, on: .success)
+        dependent.addDependency(second, on: .success)
+        stage.run(second, first, dependent)
+        #expect(dependent.ending == "skipped, because ‘first’ ended with failure")
+        #expect(!dependent.isCancelled)
+    }
+
+    @Test func G5_itIsDecidedWhenAllDependenciesHaveFinished() {
+        let stage = Stage()
+        let gate = Gate()
+        let failing = AsyncOperation("failing") { throw Oops() } as AsyncOperation<Void>
+        let slow = stage.waiting("slow", at: gate)
+        let dependent = stage.noting("dependent", after: slow)
+        dependent.addDependency(failing, on: .success)
+        stage.run(failing, slow, dependent)
+        #expect(dependent.state == .waiting)
+        gate.open()
+        stage.steps.runAll()
+        #expect(dependent.ending == "skipped, because ‘failing’ ended with failure")
+    }
+
+    @Test func G5_policiesComeBeforeInputs() {
+        let stage = Stage()
+        let failing = AsyncOperation<Int>("failing") { throw Oops() }
+        let reader = failing.then { $0 }
+        reader.addDependency(failing, on: .success)
+        stage.run(failing, reader)
+        #expect(reader.ending == "skipped, because ‘failing’ ended with failure")
+    }
+
+    @Test func G5_oneDependencyWithTwoPoliciesMustMeetBoth() {
+        let stage = Stage()
+        let source = stage.noting("source")
+        let dependent = stage.noting("dependent")
+        dependent.addDependency(source, on: .success)
+        dependent.addDependency(source, on: .failure)
+        #expect(dependent.dependencies.count == 1)
+        stage.run(source, dependent)
+        #expect(dependent.ending == "skipped, because ‘source’ ended with success")
+    }
+
+    @Test func G5_aRemovedDependencyTakesItsPolicyAlong() {
+        let stage = Stage()
+        let failing = AsyncOperation("failing") { throw Oops() } as AsyncOperation<Void>
+        let dependent = stage.noting("dependent")
+        dependent.addDependency(failing, on: .success)
+        dependent.removeDependency(failing)
+        stage.run(failing, dependent)
+        #expect(stage.ran == ["dependent"])
+    }
+
+    @Test func G5_aPolicyAfterTheAddIsMisuse() {
+        let stage = Stage(isSuspended: true)
+        let operation = stage.noting("operation")
+        stage.queue.add(operation)
+        operation.addDependency(stage.noting("late"), on: .failure)
+        #expect(stage.misuseKinds == [.changedAfterAdding("a dependency")])
+        #expect(operation.dependencies.isEmpty)
+        operation.cancel()
+    }
+
+    /// Fallback, clean-up and branch, in one graph.
+    @Test func G5_fallbackCleanUpAndBranch() {
+        for isFailing in [false, true] {
+            let stage = Stage(width: 1)
+            let primary = AsyncOperation("primary") { [log = stage.log] in
+                log("primary")
+                if isFailing { throw Oops() }
+            }
+            let next = stage.noting("next").addDependency(primary, on: .success)
+            let fallback = stage.noting("fallback").addDependency(primary, on: .failure)
+            let cleanUp = stage.noting("clean up").addDependency(next, on: .always)
+            cleanUp.addDependency(fallback, on: .always)
+            stage.run(cleanUp, fallback, next, primary)
+            #expect(stage.ran == ["primary", isFailing ? "fallback" : "next", "clean up"])
+        }
+    }
+}

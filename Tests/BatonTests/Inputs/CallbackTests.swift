@@ -1,0 +1,168 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(1))) struct CallbackTests {
+    /// What a store with a callback looks like.
+    private final class Store: Sendable {
+        private let waiting = LockedState<[@Sendable (Int) -> Void]>([])
+
+        func load(_ completion: @escaping @Sendable (Int) -> Void) { waiting.withLock { $0.append(completion) } }
+
+        func answer(_ value: Int) {
+            let all = waiting.withLock { waiting in
+                defer { waiting = [] }
+                return waiting
+            }
+            for completion in all { completion(value) }
+        }
+
+        func forget() { waiting.withLock { $0 = [] } }
+    }
+
+    @Test func theOperationEndsWhenFinishIsCalled() {
+        let stage = Stage()
+        let store = Store()
+        let operation = AsyncOperation<Int>("operation", callback: { finish in store.load { finish($0) } })
+        stage.run(operation)
+        #expect(operation.state == .executing)
+        store.answer(7)
+        stage.steps.runAll()
+        #expect(try! operation.result?.get() == 7)
+    }
+
+    @Test func finishMayBeCalledBeforeTheBodyReturns() {
+        let stage = Stage()
+        let value = AsyncOperation<Int>(callback: { finish in finish(7) })
+        let success = AsyncOperation<Int>(callback: { finish in finish(Result<Int, Oops>.success(8)) })
+        let failure = AsyncOperation<Int>(callback: { finish in finish(Result<Int, Oops>.failure(Oops())) })
+        let thrown = AsyncOperation<Int>(callback: { finish in finish(throwing: Oops()) })
+        let void = AsyncOperation<Void>(callback: { finish in finish() })
+        stage.run(value, success, failure, thrown, void)
+        #expect([value, success].map { try? $0.result?.get() } == [7, 8])
+        #expect([failure, thrown, void].map(\.ending) == ["failed: oops", "failed: oops", "success"])
+    }
+
+    @Test func whatTheBodyThrowsEndsIt() {
+        let stage = Stage()
+        let store = Store()
+        let operation = AsyncOperation<Int>(callback: { finish in
+            store.load { finish($0) }
+            throw Oops()
+        })
+        stage.run(operation)
+        #expect(operation.ending == "failed: oops")
+        store.answer(7)
+        #expect(operation.ending == "failed: oops")
+        #expect(stage.misuseKinds == [.finishedTwice])
+    }
+
+    @Test func aDroppedFinishIsAnErrorNotAHang() {
+        let stage = Stage()
+        let store = Store()
+        let atOnce = AsyncOperation<Int>("at once", callback: { _ in })
+        let later = AsyncOperation<Int>("later", callback: { finish in store.load { finish($0) } })
+        let reader = later.then { $0 }
+        stage.run(atOnce, later, reader)
+        guard case .callbackDropped? = atOnce.error else {
+            Issue.record("\(atOnce.ending)")
+            return
+        }
+        #expect(later.state == .executing)
+        store.forget()
+        stage.steps.runAll()
+        guard case .callbackDropped? = later.error, case .dependencyFailed(_, _, .callbackDropped)? = reader.error
+        else {
+            Issue.record("\(later.ending), \(reader.ending)")
+            return
+        }
+        #expect(stage.misuseKinds == [])
+    }
+
+    @Test func aSecondCallIsMisuseAndChangesNothing() {
+        let stage = Stage()
+        let store = Store()
+        let operation = AsyncOperation<Int>(
+            "operation",
+            callback: { finish in
+                finish(1)
+                finish(2)
+                store.load { finish($0) }
+            })
+        stage.run(operation)
+        store.answer(3)
+        #expect(try! operation.result?.get() == 1)
+        #expect(stage.misuseKinds == [.finishedTwice, .finishedTwice])
+        #expect(stage.misuses.events.first?.operation?.name == "operation")
+    }
+
+    @Test func aCancelCallsTheHandlersAndWaitsForTheCall() {
+        let stage = Stage()
+        let store = Store()
+        let operation = AsyncOperation<Int>(callback: { [log = stage.log] finish in
+            store.load { finish($0) }
+            finish.onCancel { log("one") }
+            finish.onCancel {
+                log("two")
+                finish(throwing: Oops())
+            }
+        })
+        stage.run(operation)
+        operation.cancel(reason: .because("of rain"))
+        stage.steps.runAll()
+        #expect(stage.ran == ["one", "two"])
+        #expect(operation.ending == "cancelled because of rain")
+    }
+
+    @Test func aCancelHandlerThatComesLateIsCalledAtOnceOrNotAtAll() {
+        let stage = Stage()
+        let kept = LockedState<Callback<Int>?>(nil)
+        let operation = AsyncOperation<Int>(callback: { finish in kept.withLock { $0 = finish } })
+        stage.run(operation)
+        operation.cancel()
+        let finish = kept.withLock { $0.take() }
+        finish?.onCancel { [log = stage.log] in log("at once") }
+        #expect(stage.ran == ["at once"])
+        finish?(7)
+        finish?.onCancel { [log = stage.log] in log("too late") }
+        stage.steps.runAll()
+        #expect(stage.ran == ["at once"])
+        #expect(operation.ending == "success")
+    }
+
+    @Test func aDropAfterACancelIsTheCancel() {
+        let stage = Stage()
+        let store = Store()
+        let operation = AsyncOperation<Int>(callback: { finish in store.load { finish($0) } })
+        stage.run(operation)
+        operation.cancel()
+        store.forget()
+        stage.steps.runAll()
+        #expect(operation.ending == "cancelled on request")
+    }
+
+    @Test func nothingIsKeptAlive() {
+        let stage = Stage()
+        let tokens = Tokens()
+        do {
+            let token = tokens.make()
+            let operation = AsyncOperation<Token>(callback: { finish in
+                finish.onCancel { token.touch() }
+                finish(token)
+            })
+            stage.run(operation)
+            #expect(operation.ending == "success")
+        }
+        #expect(tokens.alive == 0)
+    }
+
+    /// The callback comes from another thread while the body is about to wait.
+    @Test func finishMayBeCalledFromAnyThread() async throws {
+        let queue = AsyncOperationQueue()
+        let operations = (0..<2000).map { number in
+            AsyncOperation<Int>(callback: { finish in Task.detached { finish(number) } })
+        }
+        #expect(try await queue.run(AsyncOperation.collect(operations)) == Array(0..<2000))
+    }
+}
