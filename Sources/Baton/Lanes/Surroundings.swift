@@ -34,15 +34,16 @@ extension QueueCore {
         _ body: AnyOperation.Body, of operation: AnyOperation, inside hooks: ArraySlice<Surrounding>
     ) async {
         guard let outermost = hooks.first else { return await body(operation) }
-        var isCalled = false
+        let isCalled = Atomic<Bool>(false)
         do {
             try await outermost(OperationContext(operation)) {
-                if isCalled { throw OperationError.misuse(Misuse(.calledBodyTwice, operation: operation.reference)) }
-                isCalled = true
+                if isCalled.exchange(true, ordering: .relaxed) {
+                    throw OperationError.misuse(Misuse(.calledBodyTwice, operation: operation.reference))
+                }
                 await run(body, of: operation, inside: hooks.dropFirst())
                 if let failure = operation.failure { throw failure.underlyingError ?? failure }
             }
-            if !isCalled {
+            if !isCalled.load(ordering: .relaxed) {
                 operation.bodyFailed(.misuse(Misuse(.leftBodyOut, operation: operation.reference)))
             }
         } catch {
@@ -53,7 +54,7 @@ extension QueueCore {
 
 /// A hook around every body of a queue.
 typealias Surrounding =
-    @Sendable (OperationContext, nonisolated(nonsending) () async throws -> Void) async throws -> Void
+    @Sendable (OperationContext, @Sendable () async throws -> Void) async throws -> Void
 
 extension AsyncOperationQueue {
     /// Calls `hook` around every body that starts from now on, on the body's own task: for task-locals, tracing, logging.
@@ -71,7 +72,7 @@ extension AsyncOperationQueue {
     public func around(
         _ hook:
             @escaping @Sendable (
-                _ context: OperationContext, _ body: nonisolated(nonsending) () async throws -> Void
+                _ context: OperationContext, _ body: @Sendable () async throws -> Void
             ) async throws -> Void
     ) {
         core.surroundings.withLock { $0.append(hook) }

@@ -11,7 +11,7 @@ final class QueueCore: Sendable {
         /// Tasks that run `didFinish` handlers.
         var deliveries = 0
         var idleWaiters: [UnsafeContinuation<Void, Never>] = []
-        var admission = Admission()
+        var admission = Admission<Submission>()
         var closing = Closing.not
         /// What is added later starts after this one. It may have finished.
         var barrier: AnyOperation?

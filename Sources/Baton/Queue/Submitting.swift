@@ -47,7 +47,7 @@ extension AsyncOperationQueue {
 extension QueueCore {
     private static let lastSubmission = Atomic<UInt64>(0)
 
-    nonisolated(nonsending) fileprivate func admission() async -> Admission.Answer {
+    nonisolated(nonsending) fileprivate func admission() async -> SubmissionAnswer {
         let id = Self.lastSubmission.wrappingAdd(1, ordering: .relaxed).newValue
         let answer = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
@@ -62,7 +62,7 @@ extension QueueCore {
     }
 
     /// Nil: it waits.
-    private func ask(_ id: UInt64, _ continuation: Admission.Continuation) -> Admission.Answer? {
+    private func ask(_ id: UInt64, _ continuation: Submission) -> SubmissionAnswer? {
         change { state in
             if state.closing != .not { return .refused }
             if state.admission.mayEnter(state.waitingCount) { return .admitted }

@@ -37,7 +37,7 @@ struct Scheduler {
         case startLane
         case resume(Resumption)
         /// Somebody who waits to submit an operation may do so.
-        case admit(Admission.Continuation)
+        case admit(Submission)
     }
 
     /// What a lane does next.

@@ -1,0 +1,179 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(1))) struct BarrierTests {
+    @Test func itComesAfterAllThatIsThereAndBeforeAllThatComes() {
+        let stage = Stage()
+        let gate = Gate()
+        let held = stage.waiting("held", at: gate)
+        stage.run(held, stage.noting("dependent", after: held))
+        stage.queue.addBarrier("barrier") { [log = stage.log] in log("barrier") }
+        stage.run(stage.noting("later"))
+        #expect(stage.ran == ["held"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["held", "dependent", "barrier", "later"])
+    }
+
+    @Test func nothingRunsBesideIt() {
+        let stage = Stage()
+        let gates = (0..<3).map { _ in Gate() }
+        stage.run(stage.waiting("a", at: gates[0]), stage.waiting("b", at: gates[0]))
+        stage.queue.addBarrier("barrier") { [log = stage.log] in
+            log("barrier")
+            await gates[1].wait()
+            log("barrier is over")
+        }
+        stage.run(stage.noting("c"), stage.noting("d"))
+        #expect(stage.ran == ["a", "b"])
+        gates[0].open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["a", "b", "barrier"])
+        gates[1].open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["a", "b", "barrier", "barrier is over", "c", "d"])
+    }
+
+    @Test func barriersFollowOneAnother() {
+        let stage = Stage(isSuspended: true)
+        for name in ["1", "2", "3"] {
+            stage.queue.add(stage.noting("before \(name)"))
+            stage.queue.addBarrier(stage.noting("barrier \(name)"))
+        }
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["before 1", "barrier 1", "before 2", "barrier 2", "before 3", "barrier 3"])
+    }
+
+    @Test func inAnEmptyQueueItRunsAtOnceAndHoldsNothingBackLater() {
+        let stage = Stage()
+        stage.run(stage.noting("before"))
+        stage.queue.addBarrier(stage.noting("barrier"))
+        stage.steps.runAll()
+        let later = stage.noting("later")
+        stage.run(later)
+        #expect(stage.ran == ["before", "barrier", "later"])
+    }
+
+    @Test func oneThatFailsOrIsCancelledLetsTheOthersGo() {
+        let stage = Stage(isSuspended: true)
+        let failing = stage.queue.addBarrier("failing") { throw Oops() } as AsyncOperation<Void>
+        stage.queue.add(stage.noting("a"))
+        let cancelled = stage.queue.addBarrier("cancelled") {}
+        stage.queue.add(stage.noting("b"))
+        cancelled.cancel()
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(failing.ending == "failed: oops")
+        #expect(stage.ran == ["a", "b"])
+    }
+
+    @Test func whatABodyAwaitsGoesBeforeItAndWhatItProducesAfterIt() {
+        let stage = Stage()
+        let gate = Gate()
+        let body = AsyncOperation("body") { [log = stage.log, queue = stage.queue] context in
+            await gate.wait()
+            try context.produce(AsyncOperation("product") { log("product") })
+            try await context.run(AsyncOperation("child") { log("child") })
+            try await queue.run(AsyncOperation("run") { log("run") }.then { log("then") })
+        }
+        stage.run(body)
+        stage.queue.addBarrier { [log = stage.log] in log("barrier") }
+        stage.steps.runAll()
+        gate.open()
+        stage.steps.runAll()
+        #expect(body.ending == "success")
+        #expect(stage.ran == ["child", "run", "then", "barrier", "product"])
+    }
+
+    @Test func itsOwnBodyMayRunOthers() {
+        let stage = Stage(width: 1)
+        let barrier = AsyncOperation("barrier") { [log = stage.log] context in
+            try await context.run(AsyncOperation("child") { log("child") })
+            log("barrier")
+        }
+        stage.queue.addBarrier(barrier)
+        stage.run(stage.noting("later"))
+        #expect(stage.ran == ["child", "barrier", "later"])
+    }
+
+    /// What comes before it needs what comes after it.
+    @Test func aCircleThroughItFails() {
+        let stage = Stage()
+        let late = stage.noting("late")
+        let early = stage.noting("early", after: late)
+        stage.queue.add(early)
+        let barrier = stage.noting("barrier")
+        stage.queue.addBarrier(barrier)
+        stage.run(late)
+        #expect([early, barrier, late].compactMap(\.error?.cycleNames).count == 3)
+        stage.run(stage.noting("next"))
+        #expect(stage.ran == ["next"])
+    }
+
+    @Test func explainNamesIt() {
+        let stage = Stage()
+        let gate = Gate()
+        stage.run(stage.waiting("earlier", at: gate))
+        stage.queue.addBarrier {}
+        let later = stage.noting("later")
+        stage.run(later)
+        #expect(later.explain().description == "‘later’ waits for ‘barrier’. ‘earlier’ is executing.")
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test func addingOneTwiceIsMisuse() {
+        let stage = Stage(isSuspended: true)
+        let barrier = stage.noting("barrier")
+        stage.queue.addBarrier(barrier)
+        stage.queue.addBarrier(barrier)
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.misuseKinds == [.addedTwice])
+        #expect(stage.ran == ["barrier"])
+    }
+
+    @Test func nothingOfItIsLeftInAnIdleQueue() {
+        let stage = Stage()
+        let tokens = Tokens()
+        do {
+            let token = tokens.make()
+            stage.queue.addBarrier { token }
+            stage.run(stage.noting("later"))
+        }
+        #expect(tokens.alive == 0)
+    }
+
+    /// Readers count themselves; a barrier must find none.
+    @Test func itExcludesOthersUnderThreads() async {
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 8)
+        let inside = Tally()
+        let violations = Tally()
+        await withTaskGroup(of: Void.self) { group in
+            for adder in 0..<4 {
+                group.addTask {
+                    for number in 0..<200 {
+                        if (number + adder) % 10 == 0 {
+                            queue.addBarrier {
+                                if inside.count != 0 { violations.add() }
+                                await Task.yield()
+                                if inside.count != 0 { violations.add() }
+                            }
+                        } else {
+                            queue.add {
+                                inside.add()
+                                await Task.yield()
+                                inside.add(-1)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        await queue.waitUntilIdle()
+        #expect(violations.count == 0)
+    }
+}

@@ -1,0 +1,261 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(1))) struct ShutDownTests {
+    private func drain(_ stage: Stage, _ name: String = "drained") {
+        stage.steps.task { [queue = stage.queue, log = stage.log] in
+            await queue.drain()
+            log(name)
+        }
+        stage.steps.runAll()
+    }
+
+    @discardableResult
+    private func shutDown(
+        _ stage: Stage, within limit: Duration, _ clock: TestClock, _ name: String = "shut down"
+    ) -> Task<Void, Never> {
+        let task = stage.steps.task { [queue = stage.queue, log = stage.log] in
+            await queue.shutdown(within: limit, clock: clock)
+            log(name)
+        }
+        stage.steps.runAll()
+        return task
+    }
+
+    @Test func drainLetsEverythingFinishAndTakesNoMore() {
+        let stage = Stage(width: 1)
+        let gate = Gate()
+        stage.run(stage.waiting("a", at: gate), stage.noting("b"))
+        drain(stage)
+        let late = stage.noting("late")
+        let reader = late.then {}
+        stage.run(late, reader)
+        #expect(late.ending == "its queue had been shut down. Add it before, or to another queue")
+        #expect(reader.state == .finished)
+        #expect(stage.ran == ["a"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["a", "b", "drained"])
+        #expect(stage.misuseKinds == [])
+    }
+
+    @Test func whatBodiesRunAndProduceIsStillTaken() {
+        let stage = Stage(width: 1)
+        let gate = Gate()
+        let body = AsyncOperation("body") { [log = stage.log, queue = stage.queue] context in
+            await gate.wait()
+            try context.produce(AsyncOperation { log("product") })
+            try await context.run(AsyncOperation { log("child") })
+            try await queue.run(AsyncOperation { log("run") })
+        }
+        stage.run(body)
+        drain(stage)
+        gate.open()
+        stage.steps.runAll()
+        #expect(body.ending == "success")
+        #expect(
+            stage.ran == ["child", "run", "product", "drained"] || stage.ran == ["child", "product", "run", "drained"])
+    }
+
+    @Test func everyWayToAddIsClosed() async {
+        let queue = AsyncOperationQueue()
+        await queue.drain()
+        let operations = (0..<6).map { number in AsyncOperation("\(number)") {} }
+        queue.add(operations[0])
+        queue.add(operations[1], operations[2])
+        queue.addBarrier(operations[3])
+        operations[4].then {}.add(to: queue)
+        await #expect(throws: OperationError.self) { try await queue.submit(operations[5]) }
+        let closure = queue.add {}
+        await #expect(throws: OperationError.self) { try await queue.run(AsyncOperation {}) }
+        for operation in operations + [closure] {
+            guard case .queueShutDown? = operation.error else {
+                Issue.record("\(operation)")
+                return
+            }
+        }
+        #expect(queue.operationCount == 0)
+    }
+
+    @Test func whoWaitsToSubmitIsRefused() {
+        let stage = Stage(isSuspended: true)
+        stage.queue.maxWaitingOperationCount = 1
+        stage.queue.add(stage.noting("first"))
+        let second = stage.noting("second")
+        stage.steps.task { [queue = stage.queue, log = stage.log] in
+            do throws(OperationError) { try await queue.submit(second) } catch { log("refused") }
+        }
+        stage.steps.runAll()
+        drain(stage)
+        #expect(stage.ran == ["refused"])
+        #expect(second.state == .finished)
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["refused", "first", "drained"])
+    }
+
+    @Test func anEmptyQueueDrainsAtOnce() async {
+        let queue = AsyncOperationQueue(isSuspended: true)
+        await queue.drain()
+        await queue.drain()
+        await queue.shutdown(within: .seconds(1))
+    }
+
+    @Test func shutdownGivesTimeAndThenCancels() {
+        let stage = Stage(width: 1)
+        let clock = TestClock()
+        let polite = AsyncOperation("polite") {
+            while !Task.isCancelled { await Task.yield() }
+            try Task.checkCancellation()
+        }
+        let waiting = stage.noting("waiting", after: polite)
+        stage.queue.add(polite, waiting)
+        for _ in 0..<50 { stage.steps.step() }
+        stage.steps.task { [queue = stage.queue, log = stage.log] in
+            await queue.shutdown(within: .seconds(5), clock: clock)
+            log("shut down")
+        }
+        for _ in 0..<50 { stage.steps.step() }
+        clock.advance(by: .seconds(4))
+        for _ in 0..<50 { stage.steps.step() }
+        #expect(!polite.isCancelled)
+        clock.advance(by: .seconds(1))
+        stage.steps.runAll()
+        #expect(polite.ending == "cancelled with everything in its queue")
+        #expect(waiting.ending == "cancelled with everything in its queue")
+        #expect(stage.ran == ["shut down"])
+    }
+
+    @Test func afterTheLimitBodiesGetNothingMoreEither() {
+        let stage = Stage()
+        let clock = TestClock()
+        let gate = Gate()
+        let stubborn = AsyncOperation("stubborn") { [log = stage.log] context in
+            await gate.wait()
+            let product = try context.produce(AsyncOperation("product") { log("product") })
+            log(product.ending)
+            do throws(OperationError) { try await context.run(AsyncOperation("child") {}) } catch { log(error.inShort) }
+        }
+        stage.run(stubborn)
+        shutDown(stage, within: .seconds(1), clock)
+        clock.advance(by: .seconds(1))
+        stage.steps.runAll()
+        #expect(stubborn.isCancelled)
+        gate.open()
+        stage.steps.runAll()
+        #expect(
+            stage.ran == [
+                "its queue had been shut down. Add it before, or to another queue",
+                "cancelled with ‘stubborn’, which had started it", "shut down",
+            ])
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1)]) func aLimitOfNothingCancelsAtOnce(limit: Duration) {
+        let stage = Stage(isSuspended: true)
+        let operation = stage.noting("operation")
+        stage.run(operation)
+        shutDown(stage, within: limit, TestClock())
+        #expect(operation.ending == "cancelled with everything in its queue")
+        #expect(stage.ran == ["shut down"])
+    }
+
+    @Test func aSuspendedQueueShutsDownAtItsLimit() {
+        let stage = Stage(isSuspended: true)
+        let clock = TestClock()
+        stage.run(stage.noting("operation"))
+        shutDown(stage, within: .seconds(1), clock)
+        #expect(stage.ran == [])
+        clock.advance(by: .seconds(1))
+        stage.steps.runAll()
+        #expect(stage.ran == ["shut down"])
+    }
+
+    @Test func twiceTheShorterLimitCountsAndBothReturn() {
+        let stage = Stage()
+        let clock = TestClock()
+        let operation =
+            AsyncOperation("operation", callback: { finish in finish.onCancel { finish(throwing: Oops()) } })
+            as AsyncOperation<Void>
+        stage.run(operation)
+        shutDown(stage, within: .seconds(10), clock, "first")
+        shutDown(stage, within: .seconds(1), clock, "second")
+        drain(stage, "third")
+        clock.advance(by: .seconds(1))
+        stage.steps.runAll()
+        #expect(operation.isCancelled)
+        #expect(Set(stage.ran) == ["first", "second", "third"])
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func aCancelledCallerCutsItShort() {
+        let stage = Stage(isSuspended: true)
+        let operation = stage.noting("operation")
+        stage.run(operation)
+        let clock = TestClock()
+        let caller = shutDown(stage, within: .seconds(10), clock)
+        caller.cancel()
+        stage.steps.runAll()
+        #expect(operation.ending == "cancelled with everything in its queue")
+        #expect(stage.ran == ["shut down"])
+    }
+
+    @Test func insideABodyItIsMisuseAndChangesNothing() {
+        let stage = Stage()
+        let body = AsyncOperation("body") { [queue = stage.queue] in
+            await queue.drain()
+            await queue.shutdown(within: .zero)
+        }
+        stage.run(body)
+        #expect(body.ending == "success")
+        #expect(stage.misuseKinds == [.waitedForItsOwnQueue, .waitedForItsOwnQueue])
+        stage.run(stage.noting("next"))
+        #expect(stage.ran == ["next"])
+    }
+
+    @Test func handlersAreWaitedFor() {
+        let stage = Stage()
+        let gate = Gate()
+        let operation = stage.noting("operation")
+        operation.didFinish { _ in await gate.wait() }
+        stage.run(operation)
+        drain(stage)
+        #expect(stage.ran == ["operation"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["operation", "drained"])
+    }
+
+    /// Adders race with the end of the queue: everything has an outcome, and nothing runs after it.
+    @Test func nothingIsLostUnderThreads() async {
+        for _ in 0..<50 {
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: 4)
+            let isOver = Tally()
+            let late = Tally()
+            let all = await withTaskGroup(of: [AnyOperation].self) { group in
+                for _ in 0..<3 {
+                    group.addTask {
+                        var mine: [AnyOperation] = []
+                        for number in 0..<100 {
+                            let operation = AsyncOperation { if isOver.count > 0 { late.add() } }
+                            mine.append(operation)
+                            if number % 3 == 0 { try? await queue.submit(operation) } else { queue.add(operation) }
+                        }
+                        return mine
+                    }
+                }
+                group.addTask {
+                    await Task.yield()
+                    await queue.drain()
+                    isOver.add()
+                    return []
+                }
+                return await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(all.count == 300)
+            #expect(!all.contains { !$0.hasFinished })
+            #expect(late.count == 0)
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(1))) struct SubmitTests {
+    /// Submits these one after another, in a task of the test, and notes each when it has been added.
+    @discardableResult
+    private func submit(_ operations: [AnyOperation], to stage: Stage) -> Task<Void, Never> {
+        stage.steps.task { [log = stage.log, queue = stage.queue] in
+            for operation in operations {
+                do throws(OperationError) {
+                    try await queue.submit(operation)
+                    log("added \(operation.name!)")
+                } catch { log("\(operation.name!): \(error.inShort)") }
+            }
+        }
+    }
+
+    private func holding(_ count: Int, at gate: Gate) -> [AsyncOperation<Void>] {
+        (0..<count).map { number in AsyncOperation("\(number)") { await gate.wait() } }
+    }
+
+    @Test func withoutALimitItIsAnAdd() {
+        let stage = Stage(isSuspended: true)
+        submit((0..<50).map { stage.noting("\($0)") }, to: stage)
+        stage.steps.runAll()
+        #expect(stage.queue.waitingOperationCount == 50)
+        stage.queue.cancelAll()
+    }
+
+    @Test func itWaitsWhileSoManyWait() {
+        let stage = Stage(width: 2)
+        let gates = (0..<10).map { _ in Gate() }
+        stage.queue.maxWaitingOperationCount = 3
+        submit(gates.indices.map { number in AsyncOperation("\(number)") { await gates[number].wait() } }, to: stage)
+        stage.steps.runAll()
+        // Two run, three wait.
+        #expect(stage.ran.count == 5)
+        #expect(stage.queue.waitingOperationCount == 3)
+        for open in 0..<5 {
+            gates[open].open()
+            stage.steps.runAll()
+            #expect(stage.ran.count == 6 + open)
+            #expect(stage.queue.waitingOperationCount == 3)
+        }
+        for gate in gates { gate.open() }
+        stage.steps.runAll()
+        #expect(stage.ran == (0..<10).map { "added \($0)" })
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func thoseWhoWaitAreServedInOrder() {
+        let stage = Stage(isSuspended: true)
+        stage.queue.maxWaitingOperationCount = 1
+        for number in 0..<5 { submit([stage.noting("\(number)")], to: stage) }
+        stage.steps.runAll()
+        #expect(stage.ran == ["added 0"])
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran.filter { $0.hasPrefix("added") } == (0..<5).map { "added \($0)" })
+        #expect(stage.ran.filter { !$0.hasPrefix("added") } == (0..<5).map { "\($0)" })
+    }
+
+    @Test func aHigherLimitLetsMoreIn() {
+        let stage = Stage(isSuspended: true)
+        stage.queue.maxWaitingOperationCount = 2
+        submit((0..<8).map { stage.noting("\($0)") }, to: stage)
+        stage.steps.runAll()
+        #expect(stage.queue.waitingOperationCount == 2)
+        stage.queue.maxWaitingOperationCount = 5
+        stage.steps.runAll()
+        #expect(stage.queue.waitingOperationCount == 5)
+        stage.queue.maxWaitingOperationCount = .max
+        stage.steps.runAll()
+        #expect(stage.queue.waitingOperationCount == 8)
+        stage.queue.cancelAll()
+    }
+
+    @Test func aCancelledOperationMakesRoom() {
+        let stage = Stage(isSuspended: true)
+        stage.queue.maxWaitingOperationCount = 1
+        let first = stage.noting("first")
+        submit([first, stage.noting("second")], to: stage)
+        stage.steps.runAll()
+        #expect(stage.ran == ["added first"])
+        first.cancel()
+        stage.steps.runAll()
+        #expect(stage.ran == ["added first", "added second"])
+        stage.queue.cancelAll()
+    }
+
+    @Test func whatIsAddedCountsAndDoesNotWait() {
+        let stage = Stage(isSuspended: true)
+        stage.queue.maxWaitingOperationCount = 2
+        stage.queue.add((0..<5).map { stage.noting("\($0)") })
+        submit([stage.noting("submitted")], to: stage)
+        stage.steps.runAll()
+        #expect(stage.ran == [])
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran.last == "submitted")
+    }
+
+    /// A parked body is not waiting to begin.
+    @Test func aBodyThatHasLentItsSlotDoesNotCount() {
+        let stage = Stage(width: 1)
+        let gate = Gate()
+        stage.queue.maxWaitingOperationCount = 1
+        let parent = AsyncOperation("parent") { context in
+            try await context.run(AsyncOperation("child") { await gate.wait() })
+        }
+        submit([parent, stage.noting("a"), stage.noting("b")], to: stage)
+        stage.steps.runAll()
+        #expect(stage.ran == ["added parent", "added a"])
+        #expect(stage.queue.waitingOperationCount == 1)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran.filter { $0.hasPrefix("added") } == ["added parent", "added a", "added b"])
+        #expect(Set(stage.ran.filter { !$0.hasPrefix("added") }) == ["a", "b"])
+    }
+
+    @Test func aCancelledCallerEndsTheOperation() {
+        let stage = Stage(isSuspended: true)
+        stage.queue.maxWaitingOperationCount = 1
+        submit([stage.noting("first")], to: stage)
+        stage.steps.runAll()
+        let second = stage.noting("second")
+        let caller = submit([second], to: stage)
+        submit([stage.noting("third")], to: stage)
+        stage.steps.runAll()
+        caller.cancel()
+        stage.steps.runAll()
+        #expect(stage.ran == ["added first", "second: cancelled with the task that awaited it"])
+        #expect(second.ending == "cancelled with the task that awaited it")
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(Set(stage.ran.suffix(3)) == ["first", "added third", "third"])
+    }
+
+    @Test func aCallerThatWasCancelledBeforeDoesNotWait() {
+        let stage = Stage(isSuspended: true)
+        stage.queue.maxWaitingOperationCount = 1
+        submit([stage.noting("first")], to: stage)
+        stage.steps.runAll()
+        let caller = submit([stage.noting("second")], to: stage)
+        caller.cancel()
+        stage.steps.runAll()
+        #expect(stage.ran.last == "second: cancelled with the task that awaited it")
+        stage.queue.cancelAll()
+    }
+
+    @Test func aBodyOfTheQueueIsNotHeldBack() {
+        let stage = Stage(width: 1)
+        stage.queue.maxWaitingOperationCount = 1
+        let body = AsyncOperation("body") { [queue = stage.queue, log = stage.log] in
+            for number in 0..<5 { try await queue.submit(AsyncOperation("\(number)") { log("\(number)") }) }
+        }
+        stage.run(body)
+        #expect(stage.ran == (0..<5).map { "\($0)" })
+    }
+
+    @Test func submittingTwiceIsMisuse() {
+        let stage = Stage(isSuspended: true)
+        let operation = stage.noting("operation")
+        submit([operation, operation], to: stage)
+        stage.steps.runAll()
+        #expect(stage.misuseKinds == [.addedTwice])
+        stage.queue.cancelAll()
+    }
+
+    @Test(arguments: [0, -5]) func aLimitBelowOneIsMisuse(limit: Int) {
+        let stage = Stage()
+        stage.queue.maxWaitingOperationCount = limit
+        #expect(stage.misuseKinds == [.invalidWaitingLimit(limit)])
+        #expect(stage.queue.maxWaitingOperationCount == .max)
+    }
+
+    @Test func everybodyGetsInUnderThreads() async throws {
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 4)
+        queue.maxWaitingOperationCount = 8
+        let count = Tally()
+        let most = Tally()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for _ in 0..<500 {
+                        try await queue.submit(AsyncOperation { count.add() })
+                        let waiting = queue.waitingOperationCount
+                        most.raise(to: waiting)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        await queue.waitUntilIdle()
+        #expect(count.count == 4000)
+        #expect(most.count <= 8)
+    }
+}

@@ -1,0 +1,56 @@
+import Testing
+
+@testable import Baton
+
+@Suite struct AdmissionTests {
+    /// As many wait, named by their numbers.
+    private func admission(limit: Int, waiting: Int = 0) -> Admission<Int> {
+        var admission = Admission<Int>()
+        admission.limit = limit
+        for number in 0..<waiting { admission.wait(UInt64(number), number) }
+        return admission
+    }
+
+    @Test func withoutALimitEverybodyEnters() {
+        var admission = Admission<Int>()
+        let answers = (0..<5).map { _ in admission.mayEnter(1_000_000) }
+        #expect(answers == Array(repeating: true, count: 5))
+    }
+
+    @Test func whoIsAdmittedCountsUntilItHasEntered() {
+        var admission = admission(limit: 2)
+        let before = (0..<3).map { _ in admission.mayEnter(0) }
+        #expect(before == [true, true, false])
+        admission.hasEntered()
+        let after = [admission.mayEnter(1), admission.mayEnter(0)]
+        #expect(after == [false, true])
+    }
+
+    @Test func nobodyPassesThoseWhoWait() {
+        var admission = admission(limit: 1, waiting: 1)
+        let passes = admission.mayEnter(0)
+        #expect(!passes)
+        #expect(!admission.isEmpty)
+        #expect(admission.removeAll() == [0])
+        #expect(admission.isEmpty)
+    }
+
+    @Test func theyGoInOrderAndOneForEachPlace() {
+        var admission = admission(limit: 1, waiting: 3)
+        #expect(admission.next(0) == 0)
+        #expect(admission.next(0) == nil)
+        admission.hasEntered()
+        #expect(admission.next(1) == nil)
+        #expect(admission.next(0) == 1)
+        admission.hasEntered()
+        #expect(admission.next(0) == 2)
+        #expect(admission.isEmpty)
+    }
+
+    @Test func oneThatGivesUpIsTakenOut() {
+        var admission = admission(limit: 1, waiting: 3)
+        #expect(admission.remove(1) == 1)
+        #expect(admission.remove(1) == nil)
+        #expect(admission.removeAll() == [0, 2])
+    }
+}

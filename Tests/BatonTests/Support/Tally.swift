@@ -1,0 +1,12 @@
+@testable import Baton
+
+/// A number that several tasks count on.
+final class Tally: Sendable {
+    private let state = LockedState(0)
+
+    var count: Int { state.withLock { $0 } }
+
+    func add(_ difference: Int = 1) { state.withLock { $0 += difference } }
+
+    func raise(to least: Int) { state.withLock { $0 = max($0, least) } }
+}
