@@ -17,6 +17,9 @@ final class Details {
     var openWaits = 0
     /// What those waits are for.
     var awaited: [Awaited] = []
+    var progress: ProgressState?
+
+    deinit { progress?.release() }
 
     /// Something is asked or told before the body runs, or before its outcome is published.
     var surroundsBody: Bool { !policies.isEmpty || executor != nil || handlers.surroundBody }

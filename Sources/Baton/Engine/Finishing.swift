@@ -155,8 +155,10 @@ extension AnyOperation {
     /// Wakes those who await the outcome, and starts the handlers.
     @inline(never)
     final func wake(from core: QueueCore?) {
+        var progress: ProgressState?
         let (waiters, delivers) = life.withLock { life -> ([Waiter], Bool) in
             let details = life.madeDetails()
+            progress = details.progress
             let waiters = details.waiters
             details.waiters = []
             // One that was cancelled before it ran has not told of it yet.
@@ -164,6 +166,7 @@ extension AnyOperation {
             let toldOfFinish = details.handlers.reach(.finish)
             return (waiters, toldOfCancel || toldOfFinish)
         }
+        progress?.end(hasFailed ? .failed : .succeeded)
         for waiter in waiters { waiter.outcomeCame(of: self) }
         if delivers { deliver(from: core) }
     }

@@ -1,0 +1,141 @@
+internal import Synchronization
+
+/// Locks a ``ProgressMachine``, asks it, unlocks, and acts: wakes those who iterate, and passes on to the parents.
+///
+/// Held by the operation's ``Details``, by reporters and by those who iterate. It holds no operation, and its parents
+/// weakly, so that nothing is kept alive by it, and a chain of them is never released recursively.
+final class ProgressState: Sendable {
+    typealias Waiter = UnsafeContinuation<Void, Never>
+    typealias Machine = ProgressMachine<Waiter>
+
+    private struct Content {
+        var machine: Machine
+        /// Kept after the end: who is one of them once, is for good, and counts this once.
+        var parents: [Parent] = []
+
+        /// A copy: those that are released by it are released after unlocking.
+        var livingParents: [ProgressState] { parents.compactMap(\.state) }
+    }
+
+    private struct Parent {
+        weak var state: ProgressState?
+    }
+
+    private static let lastNumber = Atomic<UInt64>(0)
+
+    /// What parents know it by. Not its address, which another one may have after it.
+    private let number = ProgressState.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    private let content: LockedState<Content>
+
+    init(ending: Machine.Ending? = nil) { content = LockedState(Content(machine: Machine(ending: ending))) }
+
+    var value: OperationProgress { content.withLock { $0.machine.value } }
+
+    /// How many iterators wait.
+    var waiterCount: Int { content.withLock { $0.machine.waiters.count } }
+
+    // MARK: Events
+
+    func report(_ event: (inout Machine) -> Machine.Effects) {
+        if tell(event) { passUpwards() }
+    }
+
+    /// Also when another thread has told it the end and is still on its way: on return, the parents know.
+    func end(_ ending: Machine.Ending) {
+        _ = tell { $0.end(ending) }
+        passUpwards()
+    }
+
+    /// The operation was let go. Without an outcome, this is the end for those who iterate.
+    func release() { report { $0.release() } }
+
+    /// True: the parents are to be told.
+    private func tell(_ event: (inout Machine) -> Machine.Effects) -> Bool {
+        let effects = content.withLock { event(&$0.machine) }
+        for waiter in effects.waiters { resume(waiter) }
+        return effects.changesStanding
+    }
+
+    // MARK: Parents and children
+
+    /// In a loop, with one lock at a time. Of two threads the newer standing wins, whichever comes first.
+    private func passUpwards() {
+        var changed = Fifo<ProgressState>()
+        var isListed: Set<ObjectIdentifier> = []
+        var next: ProgressState? = self
+        while let child = next {
+            let (standing, parents) = child.content.withLock { ($0.machine.standing, $0.livingParents) }
+            for parent in parents where parent.tell({ $0.childMoved(child.number, to: standing) }) {
+                // Of a grandparent with several ways to it, once for all of them.
+                if isListed.insert(ObjectIdentifier(parent)).inserted { changed.append(parent) }
+            }
+            next = changed.popFirst()
+            if let next { isListed.remove(ObjectIdentifier(next)) }
+        }
+    }
+
+    /// `child` counts for `weight` units of this. Not if that makes a circle, nor a second time.
+    func addChild(_ child: ProgressState, weight: Int) {
+        if weight <= 0 { return }
+        // In this order, and before the link: of those who close a circle together, the last to link finds it.
+        content.withLock { $0.machine.expectChild() }
+        enum Link {
+            case done, before, perhapsCircle
+        }
+        let link = child.content.withLock { content -> Link in
+            if content.parents.contains(where: { $0.state === self }) { return .before }
+            content.parents.append(Parent(state: self))
+            return content.machine.mayHaveChildren ? .perhapsCircle : .done
+        }
+        if case .before = link { return }
+        if case .perhapsCircle = link, isBelow(child) {
+            child.content.withLock { $0.parents.removeAll { $0.state === self } }
+            return
+        }
+        // What the child passes up before this finds nobody; hence once more.
+        report { $0.addChild(child.number, weight: weight) }
+        child.passUpwards()
+    }
+
+    /// Whether it is `state` or among what that counts as its children, at any depth.
+    private func isBelow(_ state: ProgressState) -> Bool {
+        var seen: Set<ObjectIdentifier> = []
+        var open = [self]
+        while let next = open.popLast() {
+            if next === state { return true }
+            guard seen.insert(ObjectIdentifier(next)).inserted else { continue }
+            open.append(contentsOf: next.content.withLock { $0.livingParents })
+        }
+        return false
+    }
+
+    // MARK: Waiting
+
+    func next(after last: OperationProgress?) -> Machine.Next { content.withLock { $0.machine.next(after: last) } }
+
+    /// Returns when there may be something after `last`, or the task is cancelled.
+    nonisolated(nonsending) func wait(_ id: UInt64, after last: OperationProgress?) async {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { waiter in
+                if !content.withLock({ $0.machine.wait(id, after: last, waiter) }) {
+                    resume(waiter)
+                } else if Task.isCancelled {
+                    // Cancelled before it waited: the handler may have come too early.
+                    stopWaiting(id)
+                }
+            }
+            Handover.didAwait(self)
+        } onCancel: {
+            stopWaiting(id)
+        }
+    }
+
+    private func stopWaiting(_ id: UInt64) {
+        if let waiter = content.withLock({ $0.machine.stopWaiting(id) }) { resume(waiter) }
+    }
+
+    private func resume(_ waiter: Waiter) {
+        Handover.willResume(self)
+        waiter.resume()
+    }
+}

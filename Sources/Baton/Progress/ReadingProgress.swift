@@ -1,0 +1,35 @@
+extension AnyOperation {
+    /// How far it has come, now. Without reports from its body: 0, and 1 once it has succeeded.
+    ///
+    /// Bodies report with ``OperationContext/progress``. May be read before the add and after the finish. A failure or a
+    /// cancel leaves it where it was.
+    public final var progress: OperationProgress {
+        let (state, ending) = life.withLock { ($0.details?.progress, progressEnding($0)) }
+        guard let state else { return ProgressState.Machine(ending: ending).value }
+        // Whoever finishes it is on the way to do this.
+        if let ending { state.end(ending) }
+        return state.value
+    }
+
+    /// Its progress, now and whenever it changes, the newest only, up to the outcome.
+    ///
+    /// May be asked for at any time, and any number of times. Iterating does not keep the operation alive.
+    public final var progressUpdates: OperationProgressUpdates { OperationProgressUpdates(state: progressState) }
+
+    /// Made when somebody first wants it.
+    final var progressState: ProgressState {
+        let (state, ending) = life.withLock { life in
+            let (details, ending) = (life.madeDetails(), progressEnding(life))
+            let state = details.progress ?? ProgressState(ending: ending)
+            details.progress = state
+            return (state, ending)
+        }
+        if let ending { state.end(ending) }
+        return state
+    }
+
+    /// Nil: it has not finished.
+    private final func progressEnding(_ life: Lifecycle) -> ProgressState.Machine.Ending? {
+        life.phase == .finished ? (hasFailed ? .failed : .succeeded) : nil
+    }
+}

@@ -1,0 +1,335 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(1))) struct WeightedChildrenTests {
+    private let stage = Stage()
+
+    @Test func aChildCountsInPartWhileItRunsAndThenInFull() {
+        let half = Gate()
+        let all = Gate()
+        let after = EventLog<String>()
+        let parent = AsyncOperation { context in
+            context.progress.totalUnitCount = 10
+            context.progress.advance()
+            try await context.run(
+                AsyncOperation { context in
+                    context.progress.report(completed: 1, of: 2)
+                    await half.wait()
+                }, weight: 4)
+            after("\(context.operation.progress)")
+            await all.wait()
+        }
+        stage.run(parent)
+        #expect("\(parent.progress)" == "1 of 10 (30 %)")
+        half.open()
+        stage.steps.runAll()
+        #expect("\(parent.progress)" == "5 of 10 (50 %)")
+        #expect(after.events == ["5 of 10 (50 %)"], "Already when the run returns.")
+        all.open()
+        stage.steps.runAll()
+        #expect("\(parent.progress)" == "10 of 10 (100 %)")
+    }
+
+    @Test func withoutATotalItIsTheSumOfTheWeights() {
+        let gate = Gate()
+        let parent = AsyncOperation { context in
+            try await context.run(AsyncOperation {}, weight: 1)
+            try await context.run(AsyncOperation {}, weight: 2)
+            await gate.wait()
+        }
+        stage.run(parent)
+        #expect("\(parent.progress)" == "3 of 3 (100 %)")
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test func aChildThatFailsCountsForWhatItHadReached() {
+        let gate = Gate()
+        let parent = AsyncOperation { context in
+            context.progress.totalUnitCount = 8
+            try? await context.run(
+                AsyncOperation { context in
+                    context.progress.report(completed: 1, of: 2)
+                    throw Oops()
+                }, weight: 4)
+            context.progress.advance()
+            await gate.wait()
+        }
+        stage.run(parent)
+        #expect("\(parent.progress)" == "1 of 8 (37 %)")
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test func theDeepestReachesTheTop() {
+        let gate = Gate()
+        let top = AsyncOperation { context in
+            context.progress.totalUnitCount = 2
+            try await context.run(
+                AsyncOperation { context in
+                    context.progress.totalUnitCount = 2
+                    try await context.run(
+                        AsyncOperation { context in
+                            context.progress.report(completed: 1, of: 2)
+                            await gate.wait()
+                        }, weight: 1)
+                }, weight: 1)
+        }
+        stage.run(top)
+        #expect(top.progress.fractionCompleted == 0.125)
+        gate.open()
+        stage.steps.runAll()
+        #expect(top.progress.fractionCompleted == 1)
+    }
+
+    /// One that runs otherwise: added before, to be added, or finished.
+    @Test func operationsThatAreRunOtherwiseCount() {
+        let parent = OperationContext(queue: stage.queue)
+        let (early, late, done) = (stage.noting("early"), stage.noting("late"), stage.noting("done"))
+        let failed = AsyncOperation { throw Oops() }
+        stage.run(done, failed)
+        parent.progress.addChild(done, weight: 1)
+        parent.progress.addChild(failed, weight: 1)
+        parent.progress.addChild(early, weight: 1)
+        stage.queue.isSuspended = true
+        stage.queue.add(late)
+        parent.progress.addChild(late, weight: 1)
+        #expect("\(parent.operation.progress)" == "1 of 4 (25 %)")
+        stage.queue.isSuspended = false
+        stage.run(early)
+        #expect("\(parent.operation.progress)" == "3 of 4 (75 %)")
+    }
+
+    @Test func aChildThatIsCancelledOrReleasedUnfinishedStaysWhereItWas() {
+        let parent = OperationContext(queue: stage.queue)
+        do {
+            let released = OperationContext(queue: stage.queue)
+            parent.progress.addChild(released.operation, weight: 2)
+            released.progress.report(completed: 1, of: 2)
+        }
+        let cancelled = OperationContext(queue: stage.queue)
+        parent.progress.addChild(cancelled.operation, weight: 2)
+        cancelled.operation.cancel()
+        #expect("\(parent.operation.progress)" == "0 of 4 (25 %)")
+    }
+
+    @Test func aChildMayCountForSeveral() {
+        let (child, one, two) = (stage.noting("child"), OperationContext(), OperationContext())
+        one.progress.addChild(child, weight: 1)
+        two.progress.addChild(child, weight: 7)
+        stage.run(child)
+        #expect("\(one.operation.progress)" == "1 of 1 (100 %)")
+        #expect("\(two.operation.progress)" == "7 of 7 (100 %)")
+    }
+
+    // MARK: Bad input
+
+    @Test func aChildCountsOnce() {
+        let parent = AsyncOperation { context in
+            let child = AsyncOperation {}
+            context.progress.totalUnitCount = 10
+            try await context.run(child, weight: 2)
+            try await context.run(child, weight: 2)
+            context.progress.addChild(child, weight: 2)
+            #expect(context.progress.completedUnitCount == 2)
+        }
+        stage.run(parent)
+        #expect(parent.ending == "success")
+    }
+
+    @Test(arguments: [0, -1, Int.min]) func aWeightOfNothingCountsNothing(_ weight: Int) {
+        let gate = Gate()
+        let parent = AsyncOperation { context in
+            try await context.run(AsyncOperation {}, weight: weight)
+            await gate.wait()
+        }
+        stage.run(parent)
+        #expect("\(parent.progress)" == "0 %")
+        gate.open()
+        stage.steps.runAll()
+        #expect(parent.ending == "success")
+    }
+
+    @Test func whatWouldCloseACircleChangesNothing() {
+        let contexts = (0..<3).map { _ in OperationContext(queue: stage.queue) }
+        contexts[0].progress.addChild(contexts[0].operation, weight: 1)
+        #expect("\(contexts[0].operation.progress)" == "0 %", "Itself.")
+        contexts[0].progress.addChild(contexts[1].operation, weight: 1)
+        contexts[1].progress.addChild(contexts[2].operation, weight: 1)
+        contexts[2].progress.addChild(contexts[0].operation, weight: 1)
+        #expect(contexts[2].operation.progress.totalUnitCount == nil)
+        contexts[2].progress.report(completed: 1, of: 2)
+        #expect(contexts.map { $0.operation.progress.fractionCompleted } == [0.5, 0.5, 0.5])
+    }
+
+    @Test func aCircleThatIsClosedFromAllSidesAtOnceDoesNotGoRound() async {
+        for _ in 0..<100 {
+            let contexts = (0..<3).map { _ in OperationContext() }
+            await withTaskGroup { group in
+                for index in contexts.indices {
+                    group.addTask {
+                        contexts[index].progress.addChild(contexts[(index + 1) % 3].operation, weight: 1)
+                        contexts[index].progress.advance()
+                    }
+                }
+            }
+            let totals = contexts.map { $0.operation.progress.totalUnitCount }
+            #expect(totals.contains(nil), "\(totals)")
+        }
+    }
+
+    // MARK: Late and deep
+
+    /// While the first parent is told, its reader makes the child report again, on the same thread; then the second parent
+    /// is told of the first report, which is old by now.
+    @Test func anOldFractionDoesNotReplaceANewerOne() async {
+        let (child, first, second) = (OperationContext(), OperationContext(), OperationContext())
+        for parent in [first, second] { parent.progress.addChild(child.operation, weight: 1) }
+        let told = EventLog<Double>()
+        let reader = Task(executorPreference: ImmediateExecutor()) {
+            for await progress in first.operation.progressUpdates {
+                told(progress.fractionCompleted)
+                if progress.fractionCompleted == 0.25 { child.progress.report(completed: 3, of: 4) }
+            }
+        }
+        #expect(told.events == [0])
+        child.progress.report(completed: 1, of: 4)
+        #expect(told.events == [0, 0.25, 0.75])
+        #expect(second.operation.progress.fractionCompleted == 0.75)
+        reader.cancel()
+        await reader.value
+    }
+
+    @Test func childrenThatReportAtOnceAddUp() async {
+        let parent = OperationContext()
+        parent.progress.totalUnitCount = 800
+        let children = (0..<8).map { _ in OperationContext() }
+        await withTaskGroup { group in
+            for child in children {
+                group.addTask {
+                    parent.progress.addChild(child.operation, weight: 100)
+                    child.progress.totalUnitCount = 2000
+                    await withTaskGroup { group in
+                        for _ in 0..<2 {
+                            group.addTask { for _ in 0..<500 { child.progress.advance() } }
+                        }
+                    }
+                }
+            }
+        }
+        #expect("\(parent.operation.progress)" == "0 of 800 (50 %)")
+        #expect(parent.operation.progress.fractionCompleted == 0.5)
+    }
+
+    @Test func childrenOfARunThatSucceedAtOnceAddUp() async throws {
+        let queue = AsyncOperationQueue()
+        let counts = EventLog<Int>()
+        let parent = AsyncOperation { context in
+            context.progress.totalUnitCount = 2000
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<100 {
+                    group.addTask {
+                        let child = AsyncOperation { context in context.progress.report(completed: 1, of: 3) }
+                        try await context.run(child, weight: 10)
+                        counts(context.progress.completedUnitCount)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            counts(context.progress.completedUnitCount)
+        }
+        _ = try await queue.run(parent)
+        #expect(counts.events.last == 1000)
+        #expect(counts.events.allSatisfy { $0 >= 10 })
+        await queue.waitUntilIdle()
+    }
+
+    @Test func aHundredThousandLevelsArePassedInALoop() {
+        var levels = [OperationContext()]
+        for _ in 0..<100_000 {
+            let child = OperationContext()
+            levels.last!.progress.addChild(child.operation, weight: 1)
+            levels.append(child)
+        }
+        levels.last!.progress.report(completed: 1, of: 2)
+        #expect(levels[0].operation.progress.fractionCompleted == 0.5)
+        levels.last!.operation.cancel()
+        #expect(levels[0].operation.progress.fractionCompleted == 0.5)
+        levels.removeLast(50_000)
+        levels = []
+    }
+
+    @Test func runsNestedDeepReachTheTop() async throws {
+        let gate = Gate()
+        @Sendable func nest(_ depth: Int) -> AsyncOperation<Void> {
+            AsyncOperation { context in
+                if depth == 0 {
+                    context.progress.report(completed: 1, of: 2)
+                    await gate.wait()
+                } else {
+                    try await context.run(nest(depth - 1), weight: 1)
+                }
+            }
+        }
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let top = nest(10_000)
+        queue.add(top)
+        await gate.waitForWaiters(count: 1)
+        #expect("\(top.progress)" == "0 of 1 (50 %)")
+        gate.open()
+        try await top.value
+        #expect("\(top.progress)" == "1 of 1 (100 %)")
+        await queue.waitUntilIdle()
+    }
+
+    /// Two ways from each of 40 levels to the next: each way by itself would take a million years.
+    @Test func manyWaysToTheTopAreNotEachGone() {
+        let levels = (0...40).map { _ in (OperationContext(), OperationContext()) }
+        for (upper, lower) in zip(levels, levels.dropFirst()) {
+            for parent in [upper.0, upper.1] {
+                for child in [lower.0, lower.1] { parent.progress.addChild(child.operation, weight: 1) }
+            }
+        }
+        for bottom in [levels[40].0, levels[40].1] { bottom.progress.report(completed: 1, of: 2) }
+        #expect(levels[0].0.operation.progress.fractionCompleted == 0.5)
+    }
+
+    // MARK: Lifetimes
+
+    @Test func neitherKeepsTheOtherAlive() {
+        let tokens = Tokens()
+        let child = AsyncOperation {}
+        do {
+            let token = tokens.make()
+            let parent = AsyncOperation { token.touch() }
+            ProgressReporter(state: parent.progressState).addChild(child, weight: 1)
+            #expect(tokens.alive == 1)
+        }
+        #expect(tokens.alive == 0)
+        let parent = AsyncOperation {}
+        do {
+            let token = tokens.make()
+            let child = AsyncOperation { token.touch() }
+            ProgressReporter(state: parent.progressState).addChild(child, weight: 1)
+            #expect(tokens.alive == 1)
+        }
+        #expect(tokens.alive == 0)
+        stage.run(child, parent)
+    }
+
+    @Test func nothingIsLeftOfParentAndChildStates() {
+        weak var parentState: ProgressState?
+        weak var childState: ProgressState?
+        do {
+            let child = stage.noting("child")
+            let parent = AsyncOperation { context in try await context.run(child, weight: 1) }
+            (parentState, childState) = (parent.progressState, child.progressState)
+            stage.run(parent)
+            #expect(parent.ending == "success")
+        }
+        #expect(parentState == nil)
+        #expect(childState == nil)
+    }
+}
