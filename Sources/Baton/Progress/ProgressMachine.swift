@@ -109,7 +109,7 @@ struct ProgressMachine<Waiter> {
         // Not found: it has ended, and this comes too late. Older: two threads passed one another on their way up.
         guard var child = children[number], standing.version > child.version else { return }
         let fraction = Self.scaled(standing.fraction)
-        // Wraps instead of trapping, for more weights than fit; the way back makes it right again.
+        // Wraps instead of trapping, which takes 2²⁴ children of weight `Int.max`; the way back makes it right again.
         partialUnits &+= (fraction - child.fraction) * Int128(child.weight)
         child.version = standing.version
         child.fraction = fraction

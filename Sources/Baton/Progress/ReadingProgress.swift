@@ -18,14 +18,13 @@ extension AnyOperation {
 
     /// Made when somebody first wants it.
     final var progressState: ProgressState {
-        let (state, ending) = life.withLock { life in
-            let (details, ending) = (life.madeDetails(), progressEnding(life))
-            let state = details.progress ?? ProgressState(ending: ending)
+        life.withLock { life in
+            let details = life.madeDetails()
+            if let state = details.progress { return state }
+            let state = ProgressState(ending: progressEnding(life))
             details.progress = state
-            return (state, ending)
+            return state
         }
-        if let ending { state.end(ending) }
-        return state
     }
 
     /// Nil: it has not finished.

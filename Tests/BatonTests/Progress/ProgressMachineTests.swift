@@ -87,6 +87,7 @@ import Testing
         Row("less than nothing done", [.report(-3, of: 10)], "0 of 10 (0 %)"),
         Row("less than nothing done, without a total", [.completed(-3)], "0 %"),
         Row("less than nothing in all", [.report(3, of: -10)], "0 of 0 (0 %)"),
+        Row("less than nothing in all, set by itself", [.total(-10), .advance(3)], "0 of 0 (0 %)"),
         Row("an advance below 0", [.report(3, of: 10), .advance(-2)], "3 of 10 (30 %)"),
         Row("an advance by Int.min", [.report(3, of: 10), .advance(.min)], "3 of 10 (30 %)"),
         Row("a total of 0", [.report(3, of: 0)], "0 of 0 (0 %)"),
