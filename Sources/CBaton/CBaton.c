@@ -1,4 +1,8 @@
+// For pthread_setname_np.
+#define _GNU_SOURCE
+
 #include "CBaton.h"
+#include <pthread.h>
 #include <stdio.h>
 
 #ifndef __has_feature
@@ -21,3 +25,13 @@ void *baton_thread_word(void) { return word; }
 void baton_set_thread_word(void *new_word) { word = new_word; }
 
 void baton_complain(const char *text) { fprintf(stderr, "%s\n", text); }
+
+void baton_name_thread(const char *name) {
+#if defined(__APPLE__)
+    pthread_setname_np(name);
+#elif defined(__linux__)
+    pthread_setname_np(pthread_self(), name);
+#else
+    (void)name;
+#endif
+}

@@ -13,6 +13,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case removedInput(OperationReference)
         /// `maxConcurrentOperationCount` must be at least 1. The number is the one that was refused.
         case invalidWidth(Int)
+        /// A ``ThreadExecutor`` has at least 1 thread. The number is the one that was refused.
+        case invalidThreadCount(Int)
         /// `maxWaitingOperationCount` must be at least 1. The number is the one that was refused.
         case invalidWaitingLimit(Int)
         /// `context.run` was called after the body had returned.
@@ -25,7 +27,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case leftBodyOut
         /// A callback body called its `finish` a second time.
         case finishedTwice
-        /// A body or a handler called `waitUntilIdle()`, `drain()` or `shutdown(within:)` of its own queue, which is not idle before that has returned.
+        /// A body or a handler called `waitUntilIdle()`, `drain()` or `shutdown(within:)` of its own queue, which is not
+        /// idle before that has returned.
         case waitedForItsOwnQueue
     }
 
@@ -62,6 +65,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
             "the dependency on \(source) hands over an input and cannot be removed; nothing was changed"
         case .invalidWidth(let width):
             "maxConcurrentOperationCount cannot be \(width); the old value stays. Use 1 or more, or isSuspended to pause"
+        case .invalidThreadCount(let count):
+            "a ThreadExecutor cannot have \(count) threads; it was made with 1. Ask for 1 or more"
         case .invalidWaitingLimit(let limit):
             "maxWaitingOperationCount cannot be \(limit); the old value stays. Use 1 or more"
         case .ranAfterTheEnd:

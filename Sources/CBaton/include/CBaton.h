@@ -1,4 +1,5 @@
-// What Swift cannot say itself: two notes to ThreadSanitizer, one word per thread, a line on standard error.
+// What Swift cannot say itself: two notes to ThreadSanitizer, one word per thread, a thread's name, a line on
+// standard error.
 #pragma once
 
 /// What was written before `baton_tsan_release(p)` is seen after `baton_tsan_acquire(p)`. Both do nothing
@@ -12,3 +13,6 @@ void baton_set_thread_word(void *_Nullable word);
 
 /// Writes the text and a newline to standard error, in one call.
 void baton_complain(const char *_Nonnull text);
+
+/// Names the calling thread: at most 15 bytes, else Linux refuses.
+void baton_name_thread(const char *_Nonnull name);

@@ -28,6 +28,11 @@ final class StepExecutor: DeterministicTaskExecutor {
         return count
     }
 
+    /// Gives the job that has waited longest to another executor.
+    func handOver(to other: any TaskExecutor) {
+        if let job = jobs.withLock({ $0.popFirst() }) { other.enqueue(job) }
+    }
+
     /// Begins a task whose jobs are among those to step through.
     @discardableResult
     func task<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Task<Value, Never> {
