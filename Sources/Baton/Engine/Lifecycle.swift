@@ -139,6 +139,10 @@ struct Lifecycle {
         return true
     }
 
+    /// The end of a run. Nil: `willFinish` handlers stand between the outcome and its publication.
+    @inline(__always)
+    mutating func finishRun() -> Ending? { details != nil && beginFinishing() ? nil : finish() }
+
     struct Ending {
         var dependents: Dependents
         var hasDetails: Bool

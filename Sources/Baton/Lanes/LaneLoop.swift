@@ -18,12 +18,10 @@ extension QueueCore {
             case .endedBefore: break
             case .plain(let body):
                 await body(operation.takeUnretainedValue())
-                task.running = nil
-                run = finish(operation)
+                if !finish(operation, task, &run) { await finishLater(operation, &run) }
             case .surrounded:
                 await runSurrounded(operation.takeUnretainedValue())
-                task.running = nil
-                run = finish(operation)
+                if !finish(operation, task, &run) { await finishLater(operation, &run) }
             }
 
             if run.spendsLane {
@@ -79,16 +77,26 @@ extension QueueCore {
         }
     }
 
+    /// False: `willFinish` handlers come first.
     @inline(__always)
-    private func finish(_ current: Unmanaged<AnyOperation>) -> Run {
-        current._withUnsafeGuaranteedRef { operation in
-            let ending = operation.life.withLock { $0.finish() }
-            return Run(
+    private func finish(_ current: Unmanaged<AnyOperation>, _ task: OwnTask?, _ run: inout Run) -> Bool {
+        task?.running = nil
+        return current._withUnsafeGuaranteedRef { operation in
+            guard let ending = operation.life.withLock({ $0.finishRun() }) else { return false }
+            run = Run(
                 follower: settle(operation, ending, continuing: true),
                 spendsLane: ending.isCancelled || ending.hasOpenWaits,
                 holdsSlot: !ending.hasOpenWaits
             )
+            return true
         }
+    }
+
+    @inline(never)
+    private nonisolated(nonsending) func finishLater(_ current: Unmanaged<AnyOperation>, _ run: inout Run) async {
+        await callHandlersBeforeFinish(of: current)
+        // They have returned, and later ones hold nothing back.
+        _ = finish(current, nil, &run)
     }
 
     /// Not if a higher priority waits, or the queue is suspended, or the budget is spent while others wait.

@@ -2,7 +2,7 @@ import Synchronization
 
 /// What is around the body of few operations: rules and handlers of the operation, hooks of the queue.
 extension QueueCore {
-    /// Everything between taking an operation up and publishing its outcome. On the task of its lane.
+    /// Everything between taking an operation up and its outcome. On the task of its lane.
     nonisolated(nonsending) func runSurrounded(_ operation: AnyOperation) async {
         if let unmet = operation.unmetPolicy {
             operation.bodyWasSkipped(.skipped(unmet))
@@ -18,11 +18,11 @@ extension QueueCore {
                 }
             }
         }
-        if operation.life.withLock({ $0.beginFinishing() }) {
-            // The lane's own task may be cancelled. The lane holds the operation.
-            let operation = Unmanaged.passUnretained(operation)
-            await spawner.spawn { await operation.takeUnretainedValue().callHandlersBeforeFinish(self) }.value
-        }
+    }
+
+    /// Those that come meanwhile included. The lane holds the operation; its own task may be cancelled.
+    nonisolated(nonsending) func callHandlersBeforeFinish(of operation: Unmanaged<AnyOperation>) async {
+        await spawner.spawn { await operation.takeUnretainedValue().callHandlersBeforeFinish(self) }.value
     }
 
     private func tellStart(of operation: AnyOperation) {
