@@ -161,10 +161,7 @@ extension AnyOperation {
             progress = details.progress
             let waiters = details.waiters
             details.waiters = []
-            // One that was cancelled before it ran has not told of it yet.
-            let toldOfCancel = life.isCancelled && details.handlers.reach(.cancel)
-            let toldOfFinish = details.handlers.reach(.finish)
-            return (waiters, toldOfCancel || toldOfFinish)
+            return (waiters, reachPast(life))
         }
         progress?.end(hasFailed ? .failed : .succeeded)
         for waiter in waiters { waiter.outcomeCame(of: self) }

@@ -17,6 +17,8 @@ struct Lifecycle {
     private(set) var isUpstreamAdded = false
     /// A lane has taken it up. It stays true after the finish.
     private(set) var hasBegun = false
+    /// A lane has taken it up, and nobody knows yet whether its body will run.
+    private(set) var isStartOpen = false
     private let inputs: UInt32
     /// The lane whose task runs the body. The lane outlives the phase in which this is set.
     private(set) unowned(unsafe) var lane: Lane?
@@ -94,13 +96,19 @@ struct Lifecycle {
             phase = .executing
             hasBegun = true
             self.lane = lane
-            return if let details, details.surroundsBody { .withDetails } else { .plain }
+            isStartOpen = details?.surroundsBody ?? false
+            return isStartOpen ? .withDetails : .plain
         case .finished, .finishing, .created, .executing: return .endedBefore
         }
     }
 
+    mutating func bodyStarts() { isStartOpen = false }
+
     /// A rule kept the body from running.
-    mutating func bodyWasSkipped() { hasBegun = false }
+    mutating func bodyWasSkipped() {
+        isStartOpen = false
+        hasBegun = false
+    }
 
     /// Its body or its last handlers run. One that ended before it ran has no lane, and so no slot to lend.
     var canWait: Bool { phase == .executing || phase == .finishing }

@@ -27,7 +27,11 @@ extension QueueCore {
 
     private func tellStart(of operation: AnyOperation) {
         note(.started, operation)
-        if operation.life.withLock({ $0.details?.handlers.reach(.start) ?? false }) { operation.deliver(from: self) }
+        let delivers = operation.life.withLock { life in
+            life.bodyStarts()
+            return operation.reachPast(life)
+        }
+        if delivers { operation.deliver(from: self) }
     }
 
     private nonisolated(nonsending) func run(

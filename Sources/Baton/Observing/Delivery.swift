@@ -3,12 +3,12 @@
 extension AnyOperation {
     /// Adds a handler, early or late. One whose moment has passed is called all the same.
     final func addHandler(at moment: HandlerList.Moment, _ handler: @escaping HandlerList.Call) {
-        register { life in life.madeDetails().handlers.add(at: moment, isPast: isPast(moment, life), handler) }
+        register { handlers, _ in handlers.add(at: moment, handler) }
     }
 
     final func addHandlerBeforeFinish(_ handler: @escaping HandlerList.Call) {
-        register { life in
-            life.madeDetails().handlers.addBeforeFinish(isFinished: life.phase == .finished, handler)
+        register { handlers, isFinished in
+            if isFinished { handlers.add(at: .finish, handler) } else { handlers.addBeforeFinish(handler) }
         }
     }
 
@@ -18,25 +18,35 @@ extension AnyOperation {
         }
     }
 
-    private final func register(_ handler: (inout Lifecycle) -> Bool) {
+    private final func register(_ add: (inout HandlerList, _ isFinished: Bool) -> Void) {
         let (delivers, core) = life.withLock { life in
-            (handler(&life), life.isUnderWay ? self.core : nil)
+            add(&life.madeDetails().handlers, life.phase == .finished)
+            return (reachPast(life), life.isUnderWay ? self.core : nil)
         }
         if delivers { deliver(from: core ?? QueueDirectory.find(queueNumber)) }
     }
 
-    /// Locked by the caller.
-    private final func isPast(_ moment: HandlerList.Moment, _ life: Lifecycle) -> Bool {
-        switch moment {
-        case .start: life.hasBegun && (life.phase != .executing || inputsHaveOutputs(life))
-        case .cancel: life.isCancelled
-        case .finish: life.phase == .finished
+    /// The handlers of what has come to pass are due, in the order in which it came, whoever notices first. Locked by the
+    /// caller, who delivers if this says so.
+    final func reachPast(_ life: Lifecycle) -> Bool {
+        guard let details = life.details else { return false }
+        // A cancel that comes between the lane and the body is told after the start.
+        if !life.isStartOpen {
+            if life.hasBegun, life.phase != .executing || inputsHaveOutputs(life) { details.handlers.reach(.start) }
+            if life.isCancelled { details.handlers.reach(.cancel) }
         }
+        if life.phase == .finished { details.handlers.reach(.finish) }
+        return details.handlers.isDue
     }
 
-    /// The list says that nobody else delivers.
+    /// Calls what is due, unless somebody else does.
     final func deliver(from core: QueueCore?) {
+        // Counted first: an operation whose delivery has begun may leave the queue, which then must not be idle.
         core?.deliveryBegan()
+        if !life.withLock({ $0.madeDetails().handlers.startDelivery() }) {
+            core?.deliveryEnded()
+            return
+        }
         let operation = Unmanaged.passRetained(self)
         guard let core else {
             Spawner.anywhere.spawn {
@@ -51,6 +61,14 @@ extension AnyOperation {
             operation.release()
             core.deliveryEnded()
         }
+    }
+
+    final func tellOfProduct(_ product: AnyOperation, from core: QueueCore) {
+        let delivers = life.withLock { life in
+            life.details?.handlers.reachProduct(product)
+            return life.details?.handlers.isDue ?? false
+        }
+        if delivers { deliver(from: core) }
     }
 
     private final func callHandlers() async {

@@ -24,33 +24,25 @@ struct HandlerList {
     private var isDelivering = false
     /// The last `willFinish` handler has returned; later ones come too late to hold anything back.
     private var isDecidedFinally = false
-    /// One of them has to be called before the body, or before its outcome is published.
+    /// One of them has to be called before the body.
     private(set) var surroundBody = false
 
-    // MARK: Registering. True: the caller starts a delivery.
+    // MARK: Registering
 
-    mutating func add(at moment: Moment, isPast: Bool, _ call: @escaping Call) -> Bool {
-        if isPast {
-            due.append(call)
-            return startDelivery()
-        }
+    mutating func add(at moment: Moment, _ call: @escaping Call) {
         registered.append(Registered(moment: moment, call: call))
         if moment == .start { surroundBody = true }
-        return false
     }
 
-    mutating func addBeforeFinish(isFinished: Bool, _ call: @escaping Call) -> Bool {
-        if isFinished || isDecidedFinally { return add(at: .finish, isPast: isFinished, call) }
-        beforeFinish.append(call)
-        surroundBody = true
-        return false
+    mutating func addBeforeFinish(_ call: @escaping Call) {
+        if isDecidedFinally { add(at: .finish, call) } else { beforeFinish.append(call) }
     }
 
     mutating func addForProducts(_ call: @escaping ProductCall) { forProducts.append(call) }
 
-    // MARK: Moments. True: the caller starts a delivery.
+    // MARK: Moments
 
-    mutating func reach(_ moment: Moment) -> Bool {
+    mutating func reach(_ moment: Moment) {
         due += registered.filter { $0.moment == moment }.map(\.call)
         if moment == .finish {
             registered = []
@@ -58,21 +50,23 @@ struct HandlerList {
         } else {
             registered.removeAll { $0.moment == moment }
         }
-        return startDelivery()
     }
 
-    mutating func reachProduct(_ product: AnyOperation) -> Bool {
+    mutating func reachProduct(_ product: AnyOperation) {
         due += forProducts.map { call in { _ in await call(product) } }
-        return startDelivery()
-    }
-
-    private mutating func startDelivery() -> Bool {
-        if due.isEmpty || isDelivering { return false }
-        isDelivering = true
-        return true
     }
 
     // MARK: Delivering
+
+    /// Somebody has to start a delivery.
+    var isDue: Bool { !due.isEmpty && !isDelivering }
+
+    /// False: there is nothing to deliver, or somebody else does.
+    mutating func startDelivery() -> Bool {
+        guard isDue else { return false }
+        isDelivering = true
+        return true
+    }
 
     /// Nil: the delivery is over.
     mutating func nextDue() -> Call? {
@@ -82,6 +76,8 @@ struct HandlerList {
         }
         return due.removeFirst()
     }
+
+    // MARK: Before the finish
 
     /// The outcome is decided. False: no handler stands between it and its publication.
     mutating func beginFinishing() -> Bool { !beforeFinish.isEmpty }

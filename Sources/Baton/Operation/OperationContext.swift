@@ -72,9 +72,7 @@ extension OperationContext {
         if let directCall { return product.add(to: directCall.queue, file: file, line: line) }
         let core = try runningCore(else: .producedAfterTheEnd)
         let added = core.addWithUpstream(product, from: .produced, CallSite(file: file, line: line))
-        if added.last === product, operation.life.withLock({ $0.details?.handlers.reachProduct(product) ?? false }) {
-            operation.deliver(from: core)
-        }
+        if added.last === product { operation.tellOfProduct(product, from: core) }
         return product
     }
 

@@ -11,7 +11,7 @@ import Testing
         if phase == .added { return life }
         if let lane { _ = life.begin(on: lane) }
         if phase == .finishing {
-            _ = life.madeDetails().handlers.addBeforeFinish(isFinished: false) { _ in }
+            life.madeDetails().handlers.addBeforeFinish { _ in }
             let isHeldBack = life.beginFinishing()
             #expect(isHeldBack)
         }
