@@ -176,7 +176,8 @@ extension QueueCore {
     /// The last handle is gone.
     fileprivate func handleReleased() {
         let stranded = state.withLock { state in
-            state.scheduler.isSuspended ? state.roster.members().filter { !$0.isChild } : []
+            state.isReleased = true
+            return state.scheduler.isSuspended ? state.roster.members().filter { !$0.isChild } : []
         }
         for operation in stranded { operation.endBeforeRun(with: .queueReleased)?.settle() }
     }

@@ -19,10 +19,16 @@ extension QueueCore {
         while batch.count > 0 || batch.ready != nil { enter(&batch) }
     }
 
-    func add(_ operation: AnyOperation, _ callSite: CallSite?) {
+    /// False: the queue has been shut down, and the operation has ended.
+    @discardableResult
+    func add(_ operation: AnyOperation, _ callSite: CallSite?) -> Bool {
         var batch = Batch(origin: .outside)
         claim(.passRetained(operation), callSite, &batch)
-        while batch.count > 0 || batch.ready != nil { enter(&batch) }
+        var isTaken = true
+        while batch.count > 0 || batch.ready != nil {
+            if !enter(&batch) { isTaken = false }
+        }
+        return isTaken
     }
 
     /// Adds one that also waits for what `sources` finds in the same step in which the operation enters.
@@ -30,13 +36,15 @@ extension QueueCore {
         var batch = Batch(origin: .outside)
         claim(.passRetained(operation), callSite, &batch)
         guard let claimed = batch.claimed else { return }
-        let (isClosed, sources) = change { state in
+        let (door, sources) = change { state in
+            let door = state.door(for: .outside)
             let found = sources(&state)
             enter(claimed, &state)
-            return (state.closing != .not, found)
+            return (door, found)
         }
         operation.life.withLock { _ in for source in sources { operation.edges.append(source) } }
-        if isClosed { pass(operation, .closed) }
+        // What it would stand behind is among the sources.
+        if case .closed = door { pass(operation, door) }
         batch = Batch(origin: .outside)
         link(claimed, isLinked: false, &batch)
         while batch.ready != nil { enter(&batch) }
@@ -100,7 +108,9 @@ extension QueueCore {
     }
 
     /// One lock: enters what was claimed, and lists what is ready, from the batch before or because it has no dependencies.
-    private func enter(_ batch: inout Batch) {
+    /// False: the door is closed for those that were claimed.
+    @discardableResult
+    private func enter(_ batch: inout Batch) -> Bool {
         let (claimed, ready) = (batch.claimed, batch.ready)
         batch = Batch(origin: batch.origin)
         // Those with dependencies, and those whose end has come in between.
@@ -112,7 +122,7 @@ extension QueueCore {
             forEach(claimed) { operation in
                 enter(operation, &state)
                 let isListed = operation._withUnsafeGuaranteedRef { operation in
-                    guard door == .open, operation.edges.isEmpty else { return false }
+                    guard door.isOpen, operation.edges.isEmpty else { return false }
                     return !operation.countdown.linked(missed: 0).wasEnded
                 }
                 if isListed {
@@ -125,8 +135,10 @@ extension QueueCore {
         }
         forEach(rest) { operation in
             operation._withUnsafeGuaranteedRef { pass($0, door) }
-            link(operation, isLinked: door == .open, &batch)
+            link(operation, isLinked: door.isOpen, &batch)
         }
+        if case .closed = door { return claimed == nil }
+        return true
     }
 
     @inline(__always)

@@ -23,11 +23,9 @@ extension AsyncOperationQueue {
 extension QueueCore {
     fileprivate func addBarrier(_ barrier: AnyOperation, _ callSite: CallSite?) {
         addAlone(barrier, callSite) { state in
-            let earlier = state.roster.members()
-            // Released after unlocking, by the caller.
-            let former = state.barrier
-            state.barrier = barrier
-            return former.map { earlier + [$0] } ?? earlier
+            state.barriers.append(barrier)
+            return state.roster.members()
         }
+        forgetFinishedBarriers()
     }
 }

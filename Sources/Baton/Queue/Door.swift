@@ -10,18 +10,17 @@ enum Origin {
 }
 
 /// What stands between an add and the queue.
-enum Door: Equatable {
+enum Door {
     case open
-    /// It starts after this one.
-    case behind(AnyOperation)
-    /// It does not run.
-    case closed
+    /// It starts after these.
+    case behind([AnyOperation])
+    /// It does not run, and ends with this error.
+    case closed(OperationError)
 
-    static func == (left: Self, right: Self) -> Bool {
-        switch (left, right) {
-        case (.open, .open), (.closed, .closed): true
-        case (.behind(let left), .behind(let right)): left === right
-        case (.open, _), (.behind, _), (.closed, _): false
+    var isOpen: Bool {
+        switch self {
+        case .open: true
+        case .behind, .closed: false
         }
     }
 }
@@ -38,10 +37,19 @@ extension QueueCore.State {
     /// What a body awaits goes before a barrier, because the barrier waits for that body.
     func door(for origin: Origin) -> Door {
         switch (origin, closing) {
-        case (_, .toAll), (.outside, .toOutside): return .closed
-        case (.outside, .not), (.produced, _): return barrier.map { .behind($0) } ?? .open
+        case (_, .toAll), (.outside, .toOutside): return .closed(.queueShutDown)
+        // Nobody could resume it.
+        case (.produced, _) where isReleased && scheduler.isSuspended: return .closed(.queueReleased)
+        case (.outside, .not), (.produced, _): return barriers.isEmpty ? .open : .behind(barriers)
         case (.awaited, _), (.child, _): return .open
         }
+    }
+
+    /// Released after unlocking, by the caller.
+    mutating func takeBarriers() -> [AnyOperation] {
+        if barriers.isEmpty { return [] }
+        defer { barriers = [] }
+        return barriers
     }
 }
 
@@ -51,18 +59,21 @@ extension QueueCore {
     func pass(_ operation: AnyOperation, _ door: Door) {
         switch door {
         case .open: break
-        case .behind(let barrier): stand(operation, behind: barrier)
+        case .behind(let barriers): stand(operation, behind: barriers)
         // The linking finds this end, and settles it.
-        case .closed: _ = operation.endBeforeRun(with: .queueShutDown)
+        case .closed(let error): _ = operation.endBeforeRun(with: error)
         }
     }
 
-    private func stand(_ operation: AnyOperation, behind barrier: AnyOperation) {
-        operation.life.withLock { _ in operation.edges.append(barrier) }
-        if barrier.hasFinished { forget(barrier) }
+    private func stand(_ operation: AnyOperation, behind barriers: [AnyOperation]) {
+        operation.life.withLock { _ in for barrier in barriers { operation.edges.append(barrier) } }
+        if barriers.contains(where: \.hasFinished) { forgetFinishedBarriers() }
     }
 
-    private func forget(_ barrier: AnyOperation) {
-        state.withLock { if $0.barrier === barrier { $0.barrier = nil } }
+    func forgetFinishedBarriers() {
+        let barriers = state.withLock { $0.barriers }
+        let finished = Set(barriers.filter(\.hasFinished).map { ObjectIdentifier($0) })
+        if finished.isEmpty { return }
+        state.withLock { $0.barriers.removeAll { finished.contains(ObjectIdentifier($0)) } }
     }
 }

@@ -13,8 +13,11 @@ final class QueueCore: Sendable {
         var idleWaiters: [UnsafeContinuation<Void, Never>] = []
         var admission = Admission<Submission>()
         var closing = Closing.not
-        /// What is added later starts after this one. It may have finished.
-        var barrier: AnyOperation?
+        /// What is added later starts after these. Some may have finished; several, because a later one that is cancelled
+        /// finishes before an earlier one.
+        var barriers: [AnyOperation] = []
+        /// The last handle has gone.
+        var isReleased = false
 
         var isIdle: Bool { roster.count == 0 && deliveries == 0 }
     }
@@ -116,30 +119,30 @@ final class QueueCore: Sendable {
         state.roster.leave(operation)
         if state.roster.count > 0 { return .ordinary }
         return .last(
-            finished: state.scheduler.takeFinished(), barrier: state.barrier.take(), waking: takeIdleWaiters(&state))
+            finished: state.scheduler.takeFinished(), barriers: state.takeBarriers(), waking: takeIdleWaiters(&state))
     }
 
     enum Departure {
         case ordinary
         /// The queue has no operation left but those that were cancelled while they were ready, and are still listed.
         case last(
-            finished: Unmanaged<AnyOperation>?, barrier: AnyOperation?, waking: [UnsafeContinuation<Void, Never>])
+            finished: Unmanaged<AnyOperation>?, barriers: [AnyOperation], waking: [UnsafeContinuation<Void, Never>])
     }
 
     @inline(__always)
     func left(_ departure: consuming Departure) {
-        if case .last(let finished, let barrier, let idleWaiters) = consume departure {
-            lastLeft(finished, barrier, idleWaiters)
+        if case .last(let finished, let barriers, let idleWaiters) = consume departure {
+            lastLeft(finished, barriers, idleWaiters)
         }
     }
 
     @inline(never)
     private func lastLeft(
-        _ finished: Unmanaged<AnyOperation>?, _ barrier: consuming AnyOperation?,
+        _ finished: Unmanaged<AnyOperation>?, _ barriers: consuming [AnyOperation],
         _ idleWaiters: [UnsafeContinuation<Void, Never>]
     ) {
         Self.release(finished)
-        barrier = nil
+        barriers = []
         resumeIdle(idleWaiters)
         Unmanaged.passUnretained(self).release()
     }

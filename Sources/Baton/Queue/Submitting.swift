@@ -29,16 +29,21 @@ extension AsyncOperationQueue {
         _ operation: AnyOperation, file: StaticString = #fileID, line: UInt = #line
     ) async throws(OperationError) {
         let callSite = CallSite(file: file, line: line)
-        if OwnTask.current?.belongs(to: core) == true { return core.add(operation, callSite) }
+        if OwnTask.current?.belongs(to: core) == true {
+            if !core.add(operation, callSite) { throw .queueShutDown }
+            return
+        }
         switch await core.admission() {
         case .admitted:
-            core.add(operation, callSite)
+            let isTaken = core.add(operation, callSite)
             core.change { $0.admission.hasEntered() }
+            // It was shut down in between.
+            if !isTaken { throw .queueShutDown }
         case .refused:
-            operation.endBeforeRun(with: .queueShutDown)?.settle()
+            core.end(operation, with: .queueShutDown, callSite)
             throw .queueShutDown
         case .abandoned:
-            operation.cancel(reason: .caller)
+            core.end(operation, with: .cancelled(reason: .caller), callSite)
             throw .cancelled(reason: .caller)
         }
     }
@@ -46,6 +51,29 @@ extension AsyncOperationQueue {
 
 extension QueueCore {
     private static let lastSubmission = Atomic<UInt64>(0)
+
+    /// Ends one that nobody has added.
+    fileprivate func end(_ operation: AnyOperation, with error: OperationError, _ callSite: CallSite) {
+        enum Answer {
+            case ended(AnyOperation.EarlyEnd?)
+            case wasAdded
+        }
+        let answer = operation.life.withLock { life -> Answer in
+            switch life.phase {
+            case .created:
+                if case .cancelled(let reason) = error, case .beforeRun = life.cancel() {
+                    life.madeDetails().cancellationReason = reason
+                }
+                return .ended(operation.endBeforeRun(with: error, &life))
+            case .added, .executing: return .wasAdded
+            case .finishing, .finished: return operation.home == nil ? .ended(nil) : .wasAdded
+            }
+        }
+        switch answer {
+        case .ended(let end): end?.settle()
+        case .wasAdded: report(Misuse(.addedTwice, operation: operation.reference, callSite: callSite))
+        }
+    }
 
     nonisolated(nonsending) fileprivate func admission() async -> SubmissionAnswer {
         let id = Self.lastSubmission.wrappingAdd(1, ordering: .relaxed).newValue

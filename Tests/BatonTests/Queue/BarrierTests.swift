@@ -176,4 +176,20 @@ import Testing
         await queue.waitUntilIdle()
         #expect(violations.count == 0)
     }
+
+    /// The second barrier is cancelled while the first still waits: what comes after both waits for the first.
+    @Test func aCancelledBarrierLeavesTheEarlierOneInPlace() {
+        let stage = Stage()
+        let gate = Gate()
+        stage.queue.add(stage.waiting("before", at: gate))
+        stage.queue.addBarrier(stage.noting("first"))
+        let second = stage.noting("second")
+        stage.queue.addBarrier(second)
+        second.cancel()
+        stage.run(stage.noting("after"))
+        #expect(stage.ran == ["before"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["before", "first", "after"])
+    }
 }

@@ -197,4 +197,67 @@ import Testing
         #expect(count.count == 4000)
         #expect(most.count <= 8)
     }
+
+    /// Refused by a queue that was shut down, it goes on in the queue to which it was added.
+    @Test func whatWasAddedElsewhereIsLeftAlone() async {
+        let stage = Stage()
+        let gate = Gate()
+        let operation = stage.noting("operation", after: stage.waiting("source", at: gate))
+        operation.add(to: stage.queue)
+        let other = AsyncOperationQueue(onMisuse: { _ in })
+        await other.drain()
+        await #expect(throws: OperationError.self) { try await other.submit(operation) }
+        stage.steps.runAll()
+        #expect(operation.ending == "waiting")
+        #expect(stage.misuseKinds == [])
+        gate.open()
+        stage.steps.runAll()
+        #expect(operation.ending == "success")
+    }
+
+    /// Admitted, then the queue is shut down, then it is added: the caller is told.
+    @Test func oneThatIsAddedTooLateThrows() {
+        let stage = Stage()
+        let gate = Gate()
+        stage.queue.maxWaitingOperationCount = 1
+        stage.queue.isSuspended = true
+        stage.queue.add(stage.waiting("first", at: gate))
+        let late = stage.noting("late")
+        stage.steps.task { [queue = stage.queue, log = stage.log] in
+            do throws(OperationError) { try await queue.submit(late) } catch { log("submit: \(error.inShort)") }
+        }
+        stage.steps.runAll()
+        // Admits it; its task has not gone on when the queue closes.
+        stage.queue.maxWaitingOperationCount = 2
+        let closing = stage.steps.task { [queue = stage.queue] in
+            await queue.drain()
+        }
+        while stage.queue.waitingOperationCount == 1, stage.steps.step() {}
+        _ = closing
+        stage.queue.isSuspended = false
+        gate.open()
+        stage.steps.runAll()
+        #expect(late.hasFinished)
+        #expect(stage.ran.contains("late") != stage.ran.contains { $0.hasPrefix("submit:") })
+    }
+
+    /// A body of a queue that was released while suspended produces: nobody could ever start that.
+    @Test func aProductOfAReleasedSuspendedQueueEnds() {
+        let steps = StepExecutor()
+        let gate = Gate()
+        let product = AsyncOperation("product") {}
+        var queue: AsyncOperationQueue? = AsyncOperationQueue(executor: steps)
+        let body = AsyncOperation("body") { context in
+            await gate.wait()
+            try context.produce(product)
+        }
+        queue?.add(body)
+        steps.runAll()
+        queue?.isSuspended = true
+        queue = nil
+        gate.open()
+        steps.runAll()
+        #expect(body.ending == "success")
+        #expect(product.ending == "queueReleased")
+    }
 }
