@@ -6,6 +6,10 @@ import Baton
 struct Graph: Sendable {
     /// Nobody cancels anything, so that there is one right outcome for each node.
     let isExact: Bool
+    /// Operations are added one after another, in the order of their numbers, so that barriers close no circle.
+    let hasBarriers: Bool
+    /// A hook is around every body.
+    let hasHooks: Bool
     /// Nobody changes a queue's width, so that G23 can be checked.
     var keepsWidths: Bool
     var queues: [QueueNote] = []
@@ -33,18 +37,29 @@ struct Node: Sendable {
     var queue = 0
     /// Only ever added by the bodies that run it.
     var isNested = false
+    /// Only ever produced, by one body.
+    var isProduct = false
+    /// Added as a barrier.
+    var isBarrier = false
+    /// Its body runs elsewhere than its queue says.
+    var hasExecutor = false
     var priority = OperationPriority.normal
     var inputs: [Int] = []
+    var reading = Reading.values
     /// Order edges; one may be there twice, or be an input as well.
-    var order: [Int] = []
+    var order: [OrderEdge] = []
     var steps: [Step] = []
     var throwsAtTheEnd = false
     var handlers = 0
+    /// Of each kind: `didStart` and `didCancel`.
+    var tellers = 0
+    /// `willFinish` handlers.
+    var lastSteps: [LastStep] = []
     /// Its last handler cancels this one.
     var cancelsWhenFinished: Int?
 
     var name: String { "n\(id)" }
-    var sources: [Int] { inputs + order }
+    var sources: [Int] { inputs + order.map(\.source) }
 }
 
 /// What a body does.
@@ -78,6 +93,7 @@ enum Step: Sendable {
     /// Starts a child in a task of its own, and does not await it.
     case abandon(Int)
     case cancel(Int)
+    case produce(Int)
     /// Waits for a gate; when it is cancelled meanwhile, it cancels this one from `onCancel`.
     case cancelWhenCancelled(Int, gate: Int)
 }
@@ -88,14 +104,15 @@ extension Step {
         switch self {
         case .run(let children, _, _): children
         case .abandon(let child): [child]
-        case .yield, .work, .gate, .checkCancellation, .value, .cancel, .cancelWhenCancelled: []
+        case .yield, .work, .gate, .checkCancellation, .value, .cancel, .produce, .cancelWhenCancelled: []
         }
     }
 
     /// The nodes that the body must have in its hands.
     var targets: [Int] {
         switch self {
-        case .value(let target, _), .cancel(let target), .cancelWhenCancelled(let target, _): [target]
+        case .value(let target, _), .cancel(let target), .produce(let target), .cancelWhenCancelled(let target, _):
+            [target]
         case .run, .abandon, .yield, .work, .gate, .checkCancellation: children
         }
     }

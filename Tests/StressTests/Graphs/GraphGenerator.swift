@@ -9,17 +9,26 @@ extension Graph {
         gateCount = dice.number(1...4)
         let mostNodes = dice.isLucky(percent: 5) ? nodeCounts.upperBound * 3 : nodeCounts.upperBound
         let character = Character(&dice)
+        hasBarriers = dice.isLucky(percent: 15)
+        hasHooks = dice.isLucky(percent: 25)
         let queueCount = character.isPlain ? 1 : dice.number(1...4)
         for _ in 0..<queueCount { queues.append(Self.queue(&dice, isExact: isExact, isPlain: character.isPlain)) }
         for id in 0..<dice.number(nodeCounts.lowerBound...mostNodes) {
             var node = Node(id: id)
             node.isNested = dice.isLucky(percent: character.nested)
+            node.isProduct = node.isNested && dice.isLucky(percent: 15)
+            node.isBarrier = hasBarriers && !node.isNested && dice.isLucky(percent: 15)
             node.queue = dice.number(0...queues.count - 1)
             if character.mixesPriorities { node.priority = dice.pick(OperationPriority.allCases) }
             node.handlers = dice.pick([0, 0, 0, 1, 2])
             node.throwsAtTheEnd = dice.isLucky(percent: character.failing)
             if let width = character.layerWidth { addLayer(to: &node, width) } else { addEdges(to: &node, &dice) }
-            for _ in 0..<dice.number(0...character.steps) { node.steps.append(step(of: node, &dice)) }
+            addPolicies(to: &node, &dice, percent: character.policies)
+            surround(&node, &dice, character)
+            if !node.reading.isBodyless {
+                for _ in 0..<dice.number(0...character.steps) { node.steps.append(step(of: node, &dice)) }
+                produce(&node, &dice)
+            }
             nodes.append(node)
         }
         cancelInside(&dice)
@@ -33,6 +42,8 @@ extension Graph {
         let nested: Int
         let failing: Int
         let steps: Int
+        let handlers: Int
+        let policies: Int
         /// Layers of so many nodes, each of which waits for the whole layer before it: many finish at once, for many.
         let layerWidth: Int?
 
@@ -41,6 +52,8 @@ extension Graph {
             mixesPriorities = dice.isLucky(percent: 50)
             nested = isPlain ? 0 : dice.pick([0, 15, 40, 70])
             failing = dice.pick([0, 3, 12])
+            handlers = isPlain ? dice.pick([0, 0, 20]) : dice.pick([0, 10, 40])
+            policies = dice.pick([0, 0, 15, 40])
             layerWidth = dice.isLucky(percent: 10) ? dice.number(2...24) : nil
             steps = isPlain ? 0 : layerWidth == nil ? dice.pick([1, 3, 5]) : 1
         }
@@ -58,20 +71,60 @@ extension Graph {
     /// What the node may wait for: somebody adds it for certain, or the one who adds the node adds it, too.
     private func sources(for node: Node) -> [Int] {
         // The nearest are taken more often, so that there are long paths.
-        let all = nodes.filter { node.isNested || !$0.isNested }.map(\.id)
+        let all = nodes.filter { !$0.isNested || node.isNested && !node.isProduct && !$0.isProduct }.map(\.id)
         return all + all.suffix(4) + all.suffix(4)
     }
 
     private func addEdges(to node: inout Node, _ dice: inout Dice) {
         let sources = sources(for: node)
         node.inputs = dice.some(dice.pick([0, 0, 0, 0, 1, 1, 2, 3, 4]), of: sources)
-        node.order = dice.some(dice.pick([0, 0, 0, 1, 2, 5]), of: sources)
-        if let input = node.inputs.first, dice.isLucky(percent: 10) { node.order.append(input) }
+        node.order = dice.some(dice.pick([0, 0, 0, 1, 2, 5]), of: sources).map { OrderEdge(source: $0) }
+        if let input = node.inputs.first, dice.isLucky(percent: 10) { node.order.append(OrderEdge(source: input)) }
+        switch node.inputs.count {
+        case 0: break
+        case 1: node.reading = dice.pick([.values, .values, .values, .outcomes, .withDefault, .recovering, .combined])
+        case 2, 3: node.reading = dice.pick([.values, .values, .outcomes, .combined])
+        default: node.reading = dice.pick([.values, .combined])
+        }
+        if node.reading == .combined { node.throwsAtTheEnd = false }
+    }
+
+    private func addPolicies(to node: inout Node, _ dice: inout Dice, percent: Int) {
+        for index in node.order.indices where dice.isLucky(percent: percent) {
+            node.order[index].policy = dice.pick([.success, .success, .failure, .always])
+        }
+    }
+
+    /// Handlers, and an executor of its own.
+    private func surround(_ node: inout Node, _ dice: inout Dice, _ character: Character) {
+        node.hasExecutor = dice.isLucky(percent: character.handlers / 4)
+        if dice.isLucky(percent: character.handlers) { node.tellers = dice.number(1...2) }
+        if !dice.isLucky(percent: character.handlers) { return }
+        let isAdded = nodes.filter { !$0.isNested }.map(\.id)
+        for _ in 0..<dice.number(1...2) {
+            switch dice.number(0...4) {
+            case 0: node.lastSteps.append(.nothing)
+            case 1: node.lastSteps.append(.gate(dice.number(0...gateCount - 1)))
+            case 2 where !isAdded.isEmpty: node.lastSteps.append(.value(dice.pick(isAdded)))
+            default: node.lastSteps.append(.yield(dice.number(1...3)))
+            }
+        }
+    }
+
+    /// Each product by one body.
+    private func produce(_ node: inout Node, _ dice: inout Dice) {
+        let produced = Set(
+            nodes.flatMap(\.steps).compactMap { if case .produce(let product) = $0 { product } else { nil } })
+        let free = nodes.filter { $0.isProduct && !produced.contains($0.id) }.map(\.id)
+        for product in free.prefix(3) where dice.isLucky(percent: 60) {
+            node.steps.insert(.produce(product), at: dice.number(0...node.steps.count))
+        }
     }
 
     private func addLayer(to node: inout Node, _ width: Int) {
         let first = node.id / width * width
-        node.order = nodes[max(0, first - width)..<first].filter { node.isNested || !$0.isNested }.map(\.id)
+        let layer = Set(max(0, first - width)..<first)
+        node.order = Set(sources(for: node)).intersection(layer).sorted().map { OrderEdge(source: $0) }
     }
 
     // MARK: Steps
@@ -85,7 +138,7 @@ extension Graph {
         case 3: return .gate(dice.number(0...gateCount - 1), heedsCancel: dice.isLucky(percent: 50))
         case 4: return .checkCancellation
         case 5 where !isAdded.isEmpty: return .value(dice.pick(isAdded), errors)
-        case 6 where !nodes.isEmpty && dice.isLucky(percent: 40): return .abandon(child(&dice))
+        case 6 where dice.isLucky(percent: 40): return child(&dice).map { .abandon($0) } ?? .yield(1)
         case 6, 7, 8, 9: return run(of: node, errors, &dice)
         default: return .yield(1)
         }
@@ -93,7 +146,8 @@ extension Graph {
 
     private func run(of node: Node, _ errors: Step.Errors, _ dice: inout Dice) -> Step {
         if nodes.isEmpty { return .yield(1) }
-        let children = (0..<dice.number(1...4)).map { _ in child(&dice) }
+        let children = (0..<dice.number(1...4)).compactMap { _ in child(&dice) }
+        if children.isEmpty { return .yield(1) }
         switch dice.number(0...5) {
         case 0: return .run(children, .oneByOne, errors)
         case 1, 2: return .run(children, .taskGroup, errors)
@@ -106,9 +160,11 @@ extension Graph {
         }
     }
 
-    private func child(_ dice: inout Dice) -> Int {
-        let nested = nodes.filter(\.isNested).map(\.id)
-        if nested.isEmpty || dice.isLucky(percent: 20) { return dice.pick(nodes).id }
+    private func child(_ dice: inout Dice) -> Int? {
+        // One with `willFinish` handlers must not be cancelled before anybody has added it: see ``Making``.
+        let all = nodes.filter { !$0.isProduct && (isExact || $0.lastSteps.isEmpty) }.map(\.id)
+        let nested = nodes.filter { $0.isNested && !$0.isProduct }.map(\.id)
+        if nested.isEmpty || dice.isLucky(percent: 20) { return all.isEmpty ? nil : dice.pick(all) }
         // Mostly one that nobody runs yet; the others are there to be run by several.
         let children = Set(nodes.flatMap { $0.steps.flatMap(\.children) })
         let free = nested.filter { !children.contains($0) }

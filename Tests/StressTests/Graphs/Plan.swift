@@ -8,17 +8,23 @@ struct Plan: Sendable {
     var keepsOperations: Bool
     /// Whether the queues report their events.
     var hasTap: Bool
+    var ending: Ending
 }
 
 enum Action: Sendable {
     /// One, several or an array, all to one queue.
     case add([Int], queue: Int)
     case addTo(Int, queue: Int)
+    case addBarrier(Int, queue: Int)
+    /// By a task of its own, which is cancelled after so many yields.
+    case submit(Int, queue: Int, cancelledAfter: Int?)
+    case limitWaiting(Int, to: Int)
     /// By a task of its own, which is cancelled after so many yields.
     case run(Int, queue: Int, cancelledAfter: Int?)
     /// Awaits its value, in a task of its own.
     case observe(Int)
-    case addHandler(Int)
+    /// Of each kind.
+    case addHandlers(Int)
     case explain(Int)
     case pause(Int)
     case openGate(Int)

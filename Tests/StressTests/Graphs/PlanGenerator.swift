@@ -7,8 +7,14 @@ extension Plan {
         let mayDrop = graph.isExact && !graph.queues.contains { $0.release != .never }
         keepsOperations = !mayDrop || dice.isLucky(percent: 60)
         hasTap = !isThreaded || dice.isLucky(percent: 50)
+        ending = dice.isLucky(percent: 75) ? .idle : dice.pick([.drain, .shutdown, graph.isExact ? .drain : .cutOff])
         drivers = Array(repeating: [], count: dice.number(1...4))
-        for action in Self.adding(graph, &dice) { drivers[dice.number(0...drivers.count - 1)].append(action) }
+        if graph.hasBarriers {
+            drivers[0] = Self.addingInOrder(graph, &dice)
+        } else {
+            let adding = Self.adding(graph, &dice, ending, isThreaded: isThreaded)
+            for action in adding { drivers[dice.number(0...drivers.count - 1)].append(action) }
+        }
         let disturbances = Self.disturbing(graph, &dice, isThreaded: isThreaded)
         for action in disturbances { insert(action, &dice) }
         for _ in 0..<dice.number(0...12) { insert([.pause(dice.number(1...6))], &dice) }
@@ -25,16 +31,40 @@ extension Plan {
         }
     }
 
-    private static func adding(_ graph: Graph, _ dice: inout Dice) -> [Action] {
+    /// So that whatever anybody waits for was added before.
+    private static func addingInOrder(_ graph: Graph, _ dice: inout Dice) -> [Action] {
+        var actions: [Action] = []
+        for node in graph.nodes where !node.isNested {
+            if node.isBarrier {
+                actions.append(.addBarrier(node.id, queue: node.queue))
+            } else if case .add(let ids, node.queue) = actions.last, dice.isLucky(percent: 50) {
+                actions[actions.count - 1] = .add(ids + [node.id], queue: node.queue)
+            } else {
+                actions.append(dice.pick([.add([node.id], queue: node.queue), .addTo(node.id, queue: node.queue)]))
+            }
+        }
+        return actions
+    }
+
+    private static func adding(
+        _ graph: Graph, _ dice: inout Dice, _ ending: Ending, isThreaded: Bool
+    ) -> [Action] {
         let nodes = graph.nodes.filter { !$0.isNested }
         let order = dice.pick([nodes, nodes.reversed(), dice.shuffled(nodes)])
         let inBulk = dice.pick([0, 50, 100])
         var actions: [Action] = []
         var bulks: [Int: [Int]] = [:]
         for node in order {
+            // A queue that takes no more must have got everything if there is to be one right outcome; for the other
+            // rule see ``Making``.
+            let mayWait = graph.isExact ? ending == .idle : isThreaded || node.lastSteps.isEmpty
             switch dice.number(0...9) {
             case 0: actions.append(.addTo(node.id, queue: node.queue))
-            case 1 where graph.queues[node.queue].release != .suspended:
+            case 2 where mayWait && graph.queues[node.queue].release == .never:
+                let isCancelled = !graph.isExact && dice.isLucky(percent: 40)
+                let yields = isCancelled ? dice.number(0...9) : nil
+                actions.append(.submit(node.id, queue: node.queue, cancelledAfter: yields))
+            case 1 where mayWait && graph.queues[node.queue].release != .suspended:
                 let isCancelled = !graph.isExact && dice.isLucky(percent: 50)
                 actions.append(.run(node.id, queue: node.queue, cancelledAfter: isCancelled ? dice.number(0...9) : nil))
             case 2...9 where dice.isLucky(percent: inBulk):
@@ -59,6 +89,9 @@ extension Plan {
                 for _ in 0..<dice.number(0...3) { all.append([.changeWidth(queue, to: dice.pick([1, 1, 2, 5, 64]))]) }
             }
             if !graph.isExact, dice.isLucky(percent: 8) { all.append([.cancelAll(queue)]) }
+            if !graph.hasBarriers, note.release == .never {
+                for _ in 0..<dice.number(0...2) { all.append([.limitWaiting(queue, to: dice.pick([1, 1, 2, 5]))]) }
+            }
         }
         let ids = graph.nodes.map(\.id)
         let added = graph.nodes.filter { !$0.isNested }.map(\.id)
@@ -78,7 +111,7 @@ extension Plan {
         }
         let observers = dice.number(0...(isThreaded ? added.count / 2 : 4))
         for id in dice.some(observers, of: added) { all.append([.observe(id)]) }
-        for id in dice.some(dice.number(0...4), of: ids) { all.append([.addHandler(id)]) }
+        for id in dice.some(dice.number(0...4), of: ids) { all.append([.addHandlers(id)]) }
         for id in dice.some(dice.number(0...2), of: ids) { all.append([.explain(id)]) }
         return all
     }

@@ -12,14 +12,13 @@ struct Model {
     /// What a node ends with if it is not cancelled, given what the others have ended with. More than one only when several
     /// children may be the first to fail.
     func expected(_ node: Node, _ known: (Int) -> Outcome) -> [Outcome] {
-        if let failed = node.inputs.first(where: { known($0).number == nil }) {
-            return [known(failed).passedOn(by: failed)]
-        }
+        if let obstacle = obstacle(node, known) { return [obstacle] }
+        if node.reading == .recovering, known(node.inputs[0]).number != nil { return [known(node.inputs[0])] }
         var hash = Hash(node.id)
-        for input in node.inputs { hash.mix(known(input).number!) }
+        for number in given(node, known) { hash.mix(number) }
         for step in node.steps {
             switch step {
-            case .yield, .work, .gate, .checkCancellation, .abandon, .cancel, .cancelWhenCancelled: break
+            case .yield, .work, .gate, .checkCancellation, .abandon, .cancel, .produce, .cancelWhenCancelled: break
             case .value(let other, let errors):
                 if errors == .passedOn, known(other).number == nil { return [.threwOn(known(other))] }
                 hash.mix(known(other).number)
@@ -46,11 +45,12 @@ struct Model {
 
     /// The children that a node's body runs before it throws.
     private func stepsReached(_ node: Node, _ outcomes: [Outcome]) -> [Int] {
-        if node.inputs.contains(where: { outcomes[$0].number == nil }) { return [] }
+        if obstacle(node, { outcomes[$0] }) != nil { return [] }
         var reached: [Int] = []
         for step in node.steps {
             switch step {
             case .yield, .work, .gate, .checkCancellation, .abandon, .cancel, .cancelWhenCancelled: break
+            case .produce(let product): reached.append(product)
             case .value(let other, let errors):
                 if errors == .passedOn, outcomes[other].number == nil { return reached }
             case .run(let children, let way, let errors):
@@ -78,6 +78,8 @@ struct Hash {
     private(set) var value: UInt64
 
     init(_ id: Int) { value = UInt64(id) &+ 0x9E37_79B9 }
+
+    init(goingOnFrom value: UInt64) { self.value = value }
 
     mutating func mix(_ number: UInt64?) {
         value = (value ^ (number ?? 0xDEAD)) &* 0x100_0000_01B3

@@ -21,6 +21,8 @@ indirect enum Outcome: Equatable, Sendable {
     case dependencyFailed(source: Int, via: Int, cause: Outcome)
     case cancelled(Reason)
     case queueReleased
+    case queueShutDown
+    case skipped(by: Int, OperationOutcome)
     case other(String)
 
     enum Reason: Equatable, Sendable {
@@ -39,7 +41,7 @@ indirect enum Outcome: Equatable, Sendable {
     var provesThatItRan: Bool {
         switch self {
         case .value, .threw, .threwOn: true
-        case .dependencyFailed, .cancelled, .queueReleased, .other: false
+        case .dependencyFailed, .cancelled, .queueReleased, .queueShutDown, .skipped, .other: false
         }
     }
 }
@@ -60,6 +62,8 @@ extension Outcome {
             self = .dependencyFailed(source: source.node, via: via.node, cause: Outcome(cause))
         case .cancelled(let reason): self = .cancelled(Reason(reason))
         case .queueReleased: self = .queueReleased
+        case .queueShutDown: self = .queueShutDown
+        case .skipped(.edge(let source, let outcome)): self = .skipped(by: source.node, outcome)
         default: self = .other("\(error)")
         }
     }

@@ -9,10 +9,13 @@ struct TraceChecker {
         var isFinished = false
         /// When it became ready. The same number for what became so in one step.
         var ready: Int?
+        var hasStarted = false
+        /// A barrier and what was before it, or what came after it and the barrier.
+        var separatedFrom: [Int] = []
     }
 
     private let graph: Graph
-    private let dependents: [[Int]]
+    private var dependents: [[Int]]
     private var places: [Place]
     private var waiting: [[Int]]
     private var isSuspended: [Bool]
@@ -30,15 +33,17 @@ struct TraceChecker {
     }
 
     mutating func follow(_ trace: [TraceEvent]) {
+        for case .engine(.started, let id, _) in trace { places[id].hasStarted = true }
         for (time, event) in trace.enumerated() {
             switch event {
             case .suspended(let queue): isSuspended[queue] = true
             case .resumed(let queue): isSuspended[queue] = false
             case .width, .addBegan, .addEnded: break
-            case .added(let id, let queue, let isChild):
+            case .added(let id, let queue, let isChild, let isAwaited):
                 // What is added in one step becomes ready in one step, whatever the order of the events.
                 let step = addBegan ?? time
                 addBegan = step
+                if !isAwaited { separate(id, queue) }
                 added(id, queue, isChild, step)
                 continue
             case .engine(.added, _, _): break
@@ -55,6 +60,16 @@ struct TraceChecker {
         listIfReady(id, step)
     }
 
+    /// What a body awaits passes every barrier.
+    private mutating func separate(_ id: Int, _ queue: Int) {
+        let isBarrier = graph.nodes[id].isBarrier
+        let others = places.indices.filter {
+            places[$0].queue == queue && !places[$0].isFinished && (isBarrier || graph.nodes[$0].isBarrier)
+        }
+        places[id].separatedFrom = others
+        for other in others { dependents[other].append(id) }
+    }
+
     private mutating func finished(_ id: Int, _ queue: Int, _ time: Int) {
         places[id].isFinished = true
         waiting[queue].removeAll { $0 == id }
@@ -63,7 +78,8 @@ struct TraceChecker {
 
     private mutating func listIfReady(_ id: Int, _ time: Int) {
         guard places[id].queue >= 0, !places[id].isFinished, places[id].ready == nil else { return }
-        guard graph.nodes[id].sources.allSatisfy({ places[$0].isFinished }) else { return }
+        let sources = graph.nodes[id].sources + places[id].separatedFrom
+        guard sources.allSatisfy({ places[$0].isFinished }) else { return }
         places[id].ready = time
         waiting[places[id].queue].append(id)
     }
@@ -71,11 +87,15 @@ struct TraceChecker {
     private mutating func started(_ id: Int, _ queue: Int) {
         waiting[queue].removeAll { $0 == id }
         let (node, place) = (graph.nodes[id], places[id])
+        for other in place.separatedFrom where !places[other].isFinished {
+            faults.append("n\(id) began before n\(other) had finished, and one of them is a barrier")
+        }
         if isSuspended[queue] {
             if !place.isChild { faults.append("G24: n\(id) began while queue \(queue) was suspended") }
             return
         }
-        for other in waiting[queue] {
+        // One that was cancelled may still be here while its `willFinish` handlers run.
+        for other in waiting[queue] where places[other].hasStarted {
             let rival = graph.nodes[other]
             if rival.priority > node.priority {
                 faults.append("G23: n\(id) began before n\(other), of higher priority")

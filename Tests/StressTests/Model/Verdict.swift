@@ -7,7 +7,8 @@ struct Verdict {
     let ledger: Ledger
     let ends: [Round.End?]
 
-    private var graph: Graph { model.graph }
+    let ending: Ending
+    var graph: Graph { model.graph }
 
     func pronounce() {
         let predictions = graph.isExact ? model.predictions() : []
@@ -27,6 +28,7 @@ struct Verdict {
                 judge(node, end)
             }
             checkNotes(node, end)
+            checkHandlers(node, end)
         }
     }
 
@@ -36,8 +38,10 @@ struct Verdict {
         let record = ledger.nodes[node.id]
         ledger.saw(node.id, end.outcome)
         switch end.outcome {
-        case .value, .threw, .threwOn: ledger.check(starts(node.id) == 1, "G2: n\(node.id) ended without having run")
-        case .dependencyFailed, .queueReleased:
+        case .value, .threw, .threwOn:
+            ledger.check(
+                node.reading.isBodyless || starts(node.id) == 1, "G2: n\(node.id) ended without having run")
+        case .dependencyFailed, .queueReleased, .queueShutDown, .skipped:
             ledger.check(starts(node.id) == 0, "G6: n\(node.id) has run without its inputs")
         case .cancelled: ledger.check(end.isCancelled, "G16: n\(node.id) is cancelled and does not say so")
         case .other(let text): ledger.violation("n\(node.id) ended with: \(text)")
@@ -72,7 +76,8 @@ struct Verdict {
         case .threw, .threwOn:
             ledger.check(!end.isCancelled || !ledger.isSeeded, "G18: n\(node.id) threw after a cancel: \(end.outcome)")
             ledger.check(expected.contains(end.outcome), "n\(node.id) is \(end.outcome), not one of \(expected)")
-        case .value, .dependencyFailed, .other:
+        case .queueShutDown: ledger.check(ending != .idle, "n\(node.id): its queue was not shut down")
+        case .value, .dependencyFailed, .skipped, .other:
             ledger.check(expected.contains(end.outcome), "n\(node.id) is \(end.outcome), not one of \(expected)")
         }
     }
@@ -84,6 +89,7 @@ struct Verdict {
         for (index, record) in ledger.queues.enumerated() where record.isCancelled.load(ordering: .relaxed) {
             if (queue ?? index) == index { reasons.append(.queue) }
         }
+        if ledger.nodes[id].isGivenUp.load(ordering: .relaxed) { reasons.append(.caller) }
         for other in graph.nodes {
             if ledger.nodes[other.id].isTakenBack.load(ordering: .relaxed), model.upstream(of: other.id).contains(id) {
                 reasons.append(.caller)

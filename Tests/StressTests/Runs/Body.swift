@@ -1,4 +1,5 @@
 import Baton
+import Synchronization
 import BatonTesting
 
 /// The body of a node: does its steps, and computes what the model computes.
@@ -9,12 +10,12 @@ struct Body: Sendable {
     let targets: [Int: AsyncOperation<Value>]
     let token: Token
 
-    func run(_ inputs: [Value], _ context: OperationContext) async throws -> Value {
+    func run(_ inputs: [Value?], _ context: OperationContext) async throws -> Value {
         let ledger = site.ledger
         ledger.bodyBegan(node.id, context.operation, after: sources)
         defer { ledger.bodyEnded(node.id, context.operation) }
         var hash = Hash(node.id)
-        for input in inputs { hash.mix(input.number) }
+        for input in inputs { hash.mix(input?.number) }
         for step in node.steps {
             try await perform(step, context, &hash)
             ledger.checkpoint(node.id, context.operation)
@@ -38,6 +39,12 @@ struct Body: Sendable {
         case .abandon(let child):
             site.stray { [self] in _ = await self.result(of: child, context) }
         case .cancel(let id): site.cancel(target(id, context), id, because: "b\(node.id)")
+        case .produce(let product):
+            let operation = targets[product]!
+            if operation.state == .created {
+                site.ledger.nodes[node.id].handlers.produced.add(1, ordering: .relaxed)
+            }
+            try context.produce(operation)
         case .cancelWhenCancelled(let id, let gate):
             await withTaskCancellationHandler {
                 try? await site.gates[gate].waitUnlessCancelled()
@@ -101,10 +108,20 @@ struct Body: Sendable {
         }
     }
 
+    private func run(
+        _ operation: AsyncOperation<Value>, in queue: AsyncOperationQueue
+    ) async -> Result<Value, OperationError> {
+        await Ledger.$addsAwaited.withValue(true) {
+            do throws(OperationError) { return .success(try await queue.run(operation)) } catch {
+                return .failure(error)
+            }
+        }
+    }
+
     private func resultInQueue(of child: Int, _ context: OperationContext) async -> Result<Value, OperationError> {
         guard let queue = site.queue(node.queue) else { return await result(of: child, context) }
         return await waiting(for: child, asChild: true) { operation throws(OperationError) in
-            try await queue.run(operation)
+            try await run(operation, in: queue).get()
         }
     }
 

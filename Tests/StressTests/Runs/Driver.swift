@@ -1,6 +1,6 @@
 import Baton
-import BatonTesting
 import Synchronization
+import BatonTesting
 
 /// One of the tasks that add a graph and disturb it.
 struct Driver: Sendable {
@@ -26,14 +26,24 @@ struct Driver: Sendable {
             operation.add(to: site.queue(queue)!)
             ledger.note(.addEnded)
             round.forget([id])
+        case .addBarrier(let id, let queue):
+            guard let operation = round.operation(id) else { return }
+            ledger.note(.addBegan)
+            site.queue(queue)!.addBarrier(operation)
+            ledger.note(.addEnded)
+            round.forget([id])
+        case .submit(let id, let queue, let yields):
+            guard let operation = round.operation(id), let queue = site.queue(queue) else { return }
+            group.addTask(executorPreference: site.executor) { await submit(operation, id, queue, yields) }
+        case .limitWaiting(let queue, let limit): site.queue(queue)?.maxWaitingOperationCount = limit
         case .run(let id, let queue, let yields):
             guard let operation = round.operation(id), let queue = site.queue(queue) else { return }
             group.addTask(executorPreference: site.executor) { await run(operation, id, queue, yields) }
         case .observe(let id):
             guard let operation = round.operation(id) else { return }
             group.addTask { await observe(operation, id) }
-        case .addHandler(let id):
-            if let operation = round.operation(id) { Making.addHandler(to: operation, id, at: site) }
+        case .addHandlers(let id):
+            if let operation = round.operation(id) { addHandlers(to: operation, id) }
         case .explain(let id):
             if let operation = round.operation(id) {
                 ledger.check(!operation.explain().description.isEmpty, "n\(id) has no explanation")
@@ -89,6 +99,37 @@ struct Driver: Sendable {
             caller.cancel()
         }
         ledger.saw(id, Outcome(await caller.value))
+    }
+
+    private func submit(
+        _ operation: AsyncOperation<Value>, _ id: Int, _ queue: AsyncOperationQueue, _ yields: Int?
+    ) async {
+        let caller = Task.detached(executorPreference: site.executor) { () -> OperationError? in
+            do throws(OperationError) { try await queue.submit(operation) } catch { return error }
+            return nil
+        }
+        round.forget([id])
+        if let yields {
+            for _ in 0..<yields { await Task.yield() }
+            ledger.nodes[id].isGivenUp.store(true, ordering: .relaxed)
+            caller.cancel()
+        }
+        switch await caller.value {
+        case nil: break
+        case .cancelled(.caller): ledger.check(yields != nil, "the submission of n\(id) was cancelled by nobody")
+        case .queueShutDown: ledger.check(round.plan.ending != .idle, "the submission of n\(id) was refused")
+        case let error?: ledger.violation("the submission of n\(id) threw \(error)")
+        }
+        ledger.check(operation.state != .created, "n\(id) was submitted, and is not added")
+    }
+
+    /// Late ones.
+    private func addHandlers(to operation: AsyncOperation<Value>, _ id: Int) {
+        Making.addHandler(to: operation, id, isLate: true, at: site)
+        Making.addTeller(to: operation, id, isLate: true, at: site)
+        // See ``Making``.
+        let isHarmless = !ledger.isSeeded || ledger.graph.isExact || operation.state != .created
+        if isHarmless { Making.addLastStep(.yield(1), to: operation, id, isLate: true, at: site) }
     }
 
     private func observe(_ operation: AsyncOperation<Value>, _ id: Int) async {

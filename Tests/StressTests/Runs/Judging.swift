@@ -8,7 +8,8 @@ extension Round {
         let deadline = ContinuousClock.now + .seconds(20)
         while !isClean, ContinuousClock.now < deadline { try await Task.sleep(for: .microseconds(200)) }
         ledger.check(isClean, "G31: something is left: \(remains)")
-        Verdict(model: Model(graph: graph), ledger: ledger, ends: ends.withLock { $0 }).pronounce()
+        Verdict(model: Model(graph: graph), ledger: ledger, ends: ends.withLock { $0 }, ending: plan.ending)
+            .pronounce()
         var checker = TraceChecker(graph)
         checker.follow(ledger.trace.withLock { $0 })
         let faults = ledger.violations + checker.faults

@@ -56,6 +56,9 @@ final class Ledger: Sendable {
             return first
         }
         check(first == outcome, "G1: n\(id) ended with \(outcome) and with \(first!)")
+        check(
+            nodes[id].handlers.holdingBack.load(ordering: .relaxed) == 0,
+            "G28: n\(id) has an outcome, and a willFinish handler has not returned")
         let (starts, ends) = (nodes[id].starts.load(ordering: .relaxed), nodes[id].ends.load(ordering: .relaxed))
         check(starts == ends, "G17: n\(id) has an outcome, and its body has not returned")
     }
@@ -64,9 +67,12 @@ final class Ledger: Sendable {
 
     /// True while a body is inside `context.run`, on its task: the event of an add comes on the task that adds.
     @TaskLocal static var addsChildren = false
+    /// True while a body is inside `queue.run`.
+    @TaskLocal static var addsAwaited = false
 
     func tapped(_ event: EngineEvent, queue: Int) {
         let id = event.operation.node
+        if id < 0 { return }
         let next =
             switch event.kind {
             case .added: 1
@@ -79,6 +85,11 @@ final class Ledger: Sendable {
         }
         let last = nodes[id].phase.exchange(next, ordering: .relaxed)
         check(last < next && (next == 1) == (last == 0), "G1, G2: event \(next) of n\(id) came after event \(last)")
-        note(next == 1 ? .added(id, queue: queue, isChild: Self.addsChildren) : .engine(event.kind, id, queue: queue))
+        if next == 1 {
+            let isChild = Self.addsChildren
+            note(.added(id, queue: queue, isChild: isChild, isAwaited: isChild || Self.addsAwaited))
+        } else {
+            note(.engine(event.kind, id, queue: queue))
+        }
     }
 }

@@ -4,7 +4,10 @@ import Baton
 enum Making {
     static func operations(of graph: Graph, at site: Site) -> [AsyncOperation<Value>] {
         var made: [AsyncOperation<Value>] = []
-        for node in graph.nodes { made.append(operation(node, made, at: site)) }
+        for node in graph.nodes {
+            made.append(operation(node, made, at: site))
+            site.made.withLock { $0.append(Site.Weak(operation: made.last!)) }
+        }
         return made
     }
 
@@ -12,14 +15,21 @@ enum Making {
         _ node: Node, _ made: [AsyncOperation<Value>], at site: Site
     ) -> AsyncOperation<Value> {
         let body = Body(
-            node: node, site: site, sources: node.sources.map { made[$0] }, targets: targets(of: node, made),
-            token: Token(site.ledger.census))
+            node: node, site: site, sources: (node.sources + site.ledger.graph.separated(from: node)).map { made[$0] },
+            targets: targets(of: node, made), token: Token(site.ledger.census))
         let operation = operation(node, body, inputs: node.inputs.map { made[$0] })
         operation.name = node.name
         operation.priority = node.priority
-        for source in node.order { operation.addDependency(made[source]) }
+        for edge in node.order {
+            if edge.policy == .always, edge.source.isMultiple(of: 2) {
+                operation.addDependency(made[edge.source])
+            } else {
+                operation.addDependency(made[edge.source], on: edge.policy)
+            }
+        }
+        if node.hasExecutor { operation.executor = site.scheduler ?? ThreadPool.racing }
         removeOneAgain(operation, node, made)
-        for _ in 0..<node.handlers { addHandler(to: operation, node.id, at: site) }
+        addHandlers(to: operation, node, at: site)
         if let target = node.cancelsWhenFinished, target != node.id {
             let (id, target) = (target, made[target])
             operation.didFinish { _ in
@@ -40,10 +50,14 @@ enum Making {
         _ node: Node, _ body: Body, inputs: [AsyncOperation<Value>]
     ) -> AsyncOperation<Value> {
         let isProcedure = node.id % 3 == 0
+        switch node.reading {
+        case .values: break
+        case .outcomes, .withDefault, .recovering, .combined: return reader(node, body, inputs)
+        }
         switch inputs.count {
         case 0 where isProcedure: return AsyncOperation(Plain(body: body))
         case 0: return AsyncOperation { context in try await body.run([], context) }
-        case 1 where isProcedure: return inputs[0].then(Reading(body: body))
+        case 1 where isProcedure: return inputs[0].then(ReadingOne(body: body))
         case 1: return AsyncOperation(inputs[0]) { value, context in try await body.run([value], context) }
         case 2 where isProcedure: return AsyncOperation(ReadingTwo(body: body), inputs: inputs[0], inputs[1])
         case 2:
@@ -68,15 +82,6 @@ enum Making {
         operation.removeDependency(last)
     }
 
-    static func addHandler(to operation: AsyncOperation<Value>, _ id: Int, at site: Site) {
-        let ledger = site.ledger
-        let token = Token(ledger.census)
-        ledger.handlerAdded(id)
-        operation.didFinish { result in
-            if id % 2 == 0 { await Task.yield() }
-            withExtendedLifetime(token) { ledger.handlerCalled(id, result) }
-        }
-    }
 }
 
 private struct Plain: Procedure {
@@ -84,7 +89,7 @@ private struct Plain: Procedure {
     func execute(in context: OperationContext) async throws -> Value { try await body.run([], context) }
 }
 
-private struct Reading: InputProcedure {
+struct ReadingOne: InputProcedure {
     let body: Body
     func execute(_ input: Value, in context: OperationContext) async throws -> Value {
         try await body.run([input], context)

@@ -16,6 +16,7 @@ extension Round {
                 await self.endedScripts.waitForCount(self.plan.drivers.count)
                 self.letGoOfQueues()
                 self.openEverything()
+                await self.end()
             }
         }
         repeat { await finishAll() } while await finishStrays()
@@ -50,6 +51,7 @@ extension Round {
             guard let queue = site.queue(index) else { continue }
             site.ledger.note(.resumed(index))
             queue.isSuspended = false
+            queue.maxWaitingOperationCount = .max
         }
         for gate in site.gates { gate.open() }
     }
@@ -118,6 +120,8 @@ extension Round {
             let isOver = $0.firstOutcome.withLock { $0 != nil }
             return !isOver
                 || $0.handlerCalls.load(ordering: .relaxed) == $0.handlersAdded.load(ordering: .relaxed)
+                    && $0.handlers.lastStepsCalled.load(ordering: .relaxed)
+                        == $0.handlers.lastStepsAdded.load(ordering: .relaxed)
         }
     }
 

@@ -23,6 +23,9 @@ final class NodeRecord: Sendable {
     let children = LockedState<[AnyOperation]>([])
     /// Somebody was cancelled while it awaited `queue.run` of this.
     let isTakenBack = Atomic<Bool>(false)
+    /// Somebody was cancelled while it waited to submit this.
+    let isGivenUp = Atomic<Bool>(false)
+    let handlers = HandlerRecord()
 
     static let ended = 1 << 32
 }

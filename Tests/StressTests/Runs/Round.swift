@@ -1,4 +1,5 @@
 import Baton
+import Synchronization
 import BatonTesting
 
 /// One run of a graph by a plan, from making the operations to the end of the last one.
@@ -38,7 +39,7 @@ final class Round: Sendable {
         operations = LockedState(made)
         if plan.keepsOperations { return }
         for node in graph.nodes {
-            Making.addHandler(to: made[node.id], node.id, at: site)
+            Making.addHandler(to: made[node.id], node.id, isLate: false, at: site)
             // Those that run them have them.
             if node.isNested { operations.withLock { $0[node.id] = nil } }
         }
@@ -48,13 +49,21 @@ final class Round: Sendable {
         _ index: Int, _ note: QueueNote, _ executor: (any TaskExecutor)?, _ ledger: Ledger, hasTap: Bool
     ) -> AsyncOperationQueue {
         let tap: @Sendable (EngineEvent) -> Void = { ledger.tapped($0, queue: index) }
-        return AsyncOperationQueue(
+        let made = AsyncOperationQueue(
             name: "q\(index)", maxConcurrentOperationCount: note.width, isSuspended: note.isSuspendedAtFirst,
             executor: executor,
             onMisuse: { misuse in
                 if misuse.kind != .addedTwice { ledger.violation("G10: \(misuse)") }
             },
             tap: hasTap ? tap : nil)
+        if ledger.graph.hasHooks {
+            made.around { context, body in
+                let id = context.operation.reference.node
+                if id >= 0 { ledger.nodes[id].handlers.hooked.add(1, ordering: .relaxed) }
+                try await body()
+            }
+        }
+        return made
     }
 
     func operation(_ id: Int) -> AsyncOperation<Value>? { operations.withLock { $0[id] } }

@@ -1,4 +1,5 @@
 import Baton
+import Synchronization
 import BatonTesting
 
 /// What the bodies of a round share. It holds no operation.
@@ -9,7 +10,13 @@ final class Site: Sendable {
     let scheduler: SeededScheduler?
     let pool: ThreadPool?
     private let handles: LockedState<[AsyncOperationQueue?]>
+    /// All operations, for handlers to be made with.
+    let made = LockedState<[Weak]>([])
     private let strays = LockedState<[Task<Void, Never>]>([])
+
+    struct Weak: Sendable {
+        weak let operation: AsyncOperation<Value>?
+    }
 
     init(_ ledger: Ledger, scheduler: SeededScheduler?, pool: ThreadPool?, queues: [AsyncOperationQueue]) {
         self.ledger = ledger
@@ -51,21 +58,25 @@ final class Site: Sendable {
     func cancel(_ operation: AsyncOperation<Value>, _ id: Int, because text: String?, isNested: Bool = false) {
         let reason: Outcome.Reason = text.map { .because($0) } ?? .requested
         let record = ledger.nodes[id]
-        record.cancels.withLock { $0.append(reason) }
         let before = operation.state
-        if ledger.isSeeded, !operation.isCancelled, before != .finished {
+        let hasLastSteps = record.handlers.lastStepsAdded.load(ordering: .relaxed) > 0
+        if ledger.isSeeded, hasLastSteps, before == .created { return }
+        record.cancels.withLock { $0.append(reason) }
+        if ledger.isSeeded, !operation.isCancelled, before != .finished, before != .finishing {
             record.decisiveReason.withLock { $0 = reason }
         }
         if let text { operation.cancel(reason: .because(text)) } else { operation.cancel() }
-        if before == .finished { return }
+        if before == .finished || before == .finishing { return }
         let wasRunning = before == .executing
         ledger.check(
-            operation.isCancelled || operation.state == .finished, "G15: cancelling n\(id) had no effect")
+            operation.isCancelled || operation.state == .finished || operation.state == .finishing,
+            "G15: cancelling n\(id) had no effect")
         ledger.check(
-            !ledger.isSeeded || wasRunning || operation.state == .finished,
+            !ledger.isSeeded || wasRunning || operation.state == .finished
+                || hasLastSteps && operation.state == .finishing,
             "G15: n\(id), cancelled while \(before), is \(operation.state)")
         if isNested || !wasRunning { return }
-        for child in record.children.withLock({ $0 }) where child.state != .finished {
+        for child in record.children.withLock({ $0 }) where child.state != .finished && child.state != .finishing {
             ledger.check(child.isCancelled, "n\(id) was cancelled, and \(child), which it runs, was not")
         }
     }

@@ -2,7 +2,8 @@ import Baton
 
 /// What happened under a seed, in order.
 enum TraceEvent: Equatable, Sendable, CustomStringConvertible {
-    case added(Int, queue: Int, isChild: Bool)
+    /// `isAwaited`: by a body, as its child or otherwise.
+    case added(Int, queue: Int, isChild: Bool, isAwaited: Bool)
     case engine(EngineEvent.Kind, Int, queue: Int)
     /// A synchronous add: what it adds becomes ready in one step.
     case addBegan
@@ -13,7 +14,7 @@ enum TraceEvent: Equatable, Sendable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .added(let id, let queue, let isChild): "q\(queue) n\(id) added\(isChild ? " as a child" : "")"
+        case .added(let id, let queue, let isChild, _): "q\(queue) n\(id) added\(isChild ? " as a child" : "")"
         case .engine(let kind, let id, let queue): "q\(queue) n\(id) \(kind)"
         case .addBegan: "add {"
         case .addEnded: "}"

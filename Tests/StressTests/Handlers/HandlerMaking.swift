@@ -1,0 +1,77 @@
+import Baton
+import BatonTesting
+import Synchronization
+
+/// Handlers of a node's operation. None of them holds the operation.
+extension Making {
+    static func addHandlers(to operation: AsyncOperation<Value>, _ node: Node, at site: Site) {
+        // The handlers of what is cancelled before anybody adds it run outside the scheduler, and its dependents wait.
+        let isHarmless = !site.ledger.isSeeded || site.ledger.graph.isExact || !node.isNested
+        if isHarmless {
+            for step in node.lastSteps { addLastStep(step, to: operation, node.id, isLate: false, at: site) }
+        }
+        for _ in 0..<node.tellers { addTeller(to: operation, node.id, isLate: false, at: site) }
+        if node.steps.contains(where: { if case .produce = $0 { true } else { false } }) {
+            addProductHandler(to: operation, node, at: site)
+        }
+        for _ in 0..<node.handlers { addHandler(to: operation, node.id, isLate: false, at: site) }
+    }
+
+    static func addHandler(to operation: AsyncOperation<Value>, _ id: Int, isLate: Bool, at site: Site) {
+        let ledger = site.ledger
+        let token = Token(ledger.census)
+        ledger.handlerAdded(id)
+        operation.didFinish { result in
+            await ledger.tell(id, .finish, isLate: isLate) { if id % 2 == 0 { await Task.yield() } }
+            withExtendedLifetime(token) { ledger.handlerCalled(id, result) }
+        }
+    }
+
+    /// A `didStart` and a `didCancel` handler.
+    static func addTeller(to operation: AsyncOperation<Value>, _ id: Int, isLate: Bool, at site: Site) {
+        let ledger = site.ledger
+        let token = Token(ledger.census)
+        ledger.nodes[id].handlers.tellersAdded.add(1, ordering: .relaxed)
+        operation.didStart {
+            await ledger.tell(id, .start, isLate: isLate) { if id % 3 == 0 { await Task.yield() } }
+            withExtendedLifetime(token) { _ = ledger.nodes[id].handlers.startsTold.add(1, ordering: .relaxed) }
+        }
+        operation.didCancel { reason in
+            await ledger.tell(id, .cancel, isLate: isLate) {}
+            withExtendedLifetime(token) { _ = ledger.nodes[id].handlers.cancelsTold.add(1, ordering: .relaxed) }
+        }
+    }
+
+    static func addLastStep(
+        _ step: LastStep, to operation: AsyncOperation<Value>, _ id: Int, isLate: Bool, at site: Site
+    ) {
+        let ledger = site.ledger
+        let token = Token(ledger.census)
+        ledger.nodes[id].handlers.lastStepsAdded.add(1, ordering: .relaxed)
+        let other = if case .value(let other) = step { site.made.withLock { $0[other] } } else { nil as Site.Weak? }
+        operation.willFinish { [weak operation] result in
+            guard let operation else { return ledger.violation("G31: n\(id) is gone before its outcome") }
+            await ledger.holdBack(operation, id, result, isLate: isLate) {
+                switch step {
+                case .nothing: break
+                case .yield(let times): for _ in 0..<times { await Task.yield() }
+                case .gate(let gate): await site.gates[gate].wait()
+                case .value: if let other = other?.operation { _ = try? await other.value }
+                }
+            }
+            withExtendedLifetime(token) {}
+        }
+    }
+
+    private static func addProductHandler(to operation: AsyncOperation<Value>, _ node: Node, at site: Site) {
+        let ledger = site.ledger
+        let token = Token(ledger.census)
+        operation.didProduce { product in
+            await ledger.tell(node.id, .start, isLate: true) {}
+            let id = product.reference.node
+            let isOwn = node.steps.contains { if case .produce(id) = $0 { true } else { false } }
+            ledger.check(isOwn, "n\(node.id) was told of the product n\(id)")
+            withExtendedLifetime(token) { _ = ledger.nodes[node.id].handlers.productsTold.add(1, ordering: .relaxed) }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Baton
+import Synchronization
+
+/// Whether every handler and hook was called as often as it should have been.
+extension Verdict {
+    func checkHandlers(_ node: Node, _ end: Round.End) {
+        let record = ledger.nodes[node.id].handlers
+        let (lastSteps, calls) = (
+            record.lastStepsAdded.load(ordering: .relaxed), record.lastStepsCalled.load(ordering: .relaxed)
+        )
+        ledger.check(lastSteps == calls, "G28: \(calls) of \(lastSteps) willFinish handlers of n\(node.id) were called")
+        let decided = record.decided.withLock { $0 }
+        ledger.check(decided == nil || decided == end.outcome, "G1: n\(node.id) was \(decided!), and is \(end.outcome)")
+
+        let tellers = record.tellersAdded.load(ordering: .relaxed)
+        let cancels = record.cancelsTold.load(ordering: .relaxed)
+        let isTold = end.isCancelled ? tellers : 0
+        ledger.check(cancels == isTold, "G28: \(cancels) of \(isTold) didCancel handlers of n\(node.id) were called")
+        let starts = record.startsTold.load(ordering: .relaxed)
+        let hooked = record.hooked.load(ordering: .relaxed)
+        if let hasRun = hasRun(node, end) {
+            let due = hasRun ? tellers : 0
+            ledger.check(starts == due, "G28: \(starts) of \(due) didStart handlers of n\(node.id) were called")
+            let hooks = hasRun && graph.hasHooks ? 1 : 0
+            ledger.check(hooked == hooks, "the hook around n\(node.id) was called \(hooked) times, not \(hooks)")
+        }
+
+        let (told, produced) = (
+            record.productsTold.load(ordering: .relaxed), record.produced.load(ordering: .relaxed)
+        )
+        let isSure = graph.isExact || ledger.isSeeded
+        ledger.check(
+            isSure ? told == produced : told <= produced, "n\(node.id) was told of \(told) of \(produced) products")
+    }
+
+    /// Nil: not known, of one that has no body of its own and was cancelled.
+    private func hasRun(_ node: Node, _ end: Round.End) -> Bool? {
+        if !node.reading.isBodyless { return ledger.nodes[node.id].starts.load(ordering: .relaxed) > 0 }
+        switch end.outcome {
+        case .value, .threw, .threwOn: return true
+        case .dependencyFailed, .queueReleased, .queueShutDown, .skipped: return false
+        case .cancelled, .other: return nil
+        }
+    }
+}

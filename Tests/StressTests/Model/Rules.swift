@@ -1,0 +1,42 @@
+import Baton
+
+/// What policies and inputs say before a body runs.
+extension Model {
+    /// The table of G5, spelled out.
+    private static func isMet(_ policy: DependencyPolicy, by outcome: OperationOutcome) -> Bool {
+        let table: [DependencyPolicy: Set<OperationOutcome>] = [
+            .success: [.success], .failure: [.failure], .always: [.success, .failure, .cancelled, .skipped],
+        ]
+        return table[policy]!.contains(outcome)
+    }
+
+    /// What keeps the body from running: policies first, in the order added, then inputs.
+    func obstacle(_ node: Node, _ known: (Int) -> Outcome) -> Outcome? {
+        for edge in node.order where !Self.isMet(edge.policy, by: known(edge.source).kind) {
+            return .skipped(by: edge.source, known(edge.source).kind)
+        }
+        switch node.reading {
+        case .outcomes, .withDefault, .recovering: return nil
+        case .values, .combined:
+            let failed = node.inputs.first { known($0).number == nil }
+            return failed.map { known($0).passedOn(by: $0) }
+        }
+    }
+
+    /// What the body mixes in, each input in turn.
+    func given(_ node: Node, _ known: (Int) -> Outcome) -> [UInt64?] {
+        node.inputs.map { known($0).number ?? (node.reading == .withDefault ? Reading.instead : nil) }
+    }
+}
+
+extension Outcome {
+    /// The same without its values.
+    var kind: OperationOutcome {
+        switch self {
+        case .value: .success
+        case .threw, .threwOn, .dependencyFailed, .queueReleased, .queueShutDown, .other: .failure
+        case .cancelled: .cancelled
+        case .skipped: .skipped
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Baton
+import BatonTesting
+import Synchronization
+
+/// Queues that take no more.
+extension Round {
+    /// Twice at once, while a third task adds.
+    func end() async {
+        if plan.ending == .idle { return }
+        await withDiscardingTaskGroup { group in
+            for index in graph.queues.indices {
+                guard let queue = site.queue(index) else { continue }
+                if plan.ending == .cutOff { site.ledger.queues[index].isCancelled.store(true, ordering: .relaxed) }
+                for _ in 0..<2 { group.addTask(executorPreference: site.executor) { await self.close(queue) } }
+                group.addTask(executorPreference: site.executor) { await self.addWhileItCloses(queue) }
+            }
+        }
+    }
+
+    private func close(_ queue: AsyncOperationQueue) async {
+        let clock = site.scheduler?.clock ?? TestClock()
+        switch plan.ending {
+        case .idle: break
+        case .drain: await queue.drain()
+        case .shutdown: await queue.shutdown(within: .seconds(1800), clock: clock)
+        case .cutOff: await queue.shutdown(within: .zero, clock: clock)
+        }
+        await mustRefuse(queue, "after the queue had been shut down")
+    }
+
+    /// Once it has refused one, it takes no more.
+    private func addWhileItCloses(_ queue: AsyncOperationQueue) async {
+        var hasRefused = false
+        for _ in 0..<4 {
+            let late = AsyncOperation("late") { true }
+            queue.add(late)
+            do throws(OperationError) {
+                _ = try await late.value
+                site.ledger.check(!hasRefused, "a queue that had refused one ran another")
+            } catch {
+                if case .queueShutDown = error { hasRefused = true }
+            }
+            await Task.yield()
+        }
+    }
+
+    private func mustRefuse(_ queue: AsyncOperationQueue, _ when: String) async {
+        let ledger = site.ledger
+        let late = AsyncOperation("late") { ledger.violation("a late one ran \(when)") }
+        let calls = Atomic<Int>(0)
+        queue.add(late)
+        do throws(OperationError) { try await late.value } catch {
+            if case .queueShutDown = error { calls.add(1, ordering: .relaxed) }
+        }
+        do throws(OperationError) { try await queue.submit(AsyncOperation("late") {}) } catch {
+            if case .queueShutDown = error { calls.add(1, ordering: .relaxed) }
+        }
+        let refused = calls.load(ordering: .relaxed)
+        ledger.check(refused == 2, "\(refused) of 2 late ones were refused \(when)")
+    }
+}
