@@ -4,6 +4,8 @@ final class Details {
     var name: String?
     /// Rules of dependencies that say when the body may run.
     var policies: [EdgePolicy] = []
+    /// A lane has taken it up, and nobody knows yet whether its body will run.
+    var isStartOpen = false
     /// Where its body runs, if not where its queue says.
     var executor: (any TaskExecutor)?
     /// Nil for `.requested`.

@@ -17,8 +17,6 @@ struct Lifecycle {
     private(set) var isUpstreamAdded = false
     /// A lane has taken it up. It stays true after the finish.
     private(set) var hasBegun = false
-    /// A lane has taken it up, and nobody knows yet whether its body will run.
-    private(set) var isStartOpen = false
     private let inputs: UInt32
     /// The lane whose task runs the body. The lane outlives the phase in which this is set.
     private(set) unowned(unsafe) var lane: Lane?
@@ -96,17 +94,18 @@ struct Lifecycle {
             phase = .executing
             hasBegun = true
             self.lane = lane
-            isStartOpen = details?.surroundsBody ?? false
-            return isStartOpen ? .withDetails : .plain
+            guard let details, details.surroundsBody else { return .plain }
+            details.isStartOpen = true
+            return .withDetails
         case .finished, .finishing, .created, .executing: return .endedBefore
         }
     }
 
-    mutating func bodyStarts() { isStartOpen = false }
+    func bodyStarts() { details?.isStartOpen = false }
 
     /// A rule kept the body from running.
     mutating func bodyWasSkipped() {
-        isStartOpen = false
+        details?.isStartOpen = false
         hasBegun = false
     }
 

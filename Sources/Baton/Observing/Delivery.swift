@@ -31,7 +31,7 @@ extension AnyOperation {
     final func reachPast(_ life: Lifecycle) -> Bool {
         guard let details = life.details else { return false }
         // A cancel that comes between the lane and the body is told after the start.
-        if !life.isStartOpen {
+        if !details.isStartOpen {
             if life.hasBegun, life.phase != .executing || inputsHaveOutputs(life) { details.handlers.reach(.start) }
             if life.isCancelled { details.handlers.reach(.cancel) }
         }

@@ -78,7 +78,8 @@ import Testing
         let kinds: [(Misuse.Kind, String)] = [
             (.addedTwice, "twice"), (.changedAfterAdding("name"), "name changed after"),
             (.removedInput(flour), "‘flour’"),
-            (.invalidWidth(-3), "-3"), (.invalidThreadCount(-4), "-4 threads"), (.invalidWaitingLimit(0), "cannot be 0"),
+            (.invalidWidth(-3), "-3"), (.invalidThreadCount(-4), "-4 threads"),
+            (.invalidWaitingLimit(0), "cannot be 0"),
             (.ranAfterTheEnd, "after the body had returned"),
             (.producedAfterTheEnd, "Produce before it returns"), (.calledBodyTwice, "twice"),
             (.leftBodyOut, "did not call the body"), (.finishedTwice, "exactly once"),

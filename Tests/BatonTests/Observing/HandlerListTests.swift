@@ -7,58 +7,64 @@ import Testing
 
     @Test func whatIsDueIsDeliveredByOneAtATime() {
         var list = HandlerList()
-        let answers = [
-            list.add(at: .start, isPast: false, nothing), list.add(at: .finish, isPast: false, nothing),
-            list.reach(.start), list.reach(.start), list.reach(.finish),
-        ]
-        #expect(answers == [false, false, true, false, false])
+        list.add(at: .start, nothing)
+        list.add(at: .finish, nothing)
+        #expect(!list.isDue)
+        list.reach(.start)
+        let first = list.startDelivery()
+        list.reach(.finish)
+        let second = list.startDelivery()
+        #expect(first && !second)
         #expect(list.nextDue() != nil)
         #expect(list.nextDue() != nil)
         #expect(list.nextDue() == nil)
-        let late = list.add(at: .finish, isPast: true, nothing)
+        list.add(at: .finish, nothing)
+        list.reach(.finish)
+        let late = list.startDelivery()
         #expect(late)
-        #expect(list.nextDue() != nil)
-        #expect(list.nextDue() == nil)
     }
 
     @Test func aMomentTakesItsOwnHandlersOnly() {
         var list = HandlerList()
-        _ = list.add(at: .cancel, isPast: false, nothing)
-        let answers = [list.reach(.start), list.reach(.cancel)]
-        #expect(answers == [false, true])
+        list.add(at: .cancel, nothing)
+        list.reach(.start)
+        #expect(!list.isDue)
+        list.reach(.cancel)
+        #expect(list.isDue)
     }
 
     @Test func theFinishDropsWhatIsLeft() {
         var list = HandlerList()
-        _ = list.add(at: .start, isPast: false, nothing)
+        list.add(at: .start, nothing)
         list.addForProducts { _ in }
-        let answers = [list.reach(.finish), list.reach(.start), list.reachProduct(AsyncOperation {})]
-        #expect(answers == [false, false, false])
+        list.reach(.finish)
+        list.reach(.start)
+        list.reachProduct(AsyncOperation {})
+        #expect(!list.isDue)
     }
 
-    @Test func onlyStartAndWillFinishSurroundTheBody() {
+    @Test func onlyDidStartSurroundsTheBody() {
         var list = HandlerList()
-        _ = list.add(at: .cancel, isPast: false, nothing)
-        _ = list.add(at: .finish, isPast: false, nothing)
+        list.add(at: .cancel, nothing)
+        list.add(at: .finish, nothing)
         list.addForProducts { _ in }
+        list.addBeforeFinish(nothing)
         #expect(!list.surroundBody)
-        var starting = list
-        _ = starting.add(at: .start, isPast: false, nothing)
-        #expect(starting.surroundBody)
-        _ = list.addBeforeFinish(isFinished: false, nothing)
+        list.add(at: .start, nothing)
         #expect(list.surroundBody)
     }
 
     @Test func aWillFinishHandlerThatComesTooLateIsCalledAtTheFinish() {
         var list = HandlerList()
-        _ = list.addBeforeFinish(isFinished: false, nothing)
+        list.addBeforeFinish(nothing)
         let holds = list.beginFinishing()
         #expect(holds)
         #expect(list.nextBeforeFinish() != nil)
         #expect(list.nextBeforeFinish() == nil)
-        let startsBefore = list.addBeforeFinish(isFinished: false, nothing)
-        let startsAtFinish = list.reach(.finish)
-        #expect(!startsBefore && startsAtFinish)
+        list.addBeforeFinish(nothing)
         #expect(list.nextBeforeFinish() == nil)
+        #expect(!list.isDue)
+        list.reach(.finish)
+        #expect(list.isDue)
     }
 }
