@@ -24,6 +24,11 @@ test: ## run all tests
 	@scripts/bootstrap
 	swift test $(SWIFTFLAGS)
 
+.PHONY: refusals
+refusals: ## see that the compiler refuses every mistake in Tests/DoesNotCompile
+	@scripts/bootstrap
+	scripts/check-refusals
+
 .PHONY: lint
 lint: ## check the format, and that README and promises are those of the code
 	@scripts/bootstrap lint

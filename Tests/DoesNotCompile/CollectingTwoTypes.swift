@@ -1,0 +1,7 @@
+// expect: cannot convert value of type 'AsyncOperation<Int>' to expected element type 'AsyncOperation<String>'
+// What is collected has one type.
+import Baton
+
+func connect(_ text: AsyncOperation<String>, _ number: AsyncOperation<Int>) -> AsyncOperation<[String]> {
+    AsyncOperation.collect([text, number])
+}

@@ -1,0 +1,31 @@
+// The control: this is right, so it compiles. If it does not, the refusals of the other files mean nothing.
+import Baton
+
+struct Fetch: Procedure {
+    func execute(in context: OperationContext) async throws -> String { "data" }
+}
+
+struct Count: InputProcedure {
+    func execute(_ input: String, in context: OperationContext) async throws -> Int { input.count }
+}
+
+struct Join: InputProcedure {
+    func execute(_ input: (String, Int), in context: OperationContext) async throws -> String { "\(input)" }
+}
+
+func work(on queue: AsyncOperationQueue) async -> String {
+    let fetch = AsyncOperation(Fetch())
+    let count = AsyncOperation(Count(), input: fetch)
+    let join = AsyncOperation(Join(), inputs: fetch, count)
+    let optional = AsyncOperation<String?> { nil }
+    let unwrapped: AsyncOperation<String> = optional.unwrapped()
+    let recount = unwrapped.then(Count())
+    recount.addDependency(join)
+    recount.didFinish { (result: Result<Int, OperationError>) in print(result) }
+    do {
+        return "\(try await queue.run(recount)) \(try await join.value)"
+    } catch {
+        let error: OperationError = error
+        return "\(error)"
+    }
+}

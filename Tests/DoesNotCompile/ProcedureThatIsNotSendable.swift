@@ -1,0 +1,12 @@
+// expect: stored property 'count' of 'Sendable'-conforming class 'Counter' is mutable
+// A procedure runs on a task of the queue, any number of times: it cannot keep state that anybody may change.
+import Baton
+
+final class Counter: Procedure {
+    var count = 0
+
+    func execute(in context: OperationContext) async throws -> Int {
+        count += 1
+        return count
+    }
+}
