@@ -1,10 +1,8 @@
 import Baton
 
 let queue = AsyncOperationQueue(isSuspended: true)
-let doomed = AsyncOperation("doomed") { print("never printed") }
-let after = AsyncOperation("after") { print("runs all the same") }
-after.addDependency(doomed)
-queue.add(doomed, after)
+let doomed = queue.add("doomed") { print("never printed") }
+let after = AsyncOperation("after") { print("runs all the same") }.addDependency(doomed).add(to: queue)
 doomed.cancel(reason: .because("nobody wants it"))
 queue.isSuspended = false
 await queue.waitUntilIdle()

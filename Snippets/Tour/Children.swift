@@ -2,11 +2,11 @@ import Baton
 
 let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
 let total = AsyncOperation("total") { context in
-    var sum = 0
-    for number in 1...3 {
-        // Meanwhile this body lends its slot: width 1 is enough for any depth.
-        sum += try await context.run(AsyncOperation { number * number })
-    }
-    return sum
+    let found = context.dependencies.outputs(of: Int.self)  // or of a protocol
+    try context.produce(AsyncOperation("report") { print("on its own from here") })
+    // Meanwhile this body lends its slot: width 1 is enough for any depth.
+    return try await context.run(AsyncOperation { found.reduce(10, +) })
 }
+total.addDependency(AsyncOperation { 4 })
 print(try await queue.run(total))  // 14
+await queue.waitUntilIdle()

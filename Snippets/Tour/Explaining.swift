@@ -1,11 +1,12 @@
 import Baton
 
 let queue = AsyncOperationQueue()
-let forgotten = AsyncOperation("fetch") { "data" }
-let parsed = forgotten.then { $0.count }
-parsed.name = "parse"
-let saved = parsed.then { print("saved \($0)") }
-saved.name = "save"
-queue.add(parsed, saved)
-print(saved.explain())
-// ‘save’ waits for ‘parse’. ‘fetch’ was not added to any queue: add it, or use `run` or `add(to:)`.
+let fetch = AsyncOperation("fetch") { print("fetched") }
+let save = AsyncOperation("save") { print("saved") }.addDependency(fetch)
+queue.add(save)
+print(save.explain())
+// ‘save’ waits for ‘fetch’. ‘fetch’ was not added to any queue: add it, or use `run` or `add(to:)`.
+fetch.addDependency(save)
+queue.add(fetch)  // closes the circle: both fail here, nothing hangs
+print(save.result!)
+// failure(waits for itself: ‘fetch’ → ‘save’ → ‘fetch’. Remove one of these dependencies)

@@ -1,8 +1,12 @@
 import Baton
 
+struct OutOfPaint: Error {}
 let queue = AsyncOperationQueue()
 let name = AsyncOperation { "wheel barrow" }
-let count = AsyncOperation { 3 }
+let count = AsyncOperation<Int>(callback: { finish in finish(3) })  // for what calls back
 let order = AsyncOperation(name, count) { name, count in "\(count) × \(name)" }
-let shout = order.then { $0.uppercased() }
-print(try await queue.run(shout))  // 3 × WHEEL BARROW
+let colour = AsyncOperation<String>("colour") { throw OutOfPaint() }
+let paint = AsyncOperation(colour, default: "red") { colour in "in \(colour)" }
+let lines = AsyncOperation(order, paint) { order, paint in "\(order), \(paint)" }
+let note = AsyncOperation(resultOf: lines, colour) { lines, colour in "\(try lines.get()) (\(colour))" }
+print(try await queue.run(note))  // 3 × wheel barrow, in red (failure(OutOfPaint()))

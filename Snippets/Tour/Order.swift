@@ -1,8 +1,12 @@
 import Baton
 
+struct Offline: Error {}
 let queue = AsyncOperationQueue()
 let warmUp = AsyncOperation("warm up") { print("warming up") }
-let work = AsyncOperation("work") { print("working") }
-work.addDependency(warmUp)  // after it, whatever its outcome
-queue.add(work, warmUp)  // in any order
+let fetch = AsyncOperation<Void>("fetch") { throw Offline() }.addDependency(warmUp)
+let mirror = AsyncOperation("mirror") { print("asking the mirror") }.addDependency(fetch, on: .failure)
+let praise = AsyncOperation("praise") { print("never printed") }.addDependency(fetch, on: .success)
+let cleanUp = AsyncOperation("clean up") { print("cleaning up") }.addDependency(mirror)  // whatever comes
+queue.add(cleanUp, praise, mirror, fetch, warmUp)  // in any order
 await queue.waitUntilIdle()
+print(praise.result!)  // failure(skipped, because ‘fetch’ ended with failure)

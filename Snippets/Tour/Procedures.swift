@@ -6,5 +6,6 @@ struct Square: InputProcedure {
 
 let queue = AsyncOperationQueue()
 let seven = AsyncOperation("seven") { 7 }
-let square = AsyncOperation(Square(), input: seven)  // or seven.then(Square()), or input: 7
-print(try await queue.run(square))  // 49
+let square = AsyncOperation(Square(), input: seven)  // or seven.then(Square())
+let nine = AsyncOperation(Square(), input: 3)  // a literal
+print(try await queue.run(square), try await queue.run(nine))  // 49 9

@@ -1,10 +1,11 @@
 import Baton
 
-let queue = AsyncOperationQueue(name: "uploads", maxConcurrentOperationCount: 2, isSuspended: true)
-let later = queue.add("later") { print("second") }
-let urgent = AsyncOperation("urgent") { print("first") }
-urgent.priority = .high
-queue.add(urgent)
-queue.maxConcurrentOperationCount = 1  // at any time; .unlimited exists, too
-queue.isSuspended = false
-await queue.waitUntilIdle()
+let queue = AsyncOperationQueue(name: "pages", maxConcurrentOperationCount: 2)
+queue.maxWaitingOperationCount = 4  // then `submit` waits for room
+queue.around { context, body in try await body() }  // tracing, task-locals, logging
+let cover = AsyncOperation("cover") { print("cover") }
+cover.priority = .high  // before other pages that are ready
+try await queue.submit(cover)
+for number in 1...9 { try await queue.submit(AsyncOperation { print("page \(number)") }) }
+queue.addBarrier("bind") { print("bound") }  // after all of them, before what comes later
+await queue.shutdown(within: .seconds(5))  // then cancels what is left; `drain()` never does
