@@ -3,6 +3,9 @@
 ///
 /// The closures take one tuple, which a closure literal spells as so many parameters: a pack of parameters here crashes the
 /// compiler (6.3.1) when `NonisolatedNonsendingByDefault` is on.
+///
+/// The closures take at least two inputs: with one, a parameter could be that input or the whole tuple, and a closure whose
+/// body does not decide it would be ambiguous.
 extension AsyncOperation {
     /// Plans one run of a procedure on the outputs of several operations, which become dependencies.
     public convenience init<P: InputProcedure, each Input: Sendable>(
@@ -19,31 +22,38 @@ extension AsyncOperation {
     }
 
     /// Makes an operation from a closure that takes the outputs of several operations, which become dependencies.
-    public convenience init<each Input: Sendable>(
-        _ inputs: repeat AsyncOperation<each Input>,
-        body: nonisolated(nonsending) @escaping @Sendable ((repeat each Input)) async throws -> Output
+    public convenience init<First: Sendable, Second: Sendable, each More: Sendable>(
+        _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ more: repeat AsyncOperation<each More>,
+        body: nonisolated(nonsending) @escaping @Sendable ((First, Second, repeat each More)) async throws -> Output
     ) {
-        let sources = (repeat each inputs)
-        self.init(nil, procedure: nil, inputs: erased(repeat each inputs)) { operation in
+        let rest = (repeat each more)
+        self.init(nil, procedure: nil, inputs: [first, second] + erased(repeat each more)) { operation in
             guard operation.inputsAreThere() else { return }
             do {
-                operation.outcome = try await body((repeat (each sources).storedOutput))
+                operation.outcome = try await body(
+                    (first.storedOutput, second.storedOutput, repeat (each rest).storedOutput))
             } catch { operation.bodyThrew(error) }
         }
     }
 
     /// Makes an operation from a closure that takes the outputs of several operations, which become dependencies, and its
     /// context last.
-    public convenience init<each Input: Sendable>(
-        _ inputs: repeat AsyncOperation<each Input>,
-        body: nonisolated(nonsending) @escaping @Sendable ((repeat each Input, OperationContext)) async throws -> Output
+    public convenience init<First: Sendable, Second: Sendable, each More: Sendable>(
+        _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ more: repeat AsyncOperation<each More>,
+        body:
+            nonisolated(nonsending) @escaping @Sendable (
+                (First, Second, repeat each More, OperationContext)
+            ) async throws -> Output
     ) {
-        let sources = (repeat each inputs)
-        self.init(nil, procedure: nil, inputs: erased(repeat each inputs)) { operation in
+        let rest = (repeat each more)
+        self.init(nil, procedure: nil, inputs: [first, second] + erased(repeat each more)) { operation in
             guard operation.inputsAreThere() else { return }
             do {
                 operation.outcome = try await body(
-                    (repeat (each sources).storedOutput, OperationContext(operation)))
+                    (
+                        first.storedOutput, second.storedOutput, repeat (each rest).storedOutput,
+                        OperationContext(operation)
+                    ))
             } catch { operation.bodyThrew(error) }
         }
     }

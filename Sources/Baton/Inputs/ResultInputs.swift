@@ -31,47 +31,47 @@ extension AsyncOperation {
     /// Makes an operation from a closure that takes the outcomes of several operations, which become dependencies.
     ///
     /// It runs when all of them have finished, also when they have failed or were cancelled: the closure decides.
-    public convenience init<First: Sendable, Second: Sendable, each Other: Sendable>(
+    public convenience init<First: Sendable, Second: Sendable, each More: Sendable>(
         _ name: String? = nil, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
-        _ others: repeat AsyncOperation<each Other>,
+        _ more: repeat AsyncOperation<each More>,
         body:
             nonisolated(nonsending) @escaping @Sendable (
                 (
                     Result<First, OperationError>, Result<Second, OperationError>,
-                    repeat Result<each Other, OperationError>
+                    repeat Result<each More, OperationError>
                 )
             ) async throws -> Output
     ) {
-        let sources = (repeat each others)
-        let inputs = [first, second] + erased(repeat each others)
+        let rest = (repeat each more)
+        let inputs = [first, second] + erased(repeat each more)
         self.init(name, procedure: nil, inputs: inputs, needed: false) { operation in
             do {
                 operation.outcome = try await body(
-                    (first.finishedResult, second.finishedResult, repeat (each sources).finishedResult))
+                    (first.finishedResult, second.finishedResult, repeat (each rest).finishedResult))
             } catch { operation.bodyThrew(error) }
         }
     }
 
     /// Makes an operation from a closure that takes the outcomes of several operations, which become dependencies, and its
     /// context last.
-    public convenience init<First: Sendable, Second: Sendable, each Other: Sendable>(
+    public convenience init<First: Sendable, Second: Sendable, each More: Sendable>(
         _ name: String? = nil, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
-        _ others: repeat AsyncOperation<each Other>,
+        _ more: repeat AsyncOperation<each More>,
         body:
             nonisolated(nonsending) @escaping @Sendable (
                 (
                     Result<First, OperationError>, Result<Second, OperationError>,
-                    repeat Result<each Other, OperationError>, OperationContext
+                    repeat Result<each More, OperationError>, OperationContext
                 )
             ) async throws -> Output
     ) {
-        let sources = (repeat each others)
-        let inputs = [first, second] + erased(repeat each others)
+        let rest = (repeat each more)
+        let inputs = [first, second] + erased(repeat each more)
         self.init(name, procedure: nil, inputs: inputs, needed: false) { operation in
             do {
                 operation.outcome = try await body(
                     (
-                        first.finishedResult, second.finishedResult, repeat (each sources).finishedResult,
+                        first.finishedResult, second.finishedResult, repeat (each rest).finishedResult,
                         OperationContext(operation)
                     ))
             } catch { operation.bodyThrew(error) }
