@@ -116,10 +116,12 @@ extension OperationError {
     }
 
     /// The error that somebody else threw, if this passes one on: a body's, a condition's, a dependency's.
+    ///
+    /// Looked for at the root: of a body that threw on the error of another operation, it is what that one's body threw.
     public var underlyingError: (any Error)? {
         switch self {
-        case .failed(let error): error
-        case .conditionFailed(_, let cause): cause
+        case .failed(let error): (error as? OperationError)?.underlyingError ?? error
+        case .conditionFailed(_, let cause): (cause as? OperationError)?.underlyingError ?? cause
         case .dependencyFailed(_, _, let cause): cause.underlyingError ?? cause
         case .groupFailed(let failures): failures.first.map { $0.error.underlyingError ?? $0.error }
         case .misuse(let misuse): misuse

@@ -155,6 +155,15 @@ extension AnyOperation {
     }
 }
 
+/// Two are equal when they are the same operation.
+extension AnyOperation: Hashable {
+    /// Whether both are the same operation.
+    public static func == (left: AnyOperation, right: AnyOperation) -> Bool { left === right }
+
+    /// Hashes its identity.
+    public final func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
 extension AnyOperation: CustomStringConvertible {
     /// The name and the state.
     public final var description: String { "\(reference) (\(state))" }

@@ -177,7 +177,7 @@ private struct Captioning: InputProcedure {
         // It may also decide to fail.
         let strict = AsyncOperation(resultOf: failing) { page in try page.get().count }
         stage.run(strict)
-        #expect(strict.result?.failure?.underlyingError is OperationError)
+        #expect(strict.result?.failure?.underlyingError as? Oops == Oops())
     }
 
     @Test func R0_13_bothAreAddedInAnyOrder() throws {
