@@ -16,10 +16,10 @@ extension QueueCore {
             var run = Run(isRun: false)
             switch begin(operation, on: lane, as: task) {
             case .endedBefore: break
-            case .plain(let body):
-                await body(operation.takeUnretainedValue())
+            case .plain:
+                await takeBody(operation)(operation.takeUnretainedValue())
                 if !finish(operation, task, &run) { await finishLater(operation, &run) }
-            case .surrounded:
+            case .withDetails:
                 await runSurrounded(operation.takeUnretainedValue())
                 if !finish(operation, task, &run) { await finishLater(operation, &run) }
             }
@@ -57,24 +57,21 @@ extension QueueCore {
         var holdsSlot = true
     }
 
-    private enum Beginning {
-        /// It was cancelled while it was ready.
-        case endedBefore
-        case plain(AnyOperation.Body)
-        /// Something of its own or of the queue is around the body.
-        case surrounded
-    }
-
     @inline(__always)
-    private func begin(_ current: Unmanaged<AnyOperation>, on lane: Lane, as task: OwnTask) -> Beginning {
+    private func begin(_ current: Unmanaged<AnyOperation>, on lane: Lane, as task: OwnTask) -> Lifecycle.Beginning {
         current._withUnsafeGuaranteedRef { operation in
             let beginning = operation.life.withLock { $0.begin(on: lane) }
             if beginning == .endedBefore { return .endedBefore }
             task.running = operation
-            if beginning == .withDetails || hasSurroundings.load(ordering: .relaxed) { return .surrounded }
+            if beginning == .withDetails || hasSurroundings.load(ordering: .relaxed) { return .withDetails }
             if tap != nil, operation.inputsHaveOutputs { note(.started, operation) }
-            return .plain(operation.body.take()!)
+            return .plain
         }
+    }
+
+    @inline(__always)
+    private func takeBody(_ operation: Unmanaged<AnyOperation>) -> AnyOperation.Body {
+        operation._withUnsafeGuaranteedRef { $0.body.take()! }
     }
 
     /// False: `willFinish` handlers come first.

@@ -74,8 +74,16 @@ final class QueueCore: Sendable {
     @inline(__always)
     private func settle(_ state: inout State) -> Scheduler.Order {
         let order = state.scheduler.settle()
-        hint.store(state.admission.isEmpty ? state.scheduler.hint : Scheduler.mustAsk, ordering: .relaxed)
-        if case .none = order, !state.admission.isEmpty, let next = state.admit() { return .admit(next) }
+        if !state.admission.isEmpty { return settle(&state, besides: order) }
+        hint.store(state.scheduler.hint, ordering: .relaxed)
+        return order
+    }
+
+    /// Somebody waits to submit an operation: lanes have to ask, so that whoever begins one lets another in.
+    @inline(never)
+    private func settle(_ state: inout State, besides order: Scheduler.Order) -> Scheduler.Order {
+        hint.store(Scheduler.mustAsk, ordering: .relaxed)
+        if case .none = order, let next = state.admit() { return .admit(next) }
         return order
     }
 

@@ -8,7 +8,7 @@ internal import Synchronization
 package struct LockedState<Value>: ~Copyable, Sendable {
     private let mutex: Mutex<Guarded<Value>>
 
-    package init(_ value: Value) { mutex = Mutex(Guarded(content: value)) }
+    package init(_ value: consuming Value) { mutex = Mutex(Guarded(content: value)) }
 
     @inline(__always)
     package borrowing func withLock<Result, Failure: Error>(
