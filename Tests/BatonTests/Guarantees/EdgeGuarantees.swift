@@ -59,6 +59,19 @@ import Testing
         #expect(reader.ending == "needs first via first: failed: 1")
     }
 
+    @Test func G6_aDefaultIsUsedWhateverTheReason() {
+        let stage = Stage()
+        let failing = AsyncOperation<Int>("failing") { throw Oops() }
+        let cancelled = AsyncOperation { 1 }
+        cancelled.cancel()
+        let skipped = AsyncOperation { 2 }.addDependency(failing, on: .success)
+        let starved = failing.then { $0 }
+        let readers = [failing, cancelled, skipped, starved].map { AsyncOperation($0, default: 9) { $0 } }
+        stage.queue.add([failing, cancelled, skipped, starved] + readers)
+        stage.steps.runAll()
+        #expect(readers.map { try? $0.result?.get() } == [9, 9, 9, 9])
+    }
+
     @Test func G6_anOrderEdgeReleasesWhateverTheOutcome() {
         let stage = Stage()
         let failing = AsyncOperation<Void>("failing") { throw Oops() }

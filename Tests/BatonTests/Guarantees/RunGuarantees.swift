@@ -31,6 +31,19 @@ import Testing
     }
 
     /// What was added may itself need what nobody has added.
+    @Test func G9_runAddsThroughEdgesOfAnyKind() async throws {
+        let queue = AsyncOperationQueue()
+        let failing = AsyncOperation<Int>("failing") { throw Oops() }
+        let optional = AsyncOperation(failing, default: 1) { $0 }
+        let outcome = AsyncOperation(resultOf: failing, optional) { _, optional in try optional.get() + 1 }
+        let all = AsyncOperation.collect([outcome, outcome.recover { _ in 0 }])
+        let fallback = AsyncOperation { 5 }.addDependency(failing, on: .failure)
+        let last = all.then { $0 }.addDependency(fallback, on: .success)
+        #expect(try await queue.run(last) == [2, 2])
+        #expect(fallback.ending == "success")
+        #expect(queue.operationCount == 0)
+    }
+
     @Test func G9_runLooksThroughWhatIsAddedAlready() {
         let stage = Stage()
         let root = stage.noting("root")
