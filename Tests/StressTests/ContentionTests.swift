@@ -95,6 +95,31 @@ import Testing
         }
     }
 
+    /// G28: a cancel that comes with the end of the body tells the handlers, too, and an idle queue has called them all.
+    @Test func handlersOfWhatIsCancelledAtItsEnd() async throws {
+        for _ in 0..<Self.rounds {
+            let queue = AsyncOperationQueue(executor: pool)
+            let meeting = Meeting(2)
+            let (calls, cancels) = (Counter(), Counter())
+            let operation = AsyncOperation {
+                meeting.meet()
+                return true
+            }
+            operation.didCancel { _ in cancels.add() }
+            operation.didFinish { _ in calls.add() }
+            queue.add(operation)
+            let canceller = Task.detached(executorPreference: pool) {
+                meeting.meet()
+                operation.cancel()
+            }
+            await queue.waitUntilIdle()
+            #expect(calls.value == 1, "G28: the queue is idle, and a handler has not been called")
+            await canceller.value
+            await queue.waitUntilIdle()
+            #expect(cancels.value == (operation.isCancelled ? 1 : 0))
+        }
+    }
+
     // MARK: -
 
     private func finish(
