@@ -55,7 +55,7 @@ sanitize: sanitize-thread sanitize-address ## run all tests under ThreadSanitize
 
 .PHONY: sanitize-thread
 sanitize-thread: export BATON_SANITIZE := thread
-sanitize-thread: export TSAN_OPTIONS := halt_on_error=1 atexit_sleep_ms=0
+sanitize-thread: export TSAN_OPTIONS := halt_on_error=1 atexit_sleep_ms=0 suppressions=$(CURDIR)/scripts/tsan.supp
 sanitize-thread:
 	swift test $(SWIFTFLAGS) --sanitize=thread --disable-xctest --no-parallel --scratch-path .build/tsan
 
