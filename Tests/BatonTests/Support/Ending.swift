@@ -17,6 +17,7 @@ extension OperationError {
         case .dependencyFailed(let source, let via, let cause): "needs \(source.name) via \(via.name): \(cause.inShort)"
         case .dependencyCycle(let path): "cycle " + path.map(\.name).joined(separator: " ")
         case .queueReleased: "queueReleased"
+        case .queueShutDown: "queueShutDown"
         case .misuse(let misuse): "misuse: \(misuse.kind)"
         default: "\(self)"
         }
