@@ -32,7 +32,7 @@ import Testing
         let late = stage.noting("late")
         let reader = late.then {}
         stage.run(late, reader)
-        #expect(late.ending == "its queue had been shut down. Add it before, or to another queue")
+        #expect(late.ending == "queueShutDown")
         #expect(reader.state == .finished)
         #expect(stage.ran == ["a"])
         gate.open()
@@ -147,7 +147,7 @@ import Testing
         stage.steps.runAll()
         #expect(
             stage.ran == [
-                "its queue had been shut down. Add it before, or to another queue",
+                "queueShutDown",
                 "cancelled with ‘stubborn’, which had started it", "shut down",
             ])
     }
