@@ -26,7 +26,7 @@ extension AnyOperation {
                 return endBeforeRun(with: .cancelled(reason: reason), &life).map { .ended($0) } ?? .none
             case .inRun(let lane):
                 if case .requested = reason {} else { life.madeDetails().cancellationReason = reason }
-                return .running(lane, children: life.details?.children ?? [], delivers: reachPast(life))
+                return .running(lane, children: life.details?.children ?? [], delivers: reachPast(life).isDue)
             }
         }
         switch effect {

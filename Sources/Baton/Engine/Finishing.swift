@@ -156,7 +156,7 @@ extension AnyOperation {
     @inline(never)
     final func wake(from core: QueueCore?) {
         var progress: ProgressState?
-        let (waiters, delivers) = life.withLock { life -> ([Waiter], Bool) in
+        let (waiters, effects) = life.withLock { life -> ([Waiter], HandlerList.Effects) in
             let details = life.madeDetails()
             progress = details.progress
             let waiters = details.waiters
@@ -165,7 +165,7 @@ extension AnyOperation {
         }
         progress?.end(hasFailed ? .failed : .succeeded)
         for waiter in waiters { waiter.outcomeCame(of: self) }
-        if delivers { deliver(from: core) }
+        if effects.isDue { deliver(from: core) }
     }
 
     // MARK: Outcome

@@ -4,19 +4,16 @@ import Synchronization
 extension QueueCore {
     /// Everything between taking an operation up and its outcome. On the task of its lane.
     nonisolated(nonsending) func runSurrounded(_ operation: AnyOperation) async {
-        if let unmet = operation.unmetPolicy {
-            operation.bodyWasSkipped(.skipped(unmet))
+        if let unmet = operation.unmetPolicy { return operation.bodyWasSkipped(.skipped(unmet)) }
+        let body = operation.body.take()!
+        // It will say itself which input has no output.
+        guard operation.inputsHaveOutputs else { return await body(operation) }
+        tellStart(of: operation)
+        let hooks = surroundings.withLock { $0 }[...]
+        if let executor = operation.life.withLock({ $0.details?.executor }) {
+            await withTaskExecutorPreference(executor) { await run(body, of: operation, inside: hooks) }
         } else {
-            let isRun = operation.inputsHaveOutputs
-            if isRun { tellStart(of: operation) }
-            if let body = operation.body.take() {
-                let hooks = isRun ? surroundings.withLock { $0 } : []
-                if let executor = operation.life.withLock({ $0.details?.executor }), isRun {
-                    await withTaskExecutorPreference(executor) { await run(body, of: operation, inside: hooks[...]) }
-                } else {
-                    await run(body, of: operation, inside: hooks[...])
-                }
-            }
+            await run(body, of: operation, inside: hooks)
         }
     }
 
@@ -29,7 +26,7 @@ extension QueueCore {
         note(.started, operation)
         let delivers = operation.life.withLock { life in
             life.bodyStarts()
-            return operation.reachPast(life)
+            return operation.reachPast(life).isDue
         }
         if delivers { operation.deliver(from: self) }
     }

@@ -19,24 +19,25 @@ extension AnyOperation {
     }
 
     private final func register(_ add: (inout HandlerList, _ isFinished: Bool) -> Void) {
-        let (delivers, core) = life.withLock { life in
+        let (effects, core) = life.withLock { life in
             add(&life.madeDetails().handlers, life.phase == .finished)
             return (reachPast(life), life.isUnderWay ? self.core : nil)
         }
-        if delivers { deliver(from: core ?? QueueDirectory.find(queueNumber)) }
+        if effects.isDue { deliver(from: core ?? QueueDirectory.find(queueNumber)) }
     }
 
     /// The handlers of what has come to pass are due, in the order in which it came, whoever notices first. Locked by the
-    /// caller, who delivers if this says so.
-    final func reachPast(_ life: Lifecycle) -> Bool {
-        guard let details = life.details else { return false }
+    /// caller, who acts on the effects after unlocking.
+    final func reachPast(_ life: Lifecycle) -> HandlerList.Effects {
+        guard let details = life.details else { return HandlerList().effects }
         // A cancel that comes between the lane and the body is told after the start.
         if !details.isStartOpen {
             if life.hasBegun, life.phase != .executing || inputsHaveOutputs(life) { details.handlers.reach(.start) }
             if life.isCancelled { details.handlers.reach(.cancel) }
         }
-        if life.phase == .finished { details.handlers.reach(.finish) }
-        return details.handlers.isDue
+        if life.phase != .finished { return details.handlers.effects }
+        details.handlers.reach(.finish)
+        return details.handlers.takeUncalled()
     }
 
     /// Calls what is due, unless somebody else does.
@@ -66,7 +67,7 @@ extension AnyOperation {
     final func tellOfProduct(_ product: AnyOperation, from core: QueueCore) {
         let delivers = life.withLock { life in
             life.details?.handlers.reachProduct(product)
-            return life.details?.handlers.isDue ?? false
+            return life.details?.handlers.effects.isDue ?? false
         }
         if delivers { deliver(from: core) }
     }

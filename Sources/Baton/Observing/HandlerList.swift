@@ -8,13 +8,28 @@ struct HandlerList {
     enum Moment {
         case start
         case cancel
-        /// Comes once.
+        /// The last one.
         case finish
     }
 
-    private struct Registered {
+    fileprivate struct Registered {
         let moment: Moment
         let call: Call
+    }
+
+    /// What follows from a moment, after unlocking.
+    struct Effects {
+        /// Somebody has to start a delivery.
+        let isDue: Bool
+        /// Never to be called. They are the user's, so they are released without a lock.
+        private let uncalled: [Registered]
+        private let uncalledForProducts: [ProductCall]
+
+        fileprivate init(isDue: Bool, _ uncalled: [Registered] = [], _ uncalledForProducts: [ProductCall] = []) {
+            self.isDue = isDue
+            self.uncalled = uncalled
+            self.uncalledForProducts = uncalledForProducts
+        }
     }
 
     private var registered: [Registered] = []
@@ -44,12 +59,7 @@ struct HandlerList {
 
     mutating func reach(_ moment: Moment) {
         due += registered.filter { $0.moment == moment }.map(\.call)
-        if moment == .finish {
-            registered = []
-            forProducts = []
-        } else {
-            registered.removeAll { $0.moment == moment }
-        }
+        registered.removeAll { $0.moment == moment }
     }
 
     mutating func reachProduct(_ product: AnyOperation) {
@@ -58,8 +68,18 @@ struct HandlerList {
 
     // MARK: Delivering
 
-    /// Somebody has to start a delivery.
-    var isDue: Bool { !due.isEmpty && !isDelivering }
+    private var isDue: Bool { !due.isEmpty && !isDelivering }
+
+    var effects: Effects { Effects(isDue: isDue) }
+
+    /// After the finish: no other moment will come.
+    mutating func takeUncalled() -> Effects {
+        defer {
+            registered = []
+            forProducts = []
+        }
+        return Effects(isDue: isDue, registered, forProducts)
+    }
 
     /// False: there is nothing to deliver, or somebody else does.
     mutating func startDelivery() -> Bool {

@@ -124,7 +124,15 @@ extension AnyOperation {
     /// Setting it after the add is ``Misuse`` and changes nothing.
     public final var executor: (any TaskExecutor)? {
         get { life.withLock { $0.details?.executor } }
-        set { change("executor") { $0.madeDetails().executor = newValue } }
+        set {
+            // Released after unlocking.
+            var former: (any TaskExecutor)?
+            change("executor") { life in
+                former = life.madeDetails().executor
+                life.madeDetails().executor = newValue
+            }
+            withExtendedLifetime(former) {}
+        }
     }
 
     /// Where it is in its life, at this moment.

@@ -204,4 +204,34 @@ import Testing
         }
         #expect(tokens.alive == 0)
     }
+
+    /// They are the user's: what happens at their release may come back to the operation.
+    @Test func G31_handlersThatAreNeverCalledAreReleasedWithoutALock() {
+        final class Curious: Sendable {
+            let operation: AnyOperation
+            let log: EventLog<String>
+
+            init(_ operation: AnyOperation, _ log: EventLog<String>) {
+                self.operation = operation
+                self.log = log
+            }
+
+            deinit {
+                operation.cancel()
+                log("\(operation.state)")
+            }
+        }
+        let stage = Stage()
+        for isLate in [false, true] {
+            let operation = AsyncOperation("operation") {}
+            if isLate { stage.run(operation) }
+            do {
+                let curious = Curious(operation, stage.log)
+                operation.didCancel { _ in withExtendedLifetime(curious) {} }
+                operation.didProduce { _ in withExtendedLifetime(curious) {} }
+            }
+            if !isLate { stage.run(operation) }
+        }
+        #expect(stage.ran == ["finished", "finished"])
+    }
 }
