@@ -15,10 +15,9 @@ extension AsyncOperationQueue {
     /// How many operations were added and have not begun.
     public var waitingOperationCount: Int { core.state.withLock { $0.waitingCount } }
 
-    /// Adds an operation as soon as fewer than ``maxWaitingOperationCount`` operations wait in the queue: back-pressure for
-    /// whoever makes operations faster than they run.
+    /// Adds an operation as soon as fewer than ``maxWaitingOperationCount`` wait in the queue, and returns then.
     ///
-    /// Returns when it is added. Those that wait are served in the order in which they came. What is added by ``add(_:)``
+    /// This is back-pressure for whoever makes operations faster than they run. Those that wait are served in the order in which they came. What is added by ``add(_:)``
     /// and other calls counts, but does not wait. A body of this queue is not held back: it could wait for itself. One
     /// that was added before is ``Misuse``, and left alone.
     ///
