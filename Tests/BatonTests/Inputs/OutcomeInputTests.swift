@@ -73,6 +73,18 @@ import Testing
         #expect(try await queue.run(AsyncOperation(Doubling(), input: AsyncOperation { 3 }, default: 4)) == 6)
     }
 
+    /// Nil is an output like any other: nothing is missing, and a default is not asked for.
+    @Test func anOptionalOutputThatIsNilIsHandedOver() async throws {
+        let queue = AsyncOperationQueue()
+        let none = AsyncOperation<Int?> { nil }
+        let one = none.then { $0 == nil }
+        let several = AsyncOperation(none, AsyncOperation<String?> { nil }) { $0 == nil && $1 == nil }
+        let outcome = AsyncOperation(resultOf: none) { try $0.get() == nil }
+        let defaulted = AsyncOperation(none, default: 7) { $0 == nil }
+        let all = AsyncOperation.collect([none, none]).then { $0 == [nil, nil] }
+        for reader in [one, several, outcome, defaulted, all] { #expect(try await queue.run(reader)) }
+    }
+
     @Test func anInputThatIsNotNeededCannotBeRemovedEither() {
         let stage = Stage()
         let source = failing()
