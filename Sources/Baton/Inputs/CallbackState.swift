@@ -17,6 +17,7 @@ final class CallbackState<Output: Sendable>: Sendable {
         var end: End?
         var isCancelled = false
         var onCancel: [@Sendable () -> Void] = []
+        /// Taken out by the one that stores the end, so it is resumed once.
         var waiter: UnsafeContinuation<End, Never>?
 
         mutating func finish(_ end: End) -> Finish {

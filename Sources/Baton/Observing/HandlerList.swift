@@ -100,7 +100,7 @@ struct HandlerList {
     // MARK: Before the finish
 
     /// The outcome is decided. False: no handler stands between it and its publication.
-    mutating func beginFinishing() -> Bool { !beforeFinish.isEmpty }
+    func beginFinishing() -> Bool { !beforeFinish.isEmpty }
 
     /// Nil: all have returned, those that came meanwhile included.
     mutating func nextBeforeFinish() -> Call? {

@@ -74,6 +74,7 @@ extension AsyncOperation {
     }
 
     private static func outcome(of operation: AnyOperation) -> Result<Output, OperationError> {
+        // The list of an operation calls its handlers with that operation alone.
         unsafeDowncast(operation, to: AsyncOperation<Output>.self).finishedResult
     }
 }

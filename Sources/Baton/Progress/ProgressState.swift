@@ -5,6 +5,7 @@ internal import Synchronization
 /// Held by the operation's ``Details``, by reporters and by those who iterate. It holds no operation, and its parents
 /// weakly, so that nothing is kept alive by it, and a chain of them is never released recursively.
 final class ProgressState: Sendable {
+    /// Taken out of the machine by whoever resumes it, so it is resumed once.
     typealias Waiter = UnsafeContinuation<Void, Never>
     typealias Machine = ProgressMachine<Waiter>
 

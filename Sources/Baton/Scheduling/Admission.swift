@@ -7,6 +7,7 @@ enum SubmissionAnswer {
     case abandoned
 }
 
+/// Taken out of ``Admission`` by whoever resumes it, so it is resumed once.
 typealias Submission = UnsafeContinuation<SubmissionAnswer, Never>
 
 /// Who waits to submit an operation, and how many may. Pure; guarded by the queue's lock.
