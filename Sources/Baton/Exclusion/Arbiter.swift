@@ -1,0 +1,137 @@
+/// Decides who holds which named exclusion. Pure; whoever has it locks it, asks, unlocks, and tells those that were granted.
+///
+/// An owner has one claim at a time: on several names, all of which it gets at once. Per name, waiting ones are served in
+/// the order in which they came; none passes another, so that neither writers nor those with a great weight starve. What a
+/// descendant of a holder asks for is taken from what the holder has: it competes with other descendants of that holder in
+/// a line of their own, and with others only for what exceeds it.
+///
+/// Owners are kept while they wait or hold. Whoever calls has references of its own, so none is released here. The
+/// ancestors of an owner include those of its ancestors; they hold before it asks, and give back after it has.
+struct Arbiter<Owner: AnyObject> {
+    enum Answer: Equatable {
+        case granted
+        case waiting
+    }
+
+    enum Standing: Equatable {
+        case none
+        /// False: after ``Arbiter/leaveLine(_:)``.
+        case waiting(inLine: Bool)
+        case held
+    }
+
+    /// What an owner had, and who got something because of it, in the order of arrival.
+    struct Released {
+        enum Claim: Equatable {
+            case none
+            case waiting
+            case held
+        }
+
+        let claim: Claim
+        let granted: [Owner]
+    }
+
+    /// One that another waits for, or that waits for another.
+    struct Blocker {
+        let owner: Owner
+        let kind: Ledger.Edge.Kind
+    }
+
+    private var ledger = Ledger()
+    /// By the numbers of their claims.
+    private var owners: [Owner?] = []
+
+    /// Nobody waits or holds, and nothing is left of those who did.
+    var isEmpty: Bool { ledger.isEmpty }
+
+    // MARK: Events
+
+    /// All of it or nothing. The ancestors: the nearest first. An owner that has a claim keeps that one: the answer is
+    /// about it.
+    mutating func request(
+        _ owner: Owner, _ demands: ExclusionSet, inside ancestors: some Sequence<Owner>
+    ) -> Answer {
+        let key = ObjectIdentifier(owner)
+        let ancestors = ancestors.map { ObjectIdentifier($0) }
+        guard let id = ledger.enter(key, demands, inside: ancestors) else {
+            return standing(of: owner) == .held ? .granted : .waiting
+        }
+        while owners.count <= id.index { owners.append(nil) }
+        owners[id.index] = owner
+        if ledger.isGrantable(id) {
+            ledger.grant(id)
+            // Nobody is behind it in a line, and where a scope of its own opens, those within wait for the same as before.
+            ledger.candidates.removeAll(keepingCapacity: true)
+            return .granted
+        }
+        ledger.stay(id, inside: ancestors)
+        return .waiting
+    }
+
+    /// Gives back what the owner holds, or withdraws it from the lines.
+    mutating func release(_ owner: Owner) -> Released {
+        guard let id = ledger.numbers[ObjectIdentifier(owner)] else { return Released(claim: .none, granted: []) }
+        let wasHeld = ledger.claims[id].state == .holding
+        ledger.leave(id)
+        owners[id.index] = nil
+        if ledger.claims.isEmpty, owners.count > 1024 { owners = [] }
+        return Released(claim: wasHeld ? .held : .waiting, granted: settle())
+    }
+
+    /// From now on the owner waits for holders alone: it goes before those in line, and holds nobody up there. Returns who
+    /// got something because of it, in the order of arrival.
+    mutating func leaveLine(_ owner: Owner) -> [Owner] {
+        guard let id = ledger.numbers[ObjectIdentifier(owner)], ledger.claims[id].state == .inLine else { return [] }
+        ledger.stepAside(id)
+        return settle()
+    }
+
+    private mutating func settle() -> [Owner] { ledger.settle().compactMap { owners[$0.index] } }
+
+    // MARK: Questions
+
+    func standing(of owner: Owner) -> Standing {
+        guard let id = ledger.numbers[ObjectIdentifier(owner)] else { return .none }
+        switch ledger.claims[id].state {
+        case .inLine: return .waiting(inLine: true)
+        case .apart: return .waiting(inLine: false)
+        case .holding: return .held
+        }
+    }
+
+    /// For people: the first of its names that holders do not let it have, and one of those holders; or if only a line is in
+    /// its way, the name and the owner before it.
+    func obstacle(for owner: Owner) -> (name: ExclusionName, holder: Owner)? {
+        guard let id = ledger.numbers[ObjectIdentifier(owner)], let found = ledger.obstacle(for: id),
+            let holder = owners[found.claim.index]
+        else { return nil }
+        return (found.name, holder)
+    }
+
+    /// Whom a waiting owner waits for: every holder whose giving back counts, and the one before it in each of its lines.
+    /// In the order of arrival.
+    func blockers(of owner: Owner) -> [Blocker] {
+        ledger.numbers[ObjectIdentifier(owner)].map { blockers(ledger.blockers(of: $0)) } ?? []
+    }
+
+    /// The exact reverse: all who have the owner among their ``blockers(of:)``.
+    func blocked(by owner: Owner) -> [Blocker] {
+        ledger.numbers[ObjectIdentifier(owner)].map { blockers(ledger.blocked(by: $0)) } ?? []
+    }
+
+    private func blockers(_ edges: [Ledger.Edge]) -> [Blocker] {
+        edges.compactMap { edge in owners[edge.claim.index].map { Blocker(owner: $0, kind: edge.kind) } }
+    }
+
+    /// Whether holders would let a waiting owner have all of its names if some were gone. Lines do not count.
+    func fits(_ owner: Owner, without gone: Set<ObjectIdentifier>) -> Bool {
+        guard let id = ledger.numbers[ObjectIdentifier(owner)] else { return false }
+        return ledger.claims[id].state != .holding && ledger.fits(id, without: gone)
+    }
+
+    /// All who use a name give the same limit. The first of the demands for which somebody present has given another one.
+    func conflictingLimit(for demands: ExclusionSet) -> (name: ExclusionName, limit: Int, otherLimit: Int)? {
+        ledger.conflictingLimit(for: demands)
+    }
+}

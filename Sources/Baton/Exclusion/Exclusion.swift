@@ -1,0 +1,60 @@
+/// A claim on a name that keeps others out while an operation holds it, on all queues of the process.
+///
+/// Exclusions of one name meet wherever their operations were added. `exclusive` tolerates nobody beside it, `shared`
+/// everybody but an exclusive one, and a limited one as many as there are permits. An operation gets all of its exclusions
+/// at once or none; those who wait are served in the order in which they came. What an operation's children ask for is
+/// taken from what it holds: they exclude one another, not their parent.
+public struct Exclusion: Sendable, Hashable {
+    /// Whether others of the name may hold it at the same time.
+    public enum Mode: Sendable, Hashable {
+        /// Nobody else may: a writer.
+        case exclusive
+        /// All who share may: a reader.
+        case shared
+    }
+
+    let name: ExclusionName
+    let share: Share
+
+    /// Keeps apart all that give the same name, or lets in those who share it.
+    public static func mutuallyExclusive(_ name: String, mode: Mode = .exclusive) -> Exclusion {
+        Exclusion(name: .text(name), share: Share(mode))
+    }
+
+    /// Keeps apart all that give the same type, or lets in those who share it.
+    ///
+    /// A type never meets a text that reads the same, so a library can be sure that nobody else uses its name by chance.
+    public static func mutuallyExclusive(_ type: Any.Type, mode: Mode = .exclusive) -> Exclusion {
+        Exclusion(name: .type(type), share: Share(mode))
+    }
+
+    /// Lets in as many at once as their weights together stay within the limit.
+    ///
+    /// All that use the name give the same limit. The weight is at least 1 and at most the limit.
+    public static func limited(_ name: String, to limit: Int, weight: Int = 1) -> Exclusion {
+        Exclusion(name: .text(name), share: .units(weight, of: limit))
+    }
+
+    /// Why this can never be granted; nil if it can.
+    var problem: String? { share.problem(for: name) }
+}
+
+extension Exclusion: CustomStringConvertible {
+    /// The name, and what is asked of it.
+    public var description: String {
+        switch share {
+        case .all: "exclusive \(name)"
+        case .shared: "shared \(name)"
+        case .units(let weight, let limit): "\(weight) of \(limit) of \(name)"
+        }
+    }
+}
+
+extension Share {
+    fileprivate init(_ mode: Exclusion.Mode) {
+        switch mode {
+        case .exclusive: self = .all
+        case .shared: self = .shared
+        }
+    }
+}

@@ -1,0 +1,209 @@
+/// What one owner asks for, or holds: all of it or nothing.
+struct Claim {
+    typealias ID = Slab<Claim>.ID
+
+    enum State {
+        case inLine
+        /// Waits for the holders alone.
+        case apart
+        case holding
+    }
+
+    let owner: ObjectIdentifier
+    let arrival: UInt64
+    var state = State.inLine
+    var firstPlace = Place.ID.none
+    /// Nearest first; while it waits.
+    var ancestors: [ObjectIdentifier] = []
+}
+
+/// The books of an ``Arbiter``, which keeps the owners: who waits and who holds, by numbers.
+///
+/// Every name has a tree of scopes. The holders without a holding ancestor are in the outermost one; each holder has one of
+/// its own, as soon as descendants of it hold the name or wait for it. Each scope has a line. See `Ledger+Granting.swift`
+/// for what is granted when, and `Ledger+Blocking.swift` for who stands in whose way.
+struct Ledger {
+    var claims = Slab<Claim>()
+    var places = Slab<Place>()
+    var scopes = Slab<Scope>()
+    var names: [ExclusionName: Scope.ID] = [:]
+    var numbers: [ObjectIdentifier: Claim.ID] = [:]
+    /// How many waiting claims have it among their ancestors.
+    var waitingBelow: [ObjectIdentifier: Int] = [:]
+    private var arrivals: UInt64 = 0
+    /// Claims that may perhaps be granted now. Empty between calls; kept for its memory.
+    var candidates: [Candidate] = []
+
+    var isEmpty: Bool {
+        claims.isEmpty && places.isEmpty && scopes.isEmpty && names.isEmpty && numbers.isEmpty && waitingBelow.isEmpty
+    }
+
+    // MARK: Coming and going
+
+    /// Puts a new claim at the end of its lines. Nil: the owner has one already.
+    mutating func enter(
+        _ owner: ObjectIdentifier, _ demands: ExclusionSet, inside ancestors: [ObjectIdentifier]
+    ) -> Claim.ID? {
+        let id = claims.insert(Claim(owner: owner, arrival: arrivals))
+        // One look-up for both questions: whether it has a claim, and where to note this one.
+        if !Self.note(id, in: &numbers[owner, default: .none]) {
+            claims.remove(id)
+            return nil
+        }
+        arrivals += 1
+        var last = Place.ID.none
+        for demand in demands {
+            let root = Self.outermostScope(of: demand.name, in: &names[demand.name, default: .none], &scopes)
+            let scope = nearestScope(under: root, of: ancestors)
+            let place = places.insert(
+                Place(
+                    claim: id, arrival: claims[id].arrival, share: demand.share, root: root, scope: scope,
+                    load: Load(demand.share)))
+            if last.isNone { claims[id].firstPlace = place } else { places[last].next = place }
+            last = place
+            scopes[scope].line.append(place, in: &places)
+            listAsBusy(scope)
+            if demand.share.limit < .max { scopes[root].declaredLimits.insert(demand.share.limit) }
+        }
+        return id
+    }
+
+    private static func note(_ id: Claim.ID, in entry: inout Claim.ID) -> Bool {
+        if !entry.isNone { return false }
+        entry = id
+        return true
+    }
+
+    private static func outermostScope(
+        of name: ExclusionName, in entry: inout Scope.ID, _ scopes: inout Slab<Scope>
+    ) -> Scope.ID {
+        if entry.isNone { entry = scopes.insert(Scope(name: name)) }
+        return entry
+    }
+
+    /// The claim must wait: from now on it is found by its ancestors.
+    mutating func stay(_ id: Claim.ID, inside ancestors: [ObjectIdentifier]) {
+        claims[id].ancestors = ancestors
+        for ancestor in ancestors { waitingBelow[ancestor, default: 0] += 1 }
+    }
+
+    mutating func forgetAncestors(of id: Claim.ID) {
+        if claims[id].ancestors.isEmpty { return }
+        for ancestor in claims[id].ancestors {
+            if waitingBelow[ancestor] == 1 { waitingBelow[ancestor] = nil } else { waitingBelow[ancestor]? -= 1 }
+        }
+        claims[id].ancestors = []
+    }
+
+    /// Strikes the claim out, and notes who may go on because of it.
+    mutating func leave(_ id: Claim.ID) {
+        // First, lest it is found as an ancestor.
+        numbers[claims[id].owner] = nil
+        var place = claims[id].firstPlace
+        while !place.isNone {
+            let (next, scope, root) = (places[place].next, places[place].scope, places[place].root)
+            let limit = places[place].share.limit
+            if limit < .max { scopes[root].declaredLimits.remove(limit) }
+            switch claims[id].state {
+            case .inLine: stepOutOfLine(place)
+            case .apart: scopes[scope].apart.remove(place, in: &places)
+            case .holding: giveBack(place)
+            }
+            unlistIfQuiet(scope)
+            removeIfUnused(scope)
+            places.remove(place)
+            place = next
+        }
+        forgetAncestors(of: id)
+        claims.remove(id)
+    }
+
+    /// Who was behind it may be the first now.
+    mutating func stepOutOfLine(_ place: Place.ID) {
+        let scope = places[place].scope
+        let wasFirst = scopes[scope].line.first == place
+        scopes[scope].line.remove(place, in: &places)
+        if wasFirst { noteFirst(of: scope) }
+    }
+
+    private mutating func removeIfUnused(_ scope: Scope.ID) {
+        guard scopes[scope].isUnused else { return }
+        if let name = scopes[scope].name {
+            names[name] = nil
+            scopes[scope].name = nil
+        } else {
+            places[scopes[scope].holder].inside = .none
+        }
+        scopes.remove(scope)
+    }
+
+    // MARK: Scopes
+
+    /// Of the nearest ancestor that holds the name, or the outermost one.
+    mutating func nearestScope(under root: Scope.ID, of ancestors: [ObjectIdentifier]) -> Scope.ID {
+        let holder = nearestHolder(under: root, of: ancestors)
+        return holder.isNone ? root : scope(inside: holder)
+    }
+
+    func nearestHolder(
+        under root: Scope.ID, of ancestors: [ObjectIdentifier], without gone: Set<ObjectIdentifier> = []
+    ) -> Place.ID {
+        if scopes[root].holders.isEmpty { return .none }
+        for ancestor in ancestors {
+            guard let claim = numbers[ancestor], claims[claim].state == .holding else { continue }
+            if !gone.contains(ancestor), let place = place(of: claim, under: root) { return place }
+        }
+        return .none
+    }
+
+    private func place(of claim: Claim.ID, under root: Scope.ID) -> Place.ID? {
+        var place = claims[claim].firstPlace
+        while !place.isNone {
+            if places[place].root == root { return place }
+            place = places[place].next
+        }
+        return nil
+    }
+
+    mutating func scope(inside holder: Place.ID) -> Scope.ID {
+        if places[holder].inside.isNone { places[holder].inside = scopes.insert(Scope(holder: holder)) }
+        return places[holder].inside
+    }
+
+    /// The scope around this one; none around the outermost.
+    func enclosing(_ scope: Scope.ID) -> Scope.ID {
+        let holder = scopes[scope].holder
+        return holder.isNone ? .none : places[holder].scope
+    }
+
+    /// The way from the outermost scope to everyone who waits, so that a look for them does not pass all who hold.
+    mutating func listAsBusy(_ scope: Scope.ID) {
+        var scope = scope
+        while !scopes[scope].isListedAsBusy {
+            let outer = enclosing(scope)
+            if outer.isNone { return }
+            let next = scopes[outer].firstBusy
+            scopes[scope].isListedAsBusy = true
+            scopes[scope].previousBusy = .none
+            scopes[scope].nextBusy = next
+            if !next.isNone { scopes[next].previousBusy = scope }
+            scopes[outer].firstBusy = scope
+            scope = outer
+        }
+    }
+
+    mutating func unlistIfQuiet(_ scope: Scope.ID) {
+        var scope = scope
+        while scopes[scope].isListedAsBusy, scopes[scope].isQuiet {
+            unlist(scope)
+            scope = enclosing(scope)
+        }
+    }
+
+    mutating func unlist(_ scope: Scope.ID) {
+        let (outer, previous, next) = (enclosing(scope), scopes[scope].previousBusy, scopes[scope].nextBusy)
+        if previous.isNone { scopes[outer].firstBusy = next } else { scopes[previous].nextBusy = next }
+        if !next.isNone { scopes[next].previousBusy = previous }
+        scopes[scope].isListedAsBusy = false
+    }
+}

@@ -1,0 +1,83 @@
+@testable import Baton
+
+/// An arbiter whose owners are named by paths: `a/b` is a child of `a`.
+final class ArbiterRig {
+    final class Owner {
+        let path: String
+        init(_ path: String) { self.path = path }
+    }
+
+    enum Event {
+        case ask(String, [Exclusion])
+        case release(String)
+        case leaveLine(String)
+
+        static func ask(_ path: String, _ exclusions: Exclusion...) -> Event { .ask(path, exclusions) }
+    }
+
+    var arbiter = Arbiter<Owner>()
+    private var owners: [String: Owner] = [:]
+
+    func owner(_ path: String) -> Owner {
+        if let owner = owners[path] { return owner }
+        let owner = Owner(path)
+        owners[path] = owner
+        return owner
+    }
+
+    private func ancestors(of path: String) -> [Owner] {
+        var parts = path.split(separator: "/").dropLast()
+        var ancestors: [Owner] = []
+        while !parts.isEmpty {
+            ancestors.append(owner(parts.joined(separator: "/")))
+            parts = parts.dropLast()
+        }
+        return ancestors
+    }
+
+    /// Who is granted because of it.
+    @discardableResult
+    func happen(_ event: Event) -> String {
+        switch event {
+        case .ask(let path, let exclusions):
+            let ancestors = ancestors(of: path)
+            let answer = arbiter.request(owner(path), ExclusionSet(exclusions), inside: ancestors)
+            return answer == .granted ? path : ""
+        case .release(let path):
+            return text(arbiter.release(owner(path)).granted)
+        case .leaveLine(let path):
+            return text(arbiter.leaveLine(owner(path)))
+        }
+    }
+
+    init(after events: [Event] = []) {
+        for event in events { happen(event) }
+    }
+
+    private func text(_ owners: [Owner]) -> String { owners.map(\.path).joined(separator: " ") }
+
+    func blockers(of path: String) -> String { text(arbiter.blockers(of: owner(path))) }
+
+    func blocked(by path: String) -> String { text(arbiter.blocked(by: owner(path))) }
+
+    private func text(_ blockers: [Arbiter<Owner>.Blocker]) -> String {
+        blockers.map { "\($0.kind):\($0.owner.path)" }.joined(separator: " ")
+    }
+
+    func obstacle(for path: String) -> String? {
+        arbiter.obstacle(for: owner(path)).map { "\($0.name) \($0.holder.path)" }
+    }
+
+    func fits(_ path: String, without gone: String...) -> Bool {
+        arbiter.fits(owner(path), without: Set(gone.map { ObjectIdentifier(owner($0)) }))
+    }
+}
+
+extension Exclusion {
+    static let all = mutuallyExclusive("n")
+    static let shared = mutuallyExclusive("n", mode: .shared)
+    static let otherAll = mutuallyExclusive("m")
+    static let otherShared = mutuallyExclusive("m", mode: .shared)
+
+    static func units(_ weight: Int, of limit: Int = 3) -> Exclusion { limited("n", to: limit, weight: weight) }
+}
