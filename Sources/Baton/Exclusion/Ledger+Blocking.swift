@@ -59,9 +59,10 @@ extension Ledger {
             case (.units, .units): true
             case (.units, .shared), (.shared, .units), (.shared, .shared): false
             }
-        let owner = claims[places[holder].claim].owner
-        return counts && !claims[places[waiting].claim].ancestors.contains(owner)
+        return counts && !claims[places[waiting].claim].ancestors.contains(owner(of: holder))
     }
+
+    private func owner(of place: Place.ID) -> ObjectIdentifier { claims[places[place].claim].owner }
 
     private func isPlace(_ place: Place.ID, within scope: Scope.ID) -> Bool {
         if scope.isNone { return false }
@@ -118,38 +119,43 @@ extension Ledger {
     }
 
     private func fits(_ place: Place.ID, without gone: Set<ObjectIdentifier>) -> Bool {
-        func isGone(_ holder: Place.ID) -> Bool { gone.contains(claims[places[holder].claim].owner) }
-        /// The innermost scope around it whose holder remains.
-        func remaining(_ scope: Scope.ID) -> Scope.ID {
-            var scope = scope
-            while !scopes[scope].holder.isNone, isGone(scopes[scope].holder) { scope = enclosing(scope) }
-            return scope
-        }
-        // The inner before the outer.
+        let (root, claim) = (places[place].root, claims[places[place].claim])
+        let remaining = holders(within: root).filter { !gone.contains(owner(of: $0)) }
+        let around = innermostScopes(of: root, without: gone)
         var tallies: [Scope.ID: Tally] = [:]
-        var limits: [Scope.ID: Int] = [:]
-        for holder in holders(within: places[place].root).reversed() where !isGone(holder) {
-            let (scope, inside) = (remaining(places[holder].scope), places[holder].inside)
-            tallies[scope, default: Tally()].add(Load(places[holder].share, with: tallies[inside] ?? Tally()))
-            let limit = min(places[holder].share.limit, limits[inside] ?? .max)
-            limits[scope] = min(limit, limits[scope] ?? .max)
+        func tally(_ scope: Scope.ID) -> Tally { tallies[scope] ?? Tally() }
+        // The inner before the outer.
+        for holder in remaining.reversed() {
+            let load = Load(places[holder].share, with: tally(places[holder].inside))
+            tallies[around[places[holder].scope] ?? root, default: Tally()].add(load)
         }
-        let (root, limit) = (places[place].root, places[place].share.limit)
-        var holder = nearestHolder(under: root, of: claims[places[place].claim].ancestors, without: gone)
+        var holder = nearestHolder(under: root, of: claim.ancestors, without: gone)
         var scope = holder.isNone ? root : places[holder].inside
-        var tally = tallies[scope] ?? Tally()
-        tally.add(Load(places[place].share))
-        while true {
-            if !tally.isValid(within: min(limit, limits[scope] ?? .max)) { return false }
+        var sum = tally(scope)
+        sum.add(places[place].load)
+        while sum.isValid {
             if holder.isNone { return true }
-            let grown = Load(places[holder].share, with: tally)
-            let held = Load(places[holder].share, with: tallies[scope] ?? Tally())
-            scope = remaining(places[holder].scope)
+            let share = places[holder].share
+            let (held, grown) = (Load(share, with: tally(scope)), Load(share, with: sum))
+            scope = around[places[holder].scope] ?? root
             holder = scopes[scope].holder
-            tally = tallies[scope] ?? Tally()
-            tally.remove(held)
-            tally.add(grown)
+            sum = tally(scope)
+            sum.remove(held)
+            sum.add(grown)
         }
+        return false
+    }
+
+    /// Per scope in which somebody holds: the innermost one around it whose holder remains.
+    private func innermostScopes(
+        of root: Scope.ID, without gone: Set<ObjectIdentifier>
+    ) -> [Scope.ID: Scope.ID] {
+        var around = [root: root]
+        for holder in holders(within: root) where !places[holder].inside.isNone {
+            let inside = places[holder].inside
+            around[inside] = gone.contains(owner(of: holder)) ? around[places[holder].scope] : inside
+        }
+        return around
     }
 
     // MARK: Walks

@@ -25,20 +25,19 @@ extension Ledger {
     /// The outermost scope whose holders do not allow it. What is added inside a holder may be more than what that one
     /// holds, so the ways outside must allow it, too.
     func refusal(of place: Place.ID) -> Scope.ID {
-        let (share, limit) = (places[place].share, places[place].share.limit)
         var refusing = Scope.ID.none
         var scope = places[place].scope
         var tally = scopes[scope].tally
-        tally.add(Load(share))
+        tally.add(places[place].load)
         while true {
-            if !tally.isValid(within: min(limit, scopes[scope].limits.smallest)) { refusing = scope }
+            if !tally.isValid { refusing = scope }
             let holder = scopes[scope].holder
             // A holder that uses all is alone, and so is everyone around it.
             if holder.isNone || places[holder].load.isAll { return refusing }
             let (held, grown) = (places[holder].load, Load(places[holder].share, with: tally))
             scope = places[holder].scope
             // Nothing new from here on.
-            if grown == held, limit >= scopes[scope].limits.smallest { return refusing }
+            if grown == held { return refusing }
             tally = scopes[scope].tally
             tally.remove(held)
             tally.add(grown)
@@ -56,7 +55,7 @@ extension Ledger {
             unlistIfQuiet(scope)
             scopes[scope].holders.append(place, in: &places)
             scopes[scope].tally.add(places[place].load)
-            _ = carryUp(from: scope, .insert(places[place].share.limit))
+            _ = carryUp(from: scope)
             place = places[place].next
         }
         claims[id].state = .holding
@@ -64,32 +63,18 @@ extension Ledger {
         if waitingBelow[claims[id].owner] != nil { takeIn(descendantsOf: id) }
     }
 
-    private enum LimitChange {
-        case insert(Int)
-        case remove(Int)
-    }
-
     /// Counts again what the holders around a changed scope use. Returns the outermost scope that has changed.
-    private mutating func carryUp(from scope: Scope.ID, _ change: LimitChange) -> Scope.ID {
-        var (scope, changed) = (scope, scope)
+    private mutating func carryUp(from scope: Scope.ID) -> Scope.ID {
+        var scope = scope
         while true {
-            let before = scopes[scope].limits.smallest
-            switch change {
-            case .insert(.max), .remove(.max): break
-            case .insert(let limit): scopes[scope].limits.insert(limit)
-            case .remove(let limit): scopes[scope].limits.remove(limit)
-            }
-            if scopes[scope].limits.smallest != before { changed = scope }
             let holder = scopes[scope].holder
-            if holder.isNone { return changed }
-            let (old, new) = (places[holder].load, Load(places[holder].share, with: scopes[scope].tally))
+            if holder.isNone { return scope }
+            let (held, holds) = (places[holder].load, Load(places[holder].share, with: scopes[scope].tally))
+            if held == holds { return scope }
+            places[holder].load = holds
             scope = places[holder].scope
-            if new != old {
-                places[holder].load = new
-                scopes[scope].tally.remove(old)
-                scopes[scope].tally.add(new)
-                changed = scope
-            }
+            scopes[scope].tally.remove(held)
+            scopes[scope].tally.add(holds)
         }
     }
 
@@ -124,8 +109,7 @@ extension Ledger {
         scopes[scope].holders.remove(place, in: &places)
         scopes[scope].tally.remove(places[place].load)
         if !places[place].inside.isNone { dissolve(places[place].inside, into: scope) }
-        let changed = carryUp(from: scope, .remove(places[place].share.limit))
-        noteWaiting(within: changed)
+        noteWaiting(within: carryUp(from: scope))
     }
 
     /// The holder is gone before those inside. Seldom: ancestors go last.

@@ -62,7 +62,6 @@ struct Ledger {
             if last.isNone { claims[id].firstPlace = place } else { places[last].next = place }
             last = place
             scopes[scope].line.append(place, in: &places)
-            listAsBusy(scope)
             if demand.share.limit < .max { scopes[root].declaredLimits.insert(demand.share.limit) }
         }
         return id
@@ -81,8 +80,13 @@ struct Ledger {
         return entry
     }
 
-    /// The claim must wait: from now on it is found by its ancestors.
+    /// The claim must wait: from now on it is found from the outermost scope, and by its ancestors.
     mutating func stay(_ id: Claim.ID, inside ancestors: [ObjectIdentifier]) {
+        var place = claims[id].firstPlace
+        while !place.isNone {
+            listAsBusy(places[place].scope)
+            place = places[place].next
+        }
         claims[id].ancestors = ancestors
         for ancestor in ancestors { waitingBelow[ancestor, default: 0] += 1 }
     }

@@ -31,8 +31,6 @@ struct Scope {
     var holder = Place.ID.none
     var holders = PlaceList()
     var tally = Tally()
-    /// Of all who hold the name in here, at any depth.
-    var limits = Limits()
 
     var line = PlaceList()
     /// They wait, in no line.
@@ -58,8 +56,11 @@ struct Load: Equatable {
     var isAll = false
     /// So wide that no sum of them overflows.
     var units: Int128 = 0
+    /// The smallest one, with those of all inside.
+    var limit: Int
 
     init(_ share: Share) {
+        limit = share.limit
         switch share {
         case .all: isAll = true
         case .shared: break
@@ -73,6 +74,7 @@ struct Load: Equatable {
         self.init(share)
         isAll = isAll || inside.exclusives > 0
         units = max(units, inside.units)
+        limit = min(limit, inside.limits.smallest)
     }
 }
 
@@ -81,20 +83,23 @@ struct Tally {
     private(set) var count = 0
     private(set) var exclusives = 0
     private(set) var units: Int128 = 0
+    private(set) var limits = Limits()
 
     mutating func add(_ load: Load) {
         count += 1
         exclusives += load.isAll ? 1 : 0
         units += load.units
+        if load.limit < .max { limits.insert(load.limit) }
     }
 
     mutating func remove(_ load: Load) {
         count -= 1
         exclusives -= load.isAll ? 1 : 0
         units -= load.units
+        if load.limit < .max { limits.remove(load.limit) }
     }
 
-    func isValid(within limit: Int) -> Bool { exclusives > 0 ? count == 1 : units <= limit }
+    var isValid: Bool { exclusives > 0 ? count == 1 : units <= limits.smallest }
 }
 
 /// How many gave which limit. All are meant to give the same one, so that one is at hand.
