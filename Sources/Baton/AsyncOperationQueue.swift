@@ -79,7 +79,13 @@ extension AsyncOperationQueue {
     /// While true nothing new starts. What runs goes on, with the children that it runs; what is cancelled finishes.
     public var isSuspended: Bool {
         get { core.state.withLock { $0.scheduler.isSuspended } }
-        set { core.change { $0.scheduler.isSuspended = newValue } }
+        set {
+            let returning = core.change { state in
+                state.scheduler.isSuspended = newValue
+                return newValue ? state.scheduler.takeReturning() : nil
+            }
+            core.giveNamesBack(from: returning)
+        }
     }
 
     /// The operations that were added and have not finished, children included, in no particular order.

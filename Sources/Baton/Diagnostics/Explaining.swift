@@ -22,25 +22,25 @@ extension AnyOperation {
 
     /// The unfinished operations that this one waits for. One that nobody added waits for being added.
     private final var pendingSources: [AnyOperation] {
-        let sources = life.withLock { life -> [AnyOperation] in
-            switch life.phase {
-            case .created, .finished: []
-            case .added: edges.all
-            case .executing, .finishing: life.details?.awaited.map(\.operation) ?? []
-            }
-        }
         var seen: Set<ObjectIdentifier> = []
-        return sources.filter { !$0.hasFinished && seen.insert(ObjectIdentifier($0)).inserted }
+        return waitsFor.filter { !$0.hasFinished && seen.insert(ObjectIdentifier($0)).inserted }
     }
 
     private final var ownCause: Explanation.Cause {
-        let (phase, core, waitsForSlot) = life.withLock { life -> (Lifecycle.Phase, QueueCore?, Bool) in
-            return (life.phase, life.isUnderWay ? self.core : nil, life.details.map { $0.openWaits > 0 } ?? false)
+        if let (name, holder) = Claims.obstacle(for: self) {
+            return .excluded(by: holder.reference, exclusion: "\(name)")
+        }
+        let (phase, core, waitsForSlot, rules) = life.withLock { life in
+            (
+                life.phase, life.isUnderWay ? self.core : nil, life.details.map { $0.openWaits > 0 } ?? false,
+                life.details?.rules
+            )
         }
         switch phase {
         case .created: return .notAdded
         case .finished: return .finished(outcomeKind)
         case .added: return core?.causeOfWaiting(asChild: isChild) ?? .starting
+        case .evaluating: return .evaluating(conditions: rules?.conditions.map(\.condition.name) ?? [])
         case .executing: return waitsForSlot ? .waitingForSlot(width: core?.width ?? 0) : .executing
         case .finishing: return waitsForSlot ? .waitingForSlot(width: core?.width ?? 0) : .finishing
         }

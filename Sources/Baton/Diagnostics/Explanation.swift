@@ -10,6 +10,10 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case queueFull(width: Int)
         /// It is about to start.
         case starting
+        /// This condition is evaluated, or these, and has not answered.
+        case evaluating(conditions: [String])
+        /// Another operation holds an exclusion that it needs, or came before it in the line for it.
+        case excluded(by: OperationReference, exclusion: String)
         /// Its body runs.
         case executing
         /// Its outcome is decided, and its `willFinish` handlers run.
@@ -62,6 +66,10 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case .queueSuspended: "\(root.operation) is ready, and its queue is suspended."
         case .queueFull(let width): "\(root.operation) is ready, and waits for its turn in a queue of width \(width)."
         case .starting: "\(root.operation) is about to start."
+        case .evaluating(let conditions):
+            "\(root.operation) waits for the answer of \(list(conditions.map { "the condition ‘\($0)’" }))."
+        case .excluded(let holder, let exclusion):
+            "\(root.operation) waits for the exclusion \(exclusion), after \(holder)."
         case .executing: "\(root.operation) is executing."
         case .finishing: "\(root.operation) waits for its willFinish handlers."
         case .waitingForSlot(let width): "\(root.operation) can go on when its queue of width \(width) has a free slot."

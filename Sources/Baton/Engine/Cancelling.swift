@@ -15,7 +15,7 @@ extension AnyOperation {
         enum Effect {
             case none
             case ended(EarlyEnd)
-            case running(Lane, children: [AnyOperation], delivers: Bool)
+            case running(Lane, children: [AnyOperation], [ChildGroup], delivers: Bool)
         }
         let effect = life.withLock { life -> Effect in
             guard isWanted(life) else { return .none }
@@ -26,19 +26,22 @@ extension AnyOperation {
                 return endBeforeRun(with: .cancelled(reason: reason), &life).map { .ended($0) } ?? .none
             case .inRun(let lane):
                 if case .requested = reason {} else { life.madeDetails().cancellationReason = reason }
-                return .running(lane, children: life.details?.children ?? [], delivers: reachPast(life).isDue)
+                return .running(
+                    lane, children: life.details?.children ?? [], life.details?.childGroups ?? [],
+                    delivers: reachPast(life).isDue)
             }
         }
         switch effect {
         case .none: break
         case .ended(let end): end.settle()
-        case .running(let lane, let children, let delivers):
+        case .running(let lane, let children, let groups, let delivers):
             if delivers { deliver(from: QueueDirectory.find(queueNumber)) }
             lane.cancelTask()
             if !children.isEmpty {
                 let parent = reference
                 for child in children { Trampoline.run(.cancel(child, .parent(parent))) }
             }
+            for group in groups { group.cancel() }
         }
     }
 }

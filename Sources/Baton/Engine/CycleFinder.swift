@@ -5,7 +5,9 @@
 enum CycleFinder {
     /// Fails every operation on a circle through `origin` that has not begun. Returns the path if there is none such on it.
     static func breakCycles(through origin: AnyOperation) -> [OperationReference]? {
-        while let members = circle(through: origin) {
+        while let members = circle(
+            through: origin, waitsFor: { $0.waitsFor }, isWaitedForBy: { $0.isWaitedForBy })
+        {
             let path = members.map(\.reference)
             // All get their outcome before any releases its dependents, lest a member is run by the end of another.
             var ends: [AnyOperation.EarlyEnd] = []
@@ -17,14 +19,18 @@ enum CycleFinder {
             for end in ends { end.settle() }
             if !hasBroken { return path }
         }
+        if Claims.mayDeadlock { Deadlocks.break(through: origin) }
         return nil
     }
 
     /// A shortest circle: each member waits for the next, and the last for `origin`. Searched from both sides in turns until
     /// one side has seen everything, so that a long queue behind or before a new operation is not walked.
-    private static func circle(through origin: AnyOperation) -> [AnyOperation]? {
-        var back = Search(from: origin) { $0.waitsFor }
-        var ahead = Search(from: origin) { $0.isWaitedForBy }
+    static func circle(
+        through origin: AnyOperation, waitsFor: @escaping (AnyOperation) -> [AnyOperation],
+        isWaitedForBy: @escaping (AnyOperation) -> [AnyOperation]
+    ) -> [AnyOperation]? {
+        var back = Search(from: origin, neighbours: waitsFor)
+        var ahead = Search(from: origin, neighbours: isWaitedForBy)
         while true {
             switch back.step() {
             case .closed(let path): return path
@@ -86,18 +92,20 @@ extension AnyOperation {
     fileprivate final var isUnrun: Bool { life.withLock { $0.phase == .added } }
 
     /// What must finish before this can go on. Dependencies of one that nobody has added may still change: not counted.
-    fileprivate final var waitsFor: [AnyOperation] {
-        life.withLock { life in
+    final var waitsFor: [AnyOperation] {
+        let (operations, groups) = life.withLock { life -> ([AnyOperation], [ChildGroup]) in
             switch life.phase {
-            case .created, .finished: []
-            case .added: life.details?.endAfterLinking == nil ? edges.all : []
-            case .executing, .finishing: life.details?.awaited.map(\.operation) ?? []
+            case .created, .finished: ([], [])
+            case .added: (life.details?.endAfterLinking == nil ? edges.all : [], [])
+            case .evaluating, .executing, .finishing:
+                (life.details?.awaited.map(\.operation) ?? [], life.details?.childGroups ?? [])
             }
         }
+        return operations + groups.flatMap(\.waitsFor)
     }
 
     /// What cannot go on before this has finished.
-    fileprivate final var isWaitedForBy: [AnyOperation] {
+    final var isWaitedForBy: [AnyOperation] {
         life.withLock { life in
             life.dependents.retained() + (life.details?.waiters.compactMap(\.body) ?? [])
         }

@@ -20,11 +20,27 @@ final class Details {
     /// What those waits are for.
     var awaited: [Awaited] = []
     var progress: ProgressState?
+    /// Conditions and exclusions.
+    var rules: Rules?
+    /// What it runs and awaits together; of a ``GroupOperation`` its children come first.
+    var childGroups: [ChildGroup] = []
+    /// The nearest operation that holds names and inside which this one runs.
+    var nameHolder: AnyOperation?
 
     deinit { progress?.release() }
 
     /// Something is asked or told before the body runs, or before its outcome is published.
     var surroundsBody: Bool { !policies.isEmpty || executor != nil || handlers.surroundBody }
+
+    func addRule(_ rule: Rules.Rule) { madeRules { $0.add(rule) } }
+
+    func addNames(_ exclusions: [Exclusion]) { madeRules { $0.add(exclusions) } }
+
+    private func madeRules(_ change: (inout Rules) -> Void) {
+        var made = rules.take() ?? Rules()
+        change(&made)
+        rules = made
+    }
 
     var children: [AnyOperation] { awaited.filter(\.isChild).map(\.operation) }
 
@@ -33,8 +49,14 @@ final class Details {
 
 /// Somebody who awaits an operation's outcome.
 struct Waiter {
-    /// Resumed with an error when the wait itself would have closed a circle.
-    let continuation: UnsafeContinuation<OperationError?, Never>
+    enum Waking {
+        /// Resumed with an error when the wait itself would have closed a circle.
+        case resume(UnsafeContinuation<OperationError?, Never>)
+        /// Told that this child of it has ended.
+        case tell(ChildGroup, ChildGroup.Place)
+    }
+
+    let waking: Waking
     /// The operation whose body waits, if it lent its slot for it.
     let body: AnyOperation?
 }

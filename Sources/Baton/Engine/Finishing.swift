@@ -6,6 +6,7 @@ extension QueueCore {
     func settle(_ operation: AnyOperation, _ ending: Lifecycle.Ending, continuing: Bool) -> Unmanaged<AnyOperation>? {
         operation.dropBodyAndEdges()
         if tap != nil { note(.finished(operation.outcomeKind), operation) }
+        if ending.claims { Claims.giveBack(atEndOf: operation) }
         var released = Released(continuing: continuing)
         ending.dependents.visit { countDown($0, &released) }
         if let first = released.first { list(first) }
@@ -156,13 +157,22 @@ extension AnyOperation {
     @inline(never)
     final func wake(from core: QueueCore?) {
         var progress: ProgressState?
+        var childGroups: [ChildGroup] = []
+        // Released after unlocking.
+        var rules: Rules?
+        var nameHolder: AnyOperation?
         let (waiters, effects) = life.withLock { life -> ([Waiter], HandlerList.Effects) in
             let details = life.madeDetails()
             progress = details.progress
+            swap(&childGroups, &details.childGroups)
+            rules = details.rules.take()
+            nameHolder = details.nameHolder.take()
             let waiters = details.waiters
             details.waiters = []
             return (waiters, reachPast(life))
         }
+        withExtendedLifetime((rules, nameHolder)) {}
+        for group in childGroups { group.parentEnded() }
         progress?.end(hasFailed ? .failed : .succeeded)
         for waiter in waiters { waiter.outcomeCame(of: self) }
         if effects.isDue { deliver(from: core) }

@@ -1,10 +1,13 @@
-/// The life of one operation as a state machine: created → added → executing → finishing → finished, or an early end.
+/// The life of one operation as a state machine: created → added → executing → finishing → finished, or an early end. One with
+/// conditions goes from added to evaluating and back.
 ///
 /// Pure: no lock, clock or callback in it. `AnyOperation` locks, asks, unlocks, and then acts on the answer.
 struct Lifecycle {
     enum Phase: UInt8 {
         case created
         case added
+        /// Its conditions are looked at, on a lane that holds no slot for it.
+        case evaluating
         case executing
         /// Its outcome is decided and not yet published: `willFinish` handlers run.
         case finishing
@@ -54,7 +57,7 @@ struct Lifecycle {
         case .created:
             phase = .added
             return .claimed(isAwaited: !dependents.isEmpty || details?.isAwaitedByBody == true)
-        case .added, .executing: return .addedBefore
+        case .added, .evaluating, .executing: return .addedBefore
         case .finishing, .finished: return .finishedBefore
         }
     }
@@ -83,6 +86,8 @@ struct Lifecycle {
         /// Its end came while it was ready.
         case endedBefore
         case plain
+        /// Conditions and exclusions come first: see ``pass(on:isKept:)``.
+        case ruled
         /// Something of ``Details`` is asked or told around the body.
         case withDetails
     }
@@ -91,14 +96,30 @@ struct Lifecycle {
     mutating func begin(on lane: Lane) -> Beginning {
         switch phase {
         case .added:
-            phase = .executing
-            hasBegun = true
-            self.lane = lane
-            guard let details, details.surroundsBody else { return .plain }
-            details.isStartOpen = true
-            return .withDetails
-        case .finished, .finishing, .created, .executing: return .endedBefore
+            guard let details else {
+                start(on: lane)
+                return .plain
+            }
+            if details.rules != nil { return .ruled }
+            return start(on: lane, details) ? .withDetails : .plain
+        case .finished, .finishing, .created, .evaluating, .executing: return .endedBefore
         }
+    }
+
+    @inline(__always)
+    private mutating func start(on lane: Lane) {
+        phase = .executing
+        hasBegun = true
+        self.lane = lane
+    }
+
+    /// False: nothing is asked or told around the body.
+    @inline(__always)
+    private mutating func start(on lane: Lane, _ details: Details) -> Bool {
+        start(on: lane)
+        if !details.surroundsBody { return false }
+        details.isStartOpen = true
+        return true
     }
 
     func bodyStarts() { details?.isStartOpen = false }
@@ -109,8 +130,13 @@ struct Lifecycle {
         hasBegun = false
     }
 
-    /// Its body or its last handlers run. One that ended before it ran has no lane, and so no slot to lend.
-    var canWait: Bool { phase == .executing || phase == .finishing }
+    /// Its conditions, its body or its last handlers run. One that ended before it ran has no lane, and so no slot to lend.
+    var canWait: Bool {
+        switch phase {
+        case .evaluating, .executing, .finishing: true
+        case .created, .added, .finished: false
+        }
+    }
 
     // MARK: Cancelling
 
@@ -129,7 +155,7 @@ struct Lifecycle {
         case .created, .added:
             isCancelled = true
             return .beforeRun
-        case .executing:
+        case .evaluating, .executing:
             isCancelled = true
             return .inRun(lane!)
         // Too late: the outcome is decided.
@@ -153,6 +179,8 @@ struct Lifecycle {
     struct Ending {
         var dependents: Dependents
         var hasDetails: Bool
+        /// It holds names, or has asked for them.
+        var claims: Bool
         var isCancelled: Bool
         /// Waits of the body that outlive it: its lane holds no slot.
         var hasOpenWaits: Bool
@@ -166,10 +194,89 @@ struct Lifecycle {
         let ending = Ending(
             dependents: dependents,
             hasDetails: details != nil,
+            claims: details?.rules.map { $0.standing != .asksForNone } ?? false,
             isCancelled: isCancelled,
             hasOpenWaits: details.map { $0.openWaits > 0 } ?? false
         )
         dependents = .none
         return ending
+    }
+}
+
+/// From ready to the body, for an operation that has conditions or exclusions.
+extension Lifecycle {
+    /// What the lane that has taken it up does next.
+    enum Passage {
+        /// Its end came in the meantime.
+        case endedBefore
+        /// A rule cannot be kept by anybody.
+        case refused(Misuse.Kind)
+        /// To be told what comes of it with ``conditionsAreSatisfied()`` or the end.
+        case evaluate([Rules.Rule])
+        /// Names to be asked for, inside the names that its ancestors hold, the nearest first.
+        case request(ExclusionSet, inside: AnyOperation?)
+        /// The body may run.
+        case run
+    }
+
+    /// - Parameter isKept: Something else keeps the body from running, so no rule is asked.
+    mutating func pass(on lane: Lane, isKept: Bool) -> Passage {
+        guard phase == .added, let details else { return .endedBefore }
+        switch isKept ? .run : details.rules?.next() ?? .run {
+        case .run:
+            start(on: lane)
+            details.isStartOpen = true
+            return .run
+        case .request(let exclusions):
+            return .request(exclusions, inside: details.nameHolder)
+        case .evaluate(let rules):
+            phase = .evaluating
+            self.lane = lane
+            // Its slot is lent until the conditions have decided.
+            details.openWaits += 1
+            return .evaluate(rules)
+        case .fail(let misuse):
+            start(on: lane)
+            return .refused(misuse)
+        }
+    }
+
+    /// False: it was cancelled meanwhile, and ends on this lane.
+    mutating func conditionsAreSatisfied() -> Bool {
+        if isCancelled { return false }
+        details?.rules?.conditionsAreSatisfied()
+        details?.openWaits -= 1
+        phase = .added
+        lane = nil
+        return true
+    }
+
+    /// They are held, and the body may not start now. False: its end came before, and has given them back.
+    mutating func givesNamesBack() -> Bool {
+        guard phase == .added else { return false }
+        details?.rules?.namesAreGivenBack()
+        return true
+    }
+
+    /// What a grant of the names it asked for is good for.
+    enum Grant {
+        /// It may be listed again.
+        case toRun
+        case toEvaluate(UnsafeContinuation<OperationError?, Never>)
+        case ended
+        case unwanted
+    }
+
+    mutating func namesAreGranted() -> Grant {
+        switch phase {
+        case .added:
+            details?.rules?.namesAreHeld()
+            return .toRun
+        case .evaluating:
+            // A cancel has woken it before: it gives the names back itself.
+            return details?.rules?.takeWaitingEvaluation().map { .toEvaluate($0) } ?? .unwanted
+        // An early end came between the grant and its news, and gives the names back.
+        case .created, .executing, .finishing, .finished: return .ended
+        }
     }
 }

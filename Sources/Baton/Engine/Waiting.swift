@@ -14,12 +14,8 @@ extension AnyOperation {
         if life.withLock({ $0.phase == .finished }) { return }
         let loan = body?.beginWait(for: self, asChild: asChild)
         let error = await withUnsafeContinuation { continuation in
-            let waiter = Waiter(continuation: continuation, body: loan?.body)
-            let isTooLate = life.withLock { life in
-                if life.phase == .finished { return true }
-                life.madeDetails().waiters.append(waiter)
-                return false
-            }
+            let waiter = Waiter(waking: .resume(continuation), body: loan?.body)
+            let isTooLate = !addWaiter(waiter)
             begun()
             loan?.core?.change { $0.scheduler.lendSlot() }
             if isTooLate {
@@ -36,23 +32,40 @@ extension AnyOperation {
     /// that wait for one another, and this wait is refused.
     private final func refuseEndlessWait(of body: AnyOperation) {
         guard let path = CycleFinder.breakCycles(through: self) else { return }
-        let waiter = life.withLock { life -> Waiter? in
+        removeWaiter(of: body)?.outcomeCame(of: self, error: .dependencyCycle(path))
+    }
+
+    /// The last one. Nil: the outcome has come.
+    final func removeWaiter(of body: AnyOperation) -> Waiter? {
+        life.withLock { life -> Waiter? in
             guard let details = life.details, let index = details.waiters.lastIndex(where: { $0.body === body })
             else { return nil }
             return details.waiters.remove(at: index)
         }
-        waiter?.outcomeCame(of: self, error: .dependencyCycle(path))
+    }
+
+    /// False: it has finished.
+    final func addWaiter(_ waiter: Waiter) -> Bool {
+        life.withLock { life in
+            if life.phase == .finished { return false }
+            life.madeDetails().waiters.append(waiter)
+            return true
+        }
     }
 }
 
 extension Waiter {
     /// Wakes it, if need be when there is a slot for it. Outside every lock.
     func outcomeCame(of operation: AnyOperation, error: OperationError? = nil) {
-        if let body {
-            body.waitEnded(for: operation, self, error)
-        } else {
-            Handover.willResume(operation)
-            continuation.resume(returning: error)
+        switch waking {
+        case .tell(let group, let place): group.childEnded(place, operation, error ?? operation.failure)
+        case .resume(let continuation):
+            if let body {
+                body.waitEnded(for: operation, continuation, error)
+            } else {
+                Handover.willResume(operation)
+                continuation.resume(returning: error)
+            }
         }
     }
 }
@@ -69,17 +82,23 @@ extension AnyOperation {
 
     /// Nil: the body and its last handlers have ended.
     private final func beginWait(for operation: AnyOperation, asChild: Bool) -> Loan? {
-        life.withLock { life in
-            guard life.canWait else { return nil }
+        let (loan, isHoldersFirst) = life.withLock { life -> (Loan?, Bool) in
+            guard life.canWait else { return (nil, false) }
             let details = life.madeDetails()
             details.openWaits += 1
             details.awaited.append(Awaited(operation: operation, isChild: asChild))
-            return Loan(body: self, core: details.openWaits == 1 && life.lane != nil ? core : nil)
+            let loan = Loan(body: self, core: details.openWaits == 1 && life.lane != nil ? core : nil)
+            return (loan, details.rules?.noteWait() ?? false)
         }
+        if isHoldersFirst { Claims.holderWaits() }
+        return loan
     }
 
     /// What it waited for has come. The last wait needs a slot before it ends; the others do not.
-    fileprivate final func waitEnded(for operation: AnyOperation, _ waiter: Waiter, _ error: OperationError?) {
+    fileprivate final func waitEnded(
+        for operation: AnyOperation, _ continuation: UnsafeContinuation<OperationError?, Never>,
+        _ error: OperationError?
+    ) {
         let core = life.withLock { life -> QueueCore? in
             guard life.canWait, let details = life.details else { return nil }
             if let index = details.awaited.firstIndex(where: { $0.operation === operation }) {
@@ -91,10 +110,10 @@ extension AnyOperation {
         }
         guard let core else {
             Handover.willResume(self)
-            waiter.continuation.resume(returning: error)
+            continuation.resume(returning: error)
             return
         }
-        let resumption = Scheduler.Resumption(body: self, continuation: waiter.continuation, error: error)
+        let resumption = Scheduler.Resumption(body: self, continuation: continuation, error: error)
         core.change { $0.scheduler.append(resumption) }
     }
 

@@ -30,6 +30,12 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         /// A body or a handler called `waitUntilIdle()`, `drain()` or `shutdown(within:)` of its own queue, which is not
         /// idle before that has returned.
         case waitedForItsOwnQueue
+        /// An exclusion that nobody could ever hold. The text says why.
+        case invalidExclusion(String)
+        /// Operations limit the same name to different numbers; the smaller one counts.
+        case conflictingLimits(name: String, limit: Int, other: Int)
+        /// A child was added to a group that had closed.
+        case groupIsClosed(OperationReference)
     }
 
     /// What was wrong.
@@ -81,6 +87,12 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
             "finish was called twice; the second call was ignored. Call it exactly once on every path"
         case .waitedForItsOwnQueue:
             "a body or a handler waited for its own queue to be idle, which would wait for itself; it did not. Await it outside"
+        case .invalidExclusion(let problem):
+            "it can never hold its exclusions: \(problem)"
+        case .conflictingLimits(let name, let limit, let other):
+            "\(name) is limited to \(limit) here and to \(other) elsewhere; the smaller limit counts. Use one limit for one name"
+        case .groupIsClosed(let child):
+            "\(child) was added when the group had finished, was cancelled or had decided; it was left alone. Add it earlier"
         }
     }
 }

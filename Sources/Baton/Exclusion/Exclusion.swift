@@ -4,7 +4,7 @@
 /// everybody but an exclusive one, and a limited one as many as there are permits. An operation gets all of its exclusions
 /// at once or none; those who wait are served in the order in which they came. What an operation's children ask for is
 /// taken from what it holds: they exclude one another, not their parent.
-public struct Exclusion: Sendable, Hashable {
+public struct Exclusion: OperationCondition, Hashable {
     /// Whether others of the name may hold it at the same time.
     public enum Mode: Sendable, Hashable {
         /// Nobody else may: a writer.
@@ -13,30 +13,39 @@ public struct Exclusion: Sendable, Hashable {
         case shared
     }
 
-    let name: ExclusionName
+    let key: ExclusionName
     let share: Share
 
+    /// The name that is held, for errors and explanations.
+    public var name: String { "\(key)" }
+
+    /// Itself alone.
+    public var exclusions: [Exclusion] { [self] }
+
+    /// Why this can never be granted; nil if it can.
+    var problem: String? { share.problem(for: key) }
+}
+
+// Here, so that `addCondition(.mutuallyExclusive("gpu"))` finds them.
+extension OperationCondition where Self == Exclusion {
     /// Keeps apart all that give the same name, or lets in those who share it.
-    public static func mutuallyExclusive(_ name: String, mode: Mode = .exclusive) -> Exclusion {
-        Exclusion(name: .text(name), share: Share(mode))
+    public static func mutuallyExclusive(_ name: String, mode: Exclusion.Mode = .exclusive) -> Exclusion {
+        Exclusion(key: .text(name), share: Share(mode))
     }
 
     /// Keeps apart all that give the same type, or lets in those who share it.
     ///
     /// A type never meets a text that reads the same, so a library can be sure that nobody else uses its name by chance.
-    public static func mutuallyExclusive(_ type: Any.Type, mode: Mode = .exclusive) -> Exclusion {
-        Exclusion(name: .type(type), share: Share(mode))
+    public static func mutuallyExclusive(_ type: Any.Type, mode: Exclusion.Mode = .exclusive) -> Exclusion {
+        Exclusion(key: .type(type), share: Share(mode))
     }
 
     /// Lets in as many at once as their weights together stay within the limit.
     ///
     /// All that use the name give the same limit. The weight is at least 1 and at most the limit.
     public static func limited(_ name: String, to limit: Int, weight: Int = 1) -> Exclusion {
-        Exclusion(name: .text(name), share: .units(weight, of: limit))
+        Exclusion(key: .text(name), share: .units(weight, of: limit))
     }
-
-    /// Why this can never be granted; nil if it can.
-    var problem: String? { share.problem(for: name) }
 }
 
 extension Exclusion: CustomStringConvertible {

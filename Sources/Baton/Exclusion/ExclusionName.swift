@@ -2,6 +2,8 @@
 enum ExclusionName: Sendable {
     case text(String)
     case type(Any.Type)
+    /// The width of a group.
+    case group(OperationReference)
 }
 
 extension ExclusionName: Hashable {
@@ -9,7 +11,8 @@ extension ExclusionName: Hashable {
         switch (left, right) {
         case (.text(let left), .text(let right)): left == right
         case (.type(let left), .type(let right)): left == right
-        case (.text, .type), (.type, .text): false
+        case (.group(let left), .group(let right)): left == right
+        case (.text, _), (.type, _), (.group, _): false
         }
     }
 
@@ -17,6 +20,7 @@ extension ExclusionName: Hashable {
         switch self {
         case .text(let text): hasher.combine(text)
         case .type(let type): hasher.combine(ObjectIdentifier(type))
+        case .group(let group): hasher.combine(group)
         }
     }
 }
@@ -26,6 +30,7 @@ extension ExclusionName: CustomStringConvertible {
         switch self {
         case .text(let text): "‘\(text)’"
         case .type(let type): String(describing: type)
+        case .group(let group): "the width of \(group)"
         }
     }
 }

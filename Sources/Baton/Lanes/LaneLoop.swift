@@ -22,6 +22,19 @@ extension QueueCore {
             case .withDetails:
                 await runSurrounded(operation.takeUnretainedValue())
                 if !finish(operation, task, &run) { await finishLater(operation, &run) }
+            case .ruled:
+                switch await passRules(of: operation, on: lane, as: task) {
+                case .endedBefore: break
+                case .toBody:
+                    await runSurrounded(operation.takeUnretainedValue())
+                    if !finish(operation, task, &run) { await finishLater(operation, &run) }
+                case .toEnd:
+                    if !finish(operation, task, &run) { await finishLater(operation, &run) }
+                case .away(let turn):
+                    next = take(turn)
+                    budget = Self.inlineBudget
+                    continue
+                }
             }
 
             if run.spendsLane {
@@ -61,7 +74,7 @@ extension QueueCore {
     private func begin(_ current: Unmanaged<AnyOperation>, on lane: Lane, as task: OwnTask) -> Lifecycle.Beginning {
         current._withUnsafeGuaranteedRef { operation in
             let beginning = operation.life.withLock { $0.begin(on: lane) }
-            if beginning == .endedBefore { return .endedBefore }
+            if beginning == .endedBefore || beginning == .ruled { return beginning }
             task.running = operation
             if beginning == .withDetails || hasSurroundings.load(ordering: .relaxed) { return .withDetails }
             if tap != nil, operation.inputsHaveOutputs { note(.started, operation) }

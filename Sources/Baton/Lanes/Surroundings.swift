@@ -83,7 +83,7 @@ extension AsyncOperationQueue {
 
 extension AnyOperation {
     /// Of a ready operation: the first dependency whose policy is not met.
-    fileprivate final var unmetPolicy: SkipReason? {
+    final var unmetPolicy: SkipReason? {
         let policies = life.withLock { $0.details?.policies ?? [] }
         for edge in policies {
             let unmet = edge.source._withUnsafeGuaranteedRef { source -> SkipReason? in

@@ -137,9 +137,11 @@ extension AnyOperation {
 
     /// Where it is in its life, at this moment.
     public final var state: OperationState {
-        switch life.withLock({ $0.phase }) {
+        let (phase, hasConditionsLeft) = life.withLock { ($0.phase, $0.details?.rules?.hasConditionsLeft ?? false) }
+        return switch phase {
         case .created: .created
-        case .added: countdown.isZero ? .ready : .waiting
+        case .added: countdown.isZero ? (hasConditionsLeft ? .evaluating : .ready) : .waiting
+        case .evaluating: .evaluating
         case .executing: .executing
         case .finishing: .finishing
         case .finished: .finished

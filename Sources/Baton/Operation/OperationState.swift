@@ -4,7 +4,9 @@ public enum OperationState: Sendable, Hashable, Comparable {
     case created
     /// Added; at least one of its dependencies has no outcome yet.
     case waiting
-    /// Nothing keeps it but the queue: its width, a suspension, or operations that come first.
+    /// Its dependencies have finished, and its conditions decide: they are evaluated, or will be when its turn has come.
+    case evaluating
+    /// Nothing keeps it but the queue, its width, a suspension, operations that come first, or an exclusion that others hold.
     case ready
     /// Its body runs, or waits for operations that it started.
     case executing

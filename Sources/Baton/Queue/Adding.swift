@@ -53,6 +53,7 @@ extension QueueCore {
     /// Two chains of operations, linked through themselves.
     private struct Batch {
         let origin: Origin
+        let isChild: Bool
         var count = 0
         /// Claimed, and not yet entered.
         var claimed: Unmanaged<AnyOperation>?
@@ -60,6 +61,11 @@ extension QueueCore {
         /// Entered, linked, and not yet listed.
         var ready: Unmanaged<AnyOperation>?
         var lastReady: Unmanaged<AnyOperation>?
+
+        init(origin: Origin) {
+            self.origin = origin
+            isChild = origin.isChild
+        }
 
         @inline(__always)
         static func append(
@@ -83,7 +89,7 @@ extension QueueCore {
                 if case .claimed(let isAwaited) = claim {
                     operation.home = .passUnretained(self)
                     operation.queueNumber = number
-                    operation.isChild = batch.origin == .child
+                    if batch.isChild { operation.becomesChild(of: batch.origin, &life) }
                     if isAwaited { operation.countdown.noteAwaited() }
                 }
                 return claim
@@ -194,5 +200,13 @@ extension QueueCore {
                 }
             }
         }
+    }
+}
+
+extension AnyOperation {
+    /// Locked by the caller.
+    fileprivate final func becomesChild(of origin: Origin, _ life: inout Lifecycle) {
+        isChild = true
+        if let holder = origin.nameHolder { life.madeDetails().nameHolder = holder }
     }
 }

@@ -8,26 +8,36 @@ extension QueueCore {
     func addWithUpstream(
         _ operation: AnyOperation, from origin: Origin = .outside, _ callSite: CallSite?
     ) -> [AnyOperation] {
-        let upstream = operation.upstream
+        let upstream = AnyOperation.upstream(of: CollectionOfOne(operation))
         let unadded = upstream.filter { $0.life.withLock { $0.phase == .created } }
         let isLate = unadded.last !== operation
         add(isLate && callSite != nil ? unadded + [operation] : unadded, from: origin, callSite)
         for seen in upstream { seen.life.withLock { $0.upstreamWasAdded() } }
         return unadded
     }
+
+    /// As above, for several at once; those that were added before are left alone.
+    func addWithUpstream(_ operations: [AnyOperation], from origin: Origin) {
+        let upstream = AnyOperation.upstream(of: operations)
+        add(upstream.filter { $0.life.withLock { $0.phase == .created } }, from: origin, nil)
+        for seen in upstream { seen.life.withLock { $0.upstreamWasAdded() } }
+    }
 }
 
 extension AnyOperation {
-    /// This and all that it needs and that has not finished, sources first; not beyond what is known to be added whole.
-    fileprivate final var upstream: [AnyOperation] {
+    /// These and all that they need and that has not finished, sources first; not beyond what is known to be added whole.
+    fileprivate static func upstream(of operations: some Collection<AnyOperation>) -> [AnyOperation] {
         var order: [AnyOperation] = []
-        var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
-        var path: [(operation: AnyOperation, sources: ArraySlice<AnyOperation>)] = [(self, unseenSources)]
-        while let last = path.indices.last {
-            if let source = path[last].sources.popFirst() {
-                if seen.insert(ObjectIdentifier(source)).inserted { path.append((source, source.unseenSources)) }
-            } else {
-                order.append(path.removeLast().operation)
+        var seen: Set<ObjectIdentifier> = []
+        var path: [(operation: AnyOperation, sources: ArraySlice<AnyOperation>)] = []
+        for operation in operations where seen.insert(ObjectIdentifier(operation)).inserted {
+            path.append((operation, operation.unseenSources))
+            while let last = path.indices.last {
+                if let source = path[last].sources.popFirst() {
+                    if seen.insert(ObjectIdentifier(source)).inserted { path.append((source, source.unseenSources)) }
+                } else {
+                    order.append(path.removeLast().operation)
+                }
             }
         }
         return order
@@ -38,7 +48,7 @@ extension AnyOperation {
             switch life.phase {
             case .created: edges.all[...]
             case .added: life.isUpstreamAdded ? [] : edges.all[...]
-            case .executing, .finishing, .finished: []
+            case .evaluating, .executing, .finishing, .finished: []
             }
         }
     }

@@ -5,8 +5,22 @@ enum Origin {
     case produced
     /// A body that awaits it.
     case awaited
-    /// A body that awaits it as its child.
-    case child
+    /// A body that awaits it as its child, inside the nearest operation that holds names.
+    case child(inside: AnyOperation?)
+
+    var isChild: Bool {
+        switch self {
+        case .child: true
+        case .outside, .produced, .awaited: false
+        }
+    }
+
+    var nameHolder: AnyOperation? {
+        switch self {
+        case .child(let holder): holder
+        case .outside, .produced, .awaited: nil
+        }
+    }
 }
 
 /// What stands between an add and the queue.

@@ -35,7 +35,12 @@ final class RunScope: Sendable {
 
     private func add() {
         if progress.withLock({ $0.isCancelled }) { return }
-        let origin = parent != nil ? Origin.child : OwnTask.current?.running != nil ? .awaited : .outside
+        let origin =
+            if let parent {
+                Origin.child(inside: parent.nameScope)
+            } else {
+                OwnTask.current?.running != nil ? Origin.awaited : .outside
+            }
         let added = core.addWithUpstream(operation, from: origin, nil)
         let isCancelled = progress.withLock { progress in
             progress.added = added

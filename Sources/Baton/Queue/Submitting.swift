@@ -64,7 +64,7 @@ extension QueueCore {
                     life.madeDetails().cancellationReason = reason
                 }
                 return .ended(operation.endBeforeRun(with: error, &life))
-            case .added, .executing: return .wasAdded
+            case .added, .evaluating, .executing: return .wasAdded
             case .finishing, .finished: return operation.home == nil ? .ended(nil) : .wasAdded
             }
         }

@@ -51,6 +51,9 @@ struct Scheduler {
 
     private struct Level {
         var resumptions = Fifo<Resumption>()
+        /// Operations whose conditions are satisfied, or that have got the names they had asked for, and so have been taken up
+        /// before. While the queue is suspended, children alone.
+        var returning = ReadyList()
         /// Operations that a running body waits for. They go before others, lest everything starts and nothing ends.
         var children = ReadyList()
         var ready = ReadyList()
@@ -64,7 +67,8 @@ struct Scheduler {
     private(set) var isStarting = false
     private var levels = PerPriority { Level() }
     private var resumable = PrioritySet()
-    private var withChildren = PrioritySet()
+    /// With ones that return, or children.
+    private var urgent = PrioritySet()
     private var withReady = PrioritySet()
 
     init(width: Int, isSuspended: Bool) {
@@ -74,7 +78,7 @@ struct Scheduler {
 
     // MARK: What may run
 
-    private var startable: PrioritySet { isSuspended ? withChildren : withChildren.union(withReady) }
+    private var startable: PrioritySet { isSuspended ? urgent : urgent.union(withReady) }
 
     /// Nothing waits (0), a lane must ask before it goes on (255), or the highest priority that waits, plus one. At width 1
     /// a queue is first in, first out, so a lane asks whenever something waits.
@@ -93,11 +97,38 @@ struct Scheduler {
         let (level, isChild) = operation._withUnsafeGuaranteedRef { ($0.level, $0.isChild) }
         if isChild {
             levels[level].children.append(operation)
-            withChildren.insert(level)
+            urgent.insert(level)
         } else {
             levels[level].ready.append(operation)
             withReady.insert(level)
         }
+    }
+
+    /// Ahead of those of its priority that were not taken up before. False: it may not start while the queue is suspended.
+    mutating func appendReturning(_ operation: Unmanaged<AnyOperation>) -> Bool {
+        let (level, isChild) = operation._withUnsafeGuaranteedRef { ($0.level, $0.isChild) }
+        if isSuspended, !isChild { return false }
+        levels[level].returning.append(operation)
+        urgent.insert(level)
+        return true
+    }
+
+    /// Unlists, from those that return, what may not start while the queue is suspended. Linked.
+    mutating func takeReturning() -> Unmanaged<AnyOperation>? {
+        var taken = ReadyList()
+        for level in OperationPriority.allCases where urgent.contains(level) {
+            var kept = ReadyList()
+            while let operation = levels[level].returning.popFirst() {
+                if operation._withUnsafeGuaranteedRef({ $0.isChild }) {
+                    kept.append(operation)
+                } else {
+                    taken.append(operation)
+                }
+            }
+            levels[level].returning = kept
+            if kept.isEmpty, levels[level].children.isEmpty { urgent.remove(level) }
+        }
+        return taken.first
     }
 
     mutating func append(_ resumption: Resumption) {
@@ -108,9 +139,9 @@ struct Scheduler {
     @inline(__always)
     private mutating func popOperation() -> Unmanaged<AnyOperation>? {
         guard let level = startable.highest else { return nil }
-        if withChildren.contains(level) {
-            let operation = levels[level].children.popFirst()
-            if levels[level].children.isEmpty { withChildren.remove(level) }
+        if urgent.contains(level) {
+            let operation = levels[level].returning.popFirst() ?? levels[level].children.popFirst()
+            if levels[level].returning.isEmpty, levels[level].children.isEmpty { urgent.remove(level) }
             return operation
         }
         let operation = levels[level].ready.popFirst()
@@ -184,6 +215,14 @@ struct Scheduler {
     mutating func lendSlot() {
         running -= 1
         parked += 1
+    }
+
+    /// A lane that has lent its slot and has work to do again: it takes one, if there is one free.
+    mutating func slotAgain() -> Turn {
+        parked -= 1
+        if running >= width { return .end }
+        running += 1
+        return nextTurn()
     }
 
     /// A body has ended while its slot was lent.

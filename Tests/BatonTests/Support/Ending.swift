@@ -16,11 +16,22 @@ extension OperationError {
         case .cancelled(let reason): "cancelled \(reason)"
         case .dependencyFailed(let source, let via, let cause): "needs \(source.name) via \(via.name): \(cause.inShort)"
         case .dependencyCycle(let path): "cycle " + path.map(\.name).joined(separator: " ")
+        case .conditionFailed(let condition, let cause):
+            "condition \(condition): \(Self.inShort(cause))"
+        case .skipped(.condition(let text)): "skipped: \(text)"
+        case .exclusionDeadlock(let path): "deadlock " + path.map(\.name).joined(separator: " ")
+        case .groupFailed(let failures):
+            "group: " + failures.map { "\($0.operation.name) \($0.error.inShort)" }.joined(separator: "; ")
         case .queueReleased: "queueReleased"
         case .queueShutDown: "queueShutDown"
         case .misuse(let misuse): "misuse: \(misuse.kind)"
         default: "\(self)"
         }
+    }
+
+    private static func inShort(_ cause: any Error) -> String {
+        guard let error = cause as? OperationError else { return "\(cause)" }
+        return error.underlyingError.map { "\($0)" } ?? error.inShort
     }
 
     /// The names on the circle, beginning with the smallest, so that it does not matter where it was found.

@@ -49,7 +49,7 @@ struct ExclusionSet: Sendable, Hashable {
     }
 
     mutating func insert(_ exclusion: Exclusion) {
-        insert(Demand(name: exclusion.name, share: exclusion.share))
+        insert(Demand(name: exclusion.key, share: exclusion.share))
     }
 
     mutating func formUnion(_ other: ExclusionSet) {

@@ -1,0 +1,45 @@
+extension AnyOperation {
+    /// Makes the operation run only if `condition` lets it; see ``OperationCondition``.
+    ///
+    /// ```swift
+    /// image.addCondition(.mutuallyExclusive("gpu")).addCondition(EnoughSpace())
+    /// ```
+    ///
+    /// An operation whose dependencies keep it from running (a policy that is not met, an input without an output) does not
+    /// ask its conditions. After the add this is ``Misuse`` and changes nothing.
+    @discardableResult
+    public final func addCondition(
+        _ condition: some OperationCondition, file: StaticString = #fileID, line: UInt = #line
+    ) -> Self {
+        // Asked for before locking: it is the user's.
+        let rule = Rules.Rule(condition)
+        change("a condition", CallSite(file: file, line: line)) { $0.madeDetails().addRule(rule) }
+        return self
+    }
+
+    /// Makes the operation run only if `evaluate` lets it.
+    ///
+    /// ```swift
+    /// upload.addCondition("is signed in") { _ in session.isOpen ? .satisfied : .skip("nobody is signed in") }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: What errors and explanations call it.
+    ///   - evaluate: Called once, as ``OperationCondition/evaluate(for:)`` is, with this operation. What it throws becomes
+    ///     ``OperationError/conditionFailed(condition:cause:)``.
+    @discardableResult
+    public final func addCondition(
+        _ name: String, file: StaticString = #fileID, line: UInt = #line,
+        _ evaluate:
+            nonisolated(nonsending) @escaping @Sendable (_ operation: AnyOperation) async throws -> ConditionResult
+    ) -> Self {
+        addCondition(ClosureCondition(name: name, body: evaluate), file: file, line: line)
+    }
+}
+
+private struct ClosureCondition: OperationCondition {
+    let name: String
+    let body: nonisolated(nonsending) @Sendable (AnyOperation) async throws -> ConditionResult
+
+    func evaluate(for operation: AnyOperation) async throws -> ConditionResult { try await body(operation) }
+}

@@ -1,0 +1,22 @@
+/// Why a condition of Baton's own failed: the cause in ``OperationError/conditionFailed(condition:cause:)``.
+public enum ConditionError: Error, Sendable, CustomStringConvertible {
+    /// These dependencies have failed or were cancelled.
+    case dependenciesFailed([OperationFailure])
+    /// The condition of this name is satisfied, and is the opposite of what is wanted.
+    case satisfied(String)
+    /// Neither of two conditions is satisfied, for these reasons.
+    case neitherSatisfied(any Error, any Error)
+    /// The capability of this name may not be used.
+    case notAuthorized(String, CapabilityStatus)
+
+    /// What happened.
+    public var description: String {
+        switch self {
+        case .dependenciesFailed(let failures):
+            failures.map { "\($0.operation): \($0.error)" }.joined(separator: "; ")
+        case .satisfied(let condition): "‘\(condition)’ is satisfied"
+        case .neitherSatisfied(let first, let second): "neither: \(first); nor: \(second)"
+        case .notAuthorized(let capability, let status): "‘\(capability)’ is \(status)"
+        }
+    }
+}

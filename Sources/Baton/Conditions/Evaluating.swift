@@ -1,0 +1,117 @@
+/// Evaluates the conditions of an operation: on the task of its lane, which holds no slot for it meanwhile.
+extension QueueCore {
+    /// Nil: the operation may run. After a cancel the answer does not matter.
+    nonisolated(nonsending) func evaluate(_ rules: [Rules.Rule], of operation: AnyOperation) async -> OperationError? {
+        let dependencies = rules.map { $0.condition.dependency(for: operation) }
+        if dependencies.contains(where: { $0 != nil }) {
+            let failures = await runDependencies(zip(dependencies, rules), of: operation)
+            if let circle = failures.lazy.map(\.error).first(where: { $0.isCycle(through: operation) }) {
+                return circle
+            }
+            if operation.isCancelled { return .cancelled(reason: .requested) }
+        }
+        let exclusions = ExclusionSet(rules.flatMap(\.exclusions))
+        if exclusions.isEmpty { return await verdict(of: rules, dependencies, on: operation) }
+        let error = await Claims.hold(exclusions, whileEvaluating: operation)
+        defer { Claims.giveBack(by: operation) }
+        if let error { return error }
+        if operation.isCancelled { return .cancelled(reason: .requested) }
+        return await verdict(of: rules, dependencies, on: operation)
+    }
+
+    /// All at once, as children, each under the names of its condition.
+    private nonisolated(nonsending) func runDependencies(
+        _ dependencies: some Sequence<(AnyOperation?, Rules.Rule)>, of operation: AnyOperation
+    ) async -> [OperationFailure] {
+        let children = ChildGroup(of: operation)
+        for (dependency, rule) in dependencies {
+            guard let dependency else { continue }
+            dependency.holdNames(rule.exclusions)
+            _ = children.insert(dependency)
+        }
+        defer { operation.endGroupWait(for: children) }
+        return await children.run(on: self) ?? []
+    }
+
+    private nonisolated(nonsending) func verdict(
+        of rules: [Rules.Rule], _ dependencies: [AnyOperation?], on operation: AnyOperation
+    ) async -> OperationError? {
+        if rules.count == 1 {
+            return await Verdict.of(rules[0].condition, on: operation, after: dependencies[0]).error(on: operation)
+        }
+        let verdicts = await withTaskGroup(of: (Int, Verdict).self) { group in
+            for index in rules.indices {
+                group.addTask {
+                    (index, await Verdict.of(rules[index].condition, on: operation, after: dependencies[index]))
+                }
+            }
+            var verdicts: [(index: Int, verdict: Verdict)] = []
+            for await (index, verdict) in group {
+                // What is thrown because of the cancel says nothing about the condition.
+                if group.isCancelled, verdict.isCancellation { continue }
+                verdicts.append((index, verdict))
+                if !verdict.isSatisfied { group.cancelAll() }
+            }
+            return verdicts
+        }
+        let first = verdicts.min { ($0.verdict.rank, $0.index) < ($1.verdict.rank, $1.index) }
+        return first?.verdict.error(on: operation)
+    }
+}
+
+/// What a condition has come to.
+private enum Verdict: Sendable {
+    case satisfied
+    case skip(String)
+    case threw(any Error, condition: String)
+
+    nonisolated(nonsending) static func of(
+        _ condition: any OperationCondition, on operation: AnyOperation, after dependency: AnyOperation?
+    ) async -> Verdict {
+        do {
+            switch try await condition.evaluate(for: operation, after: dependency) {
+            case .satisfied: return .satisfied
+            case .skip(let text): return .skip(text)
+            }
+        } catch { return .threw(error, condition: condition.name) }
+    }
+
+    /// A failure comes before a skip.
+    var rank: Int {
+        switch self {
+        case .threw: 0
+        case .skip: 1
+        case .satisfied: 2
+        }
+    }
+
+    var isSatisfied: Bool { rank == 2 }
+
+    var isCancellation: Bool {
+        if case .threw(let error, _) = self { error is CancellationError } else { false }
+    }
+
+    func error(on operation: AnyOperation) -> OperationError? {
+        switch self {
+        case .satisfied: nil
+        case .skip(let text): .skipped(.condition(text))
+        case .threw(let error, let condition): .conditionFailed(condition: condition, cause: error)
+        }
+    }
+}
+
+extension AnyOperation {
+    /// Under what names a child runs besides its own. Nothing happens if it was added before.
+    final func holdNames(_ exclusions: [Exclusion]) {
+        if exclusions.isEmpty { return }
+        life.withLock { life in
+            if life.phase == .created { life.madeDetails().addNames(exclusions) }
+        }
+    }
+}
+
+extension OperationError {
+    fileprivate func isCycle(through operation: AnyOperation) -> Bool {
+        if case .dependencyCycle(let path) = self { path.contains(operation.reference) } else { false }
+    }
+}

@@ -1,0 +1,229 @@
+import Synchronization
+
+/// The names that operations hold or wait for, in the whole process: ``Arbiter`` behind its lock, and what follows from its
+/// answers.
+///
+/// An operation that waits for the names of its run is in no list and on no task: its claim keeps the reference that is the
+/// queue's. Whoever takes the claim from the arbiter, by a grant or by withdrawing it, has that reference from then on.
+enum Claims {
+    private struct State {
+        var arbiter = Arbiter<AnyOperation>()
+        /// Ended between the lane's decision to ask for names and the asking: the lane finds it here.
+        var ended: Set<ObjectIdentifier> = []
+    }
+
+    private static let state = LockedState(State())
+
+    /// Bodies and evaluations that hold names and have waited for other operations. Without any there is no deadlock to be
+    /// looked for.
+    ///
+    /// It is raised before such a wait is searched through, and read in the locked step in which a claim begins to wait: of
+    /// the two, the one that comes second sees the other.
+    private static let waitingHolders = Atomic<Int>(0)
+
+    private typealias Conflict = (name: ExclusionName, limit: Int, otherLimit: Int)
+
+    // MARK: Asking
+
+    enum Answer {
+        case granted
+        case waiting
+        /// Its end has come.
+        case withdrawn
+    }
+
+    /// For the run of one that a lane has taken up. When it waits, the caller does not touch it any more.
+    static func request(
+        _ exclusions: ExclusionSet, for operation: Unmanaged<AnyOperation>, inside holder: AnyOperation?
+    ) -> Answer {
+        let (answer, origin) = operation._withUnsafeGuaranteedRef { operation in
+            place(exclusions, for: operation, inside: holder)
+        }
+        if let origin { Deadlocks.break(through: origin) }
+        return answer
+    }
+
+    /// Returns when the names are held, or with an error when they never will be, or when the operation has been cancelled.
+    /// To be followed by ``giveBack(by:)`` in any case.
+    nonisolated(nonsending) static func hold(
+        _ exclusions: ExclusionSet, whileEvaluating operation: AnyOperation
+    ) async -> OperationError? {
+        let holder = operation.life.withLock { $0.details?.nameHolder }
+        let error = await withTaskCancellationHandler {
+            await withUnsafeContinuation { (continuation: UnsafeContinuation<OperationError?, Never>) in
+                operation.life.withLock { $0.details?.rules?.evaluationWaits(continuation) }
+                let (answer, origin) = place(exclusions, for: operation, inside: holder)
+                // A cancel may have come before there was anything to withdraw.
+                if answer == .granted || operation.isCancelled { operation.wakeEvaluation() }
+                if let origin { Deadlocks.break(through: origin) }
+            }
+        } onCancel: {
+            operation.wakeEvaluation()
+        }
+        Handover.didAwait(operation)
+        return error
+    }
+
+    /// With the operation to search for deadlocks from, if there can be any.
+    private static func place(
+        _ exclusions: ExclusionSet, for operation: AnyOperation, inside holder: AnyOperation?
+    ) -> (Answer, origin: AnyOperation?) {
+        let scope = holder?.holdersAround ?? []
+        let (answer, conflict, origin) = state.withLock { state -> (Answer, Conflict?, AnyOperation?) in
+            if !state.ended.isEmpty, state.ended.remove(ObjectIdentifier(operation)) != nil {
+                return (.withdrawn, nil, nil)
+            }
+            let conflict = state.arbiter.conflictingLimit(for: exclusions)
+            switch state.arbiter.request(operation, exclusions, inside: scope) {
+            case .granted: return (.granted, conflict, nil)
+            case .waiting:
+                return (.waiting, conflict, waitingHolders.load(ordering: .relaxed) > 0 ? operation : nil)
+            }
+        }
+        if let conflict {
+            let kind = Misuse.Kind.conflictingLimits(
+                name: "\(conflict.name)", limit: conflict.limit, other: conflict.otherLimit)
+            operation.report(Misuse(kind, operation: operation.reference))
+        }
+        return (answer, origin)
+    }
+
+    // MARK: Looking
+
+    static var mayDeadlock: Bool { waitingHolders.load(ordering: .relaxed) > 0 }
+
+    /// What keeps it from the names that it waits for: a name, and who holds it or came before.
+    static func obstacle(for operation: AnyOperation) -> (name: ExclusionName, holder: AnyOperation)? {
+        state.withLock { $0.arbiter.obstacle(for: operation) }
+    }
+
+    static func isWaiting(_ operation: AnyOperation) -> Bool {
+        state.withLock { state in
+            if case .waiting = state.arbiter.standing(of: operation) { true } else { false }
+        }
+    }
+
+    static func blockers(of operation: AnyOperation) -> [AnyOperation] {
+        state.withLock { $0.arbiter.blockers(of: operation).map(\.owner) }
+    }
+
+    static func blocked(by operation: AnyOperation) -> [AnyOperation] {
+        state.withLock { $0.arbiter.blocked(by: operation).map(\.owner) }
+    }
+
+    /// Whether there is room for what it waits for, if it waits, once these have gone.
+    static func fits(_ operation: AnyOperation, without gone: Set<ObjectIdentifier>) -> Bool {
+        state.withLock { state in
+            guard case .waiting = state.arbiter.standing(of: operation) else { return true }
+            return state.arbiter.fits(operation, without: gone)
+        }
+    }
+
+    /// It waits in no line any more, and nobody behind it. False: it stood in none.
+    static func leaveLine(_ operation: AnyOperation) -> Bool {
+        let (wasInLine, granted) = state.withLock { state -> (Bool, [AnyOperation]) in
+            guard state.arbiter.standing(of: operation) == .waiting(inLine: true) else { return (false, []) }
+            return (true, state.arbiter.leaveLine(operation))
+        }
+        handOut(granted)
+        return wasInLine
+    }
+
+    // MARK: Giving back
+
+    /// Gives back what an evaluation holds or waits for, or what one holds that may not start now.
+    static func giveBack(by operation: AnyOperation) {
+        endHolding(operation)
+        handOut(state.withLock { $0.arbiter.release(operation).granted })
+    }
+
+    /// Gives back what it holds, or withdraws what it waits for: it has ended, after its run or before.
+    static func giveBack(atEndOf operation: AnyOperation) {
+        endHolding(operation)
+        let (wasWaiting, granted) = state.withLock { state in
+            let released = state.arbiter.release(operation)
+            switch released.claim {
+            case .held: return (false, released.granted)
+            case .waiting: return (true, released.granted)
+            // A lane is about to ask.
+            case .none:
+                state.ended.insert(ObjectIdentifier(operation))
+                return (false, [])
+            }
+        }
+        if wasWaiting { Unmanaged.passUnretained(operation).release() }
+        handOut(granted)
+    }
+
+    private static func endHolding(_ operation: AnyOperation) {
+        let hasWaited = operation.life.withLock { $0.details?.rules?.endHolding() ?? false }
+        if hasWaited { waitingHolders.wrappingSubtract(1, ordering: .relaxed) }
+    }
+
+    /// Called with each wait of a body or an evaluation, before it is searched through.
+    static func holderWaits() { waitingHolders.wrappingAdd(1, ordering: .relaxed) }
+
+    /// Tells operations that they have got what they asked for. They are not retained while they are told: once listed, one
+    /// may run, and its queue be idle.
+    private static func handOut(_ granted: consuming [AnyOperation]) {
+        if granted.isEmpty { return }
+        let news = granted.map(News.init)
+        granted = []
+        for one in news { one.tell() }
+    }
+
+    private enum News {
+        /// With the reference that is the queue's.
+        case run(Unmanaged<AnyOperation>, QueueCore)
+        case evaluate(UnsafeContinuation<OperationError?, Never>)
+        case release(Unmanaged<AnyOperation>)
+        case nothing
+
+        init(_ operation: AnyOperation) {
+            self = operation.life.withLock { life in
+                switch life.namesAreGranted() {
+                case .toRun: .run(.passUnretained(operation), operation.core!)
+                case .toEvaluate(let continuation):
+                    .evaluate(continuation)
+                case .ended: .release(.passUnretained(operation))
+                case .unwanted: .nothing
+                }
+            }
+            Handover.willResume(operation)
+        }
+
+        func tell() {
+            switch self {
+            case .run(let operation, let core): core.listAgain(withNames: operation)
+            case .evaluate(let continuation): continuation.resume(returning: nil)
+            case .release(let operation): operation.release()
+            case .nothing: break
+            }
+        }
+    }
+}
+
+extension AnyOperation {
+    /// The operations that hold names and inside which one with this nearest holder runs: the nearest first.
+    fileprivate final var holdersAround: [AnyOperation] {
+        var all = [self]
+        while let next = all[all.count - 1].life.withLock({ $0.details?.nameHolder }) { all.append(next) }
+        return all
+    }
+
+    /// What its children run inside of.
+    final var nameScope: AnyOperation? {
+        life.withLock { life in
+            guard let details = life.details else { return nil }
+            return details.rules?.standing == .held ? self : details.nameHolder
+        }
+    }
+
+    /// It does not wait for names any more.
+    fileprivate final func wakeEvaluation(with error: OperationError? = nil) {
+        let continuation = life.withLock { $0.details?.rules?.takeWaitingEvaluation() }
+        guard let continuation else { return }
+        Handover.willResume(self)
+        continuation.resume(returning: error)
+    }
+}

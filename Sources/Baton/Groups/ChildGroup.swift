@@ -1,0 +1,164 @@
+/// Operations that another one runs as its children and awaits together: ``GroupMachine`` behind its lock.
+///
+/// The wait of the parent takes no slot again when it ends, so it is for parents that have nothing more to run afterwards.
+final class ChildGroup: Sendable {
+    typealias Place = GroupMachine<AnyOperation>.Place
+
+    private struct State {
+        var machine: GroupMachine<AnyOperation>
+        /// Of the parent's wait.
+        var continuation: UnsafeContinuation<Void, Never>?
+        /// Of an ordered group: what the next child comes after.
+        var last: AnyOperation?
+    }
+
+    private let state: LockedState<State>
+    /// It outlives its children's waiters, which hold it, and every call that it makes itself.
+    private unowned let parent: AnyOperation
+    /// How each child depends on the one before it; nil: not at all.
+    private let order: DependencyPolicy?
+    /// What all children hold, besides their own.
+    private let width: Exclusion?
+
+    init(
+        of parent: AnyOperation, policy: GroupPolicy = .collectAll, order: DependencyPolicy? = nil,
+        width: Exclusion? = nil
+    ) {
+        self.parent = parent
+        self.order = order
+        self.width = width
+        // In an ordered group dependencies keep from running what a cancel would.
+        state = LockedState(State(machine: GroupMachine(policy: policy, cancelsRest: order == nil)))
+    }
+
+    /// Those that have not ended, while it runs.
+    var waitsFor: [AnyOperation] { state.withLock { $0.machine.waitsFor } }
+
+    /// False: it takes no more.
+    func insert(_ child: AnyOperation) -> Bool {
+        let (insertion, last) = state.withLock { state in
+            let insertion = state.machine.insert(child)
+            let last = state.last
+            if order != nil, insertion != .refused { state.last = child }
+            return (insertion, last)
+        }
+        switch insertion {
+        case .planned: return true
+        case .start(let place):
+            // The parent cannot end before this child has.
+            let core = parent.life.withLock { _ in parent.core! }
+            start([child], from: place, after: last, on: core)
+            return true
+        case .refused: return false
+        }
+    }
+
+    // MARK: Running
+
+    /// Returns when all have ended: their failures, in the order given, or nil for a success. On the parent's task, and with
+    /// no slot.
+    nonisolated(nonsending) func run(on core: QueueCore) async -> [OperationFailure]? {
+        let lendsSlot = parent.beginGroupWait(for: self)
+        await withUnsafeContinuation { continuation in
+            let start = state.withLock { state in
+                state.continuation = continuation
+                return state.machine.start()
+            }
+            switch start {
+            case .run(let children): self.start(children, from: 0, after: nil, on: core)
+            case .cancel(let children):
+                cancel(children)
+                // None of them is unfinished long: nobody adds them but who has done so before.
+                watch(children, from: 0)
+            case .over: continuation.resume()
+            }
+            if lendsSlot { core.change { $0.scheduler.lendSlot() } }
+        }
+        Handover.didAwait(self)
+        return state.withLock { $0.machine.outcome }
+    }
+
+    private func start(
+        _ children: [AnyOperation], from first: Place, after last: AnyOperation?, on core: QueueCore
+    ) {
+        let addedBefore = children.filter { $0.life.withLock { $0.phase != .created } }
+        prepare(children, after: last)
+        watch(children, from: first)
+        core.addWithUpstream(children, from: .child(inside: parent.nameScope))
+        for child in addedBefore { refuseEndlessWait(for: child) }
+    }
+
+    private func prepare(_ children: [AnyOperation], after last: AnyOperation?) {
+        if let width { for child in children { child.holdNames([width]) } }
+        guard let order else { return }
+        for (child, previous) in zip(children, [last] + children) {
+            if let previous { child.addDependency(previous, on: order) }
+        }
+    }
+
+    /// Before they are added, so that the add finds a circle.
+    private func watch(_ children: [AnyOperation], from first: Place) {
+        for (place, child) in zip(first..., children) {
+            let waiter = Waiter(waking: .tell(self, place), body: parent)
+            if !child.addWaiter(waiter) { waiter.outcomeCame(of: child) }
+        }
+    }
+
+    private func refuseEndlessWait(for child: AnyOperation) {
+        guard let path = CycleFinder.breakCycles(through: child) else { return }
+        child.removeWaiter(of: parent)?.outcomeCame(of: child, error: .dependencyCycle(path))
+    }
+
+    func childEnded(_ place: Place, _ child: AnyOperation, _ error: OperationError?) {
+        let failure = error.map { OperationFailure(operation: child.reference, error: $0) }
+        let isCutOff = if case .cancelled(.parent(parent.reference))? = error { true } else { false }
+        let (effects, continuation) = state.withLock { state in
+            let effects = state.machine.ended(place, failure, isCutOff: isCutOff)
+            return (effects, effects.isOver ? state.continuation.take() : nil)
+        }
+        cancel(effects.cancel)
+        if let continuation {
+            Handover.willResume(self)
+            continuation.resume()
+        }
+    }
+
+    // MARK: Cancelling
+
+    func cancel() { cancel(state.withLock { $0.machine.cancel() }) }
+
+    func parentEnded() {
+        let (children, last) = state.withLock { ($0.machine.parentEnded(), $0.last.take()) }
+        cancel(children)
+        withExtendedLifetime(last) {}
+    }
+
+    /// Each before what comes after it in the group: children of children first.
+    private func cancel(_ children: [AnyOperation]) {
+        if children.isEmpty { return }
+        let reason = CancellationReason.parent(parent.reference)
+        for child in children { Trampoline.run(.cancel(child, reason)) }
+    }
+}
+
+extension AnyOperation {
+    /// True: this is its first open wait, so its slot goes back.
+    fileprivate final func beginGroupWait(for group: ChildGroup) -> Bool {
+        let (lendsSlot, isFirst) = life.withLock { life in
+            let details = life.madeDetails()
+            details.openWaits += 1
+            if !details.childGroups.contains(where: { $0 === group }) { details.childGroups.append(group) }
+            return (details.openWaits == 1, details.rules?.noteWait() ?? false)
+        }
+        if isFirst { Claims.holderWaits() }
+        return lendsSlot
+    }
+
+    /// It goes on, and had lent its slot before.
+    final func endGroupWait(for group: ChildGroup) {
+        life.withLock { life in
+            life.details?.openWaits -= 1
+            life.details?.childGroups.removeAll { $0 === group }
+        }
+    }
+}

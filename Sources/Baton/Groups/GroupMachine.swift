@@ -1,0 +1,158 @@
+/// The children of one operation, from the first that is given to the outcome of the last. Pure; see ``ChildGroup``.
+struct GroupMachine<Child> {
+    /// Counts the children in the order in which they were given.
+    typealias Place = Int
+
+    private enum Phase {
+        /// Children are given, and do not run yet.
+        case planned
+        case running
+        /// What is left is waited for; no child is taken any more.
+        case closing
+        case over
+    }
+
+    private let policy: GroupPolicy
+    /// False: what follows a failure is kept from running by its dependencies, and needs no cancel.
+    private let cancelsRest: Bool
+    private var phase = Phase.planned
+    /// Nil for those that have ended.
+    private var children: [Child?] = []
+    private var unfinished = 0
+    private var failures: [(place: Place, failure: OperationFailure)] = []
+    private var hasSuccess = false
+    /// The parent was cancelled.
+    private var isCancelled = false
+    /// A child was cancelled because of that, or because the others had decided.
+    private var hasCutOff = false
+
+    init(policy: GroupPolicy, cancelsRest: Bool = true) {
+        self.policy = policy
+        self.cancelsRest = cancelsRest
+    }
+
+    /// Those that have not ended, of a group that runs.
+    var waitsFor: [Child] {
+        switch phase {
+        case .planned, .over: []
+        case .running, .closing: unended
+        }
+    }
+
+    private var unended: [Child] { children.compactMap { $0 } }
+
+    // MARK: Giving children
+
+    enum Insertion: Equatable {
+        /// It will run with the others.
+        case planned(Place)
+        /// To be started by the caller.
+        case start(Place)
+        /// The group closes, or has ended.
+        case refused
+    }
+
+    mutating func insert(_ child: Child) -> Insertion {
+        if isCancelled { return .refused }
+        switch phase {
+        case .planned, .running:
+            children.append(child)
+            unfinished += 1
+            let place = children.count - 1
+            return phase == .planned ? .planned(place) : .start(place)
+        case .closing, .over: return .refused
+        }
+    }
+
+    // MARK: Running
+
+    enum Start {
+        case run([Child])
+        /// The parent was cancelled before: they are not to be run. Told what they end with all the same.
+        case cancel([Child])
+        case over
+    }
+
+    mutating func start() -> Start {
+        if unfinished == 0 {
+            phase = .over
+            return .over
+        }
+        phase = isCancelled ? .closing : .running
+        return isCancelled ? .cancel(unended) : .run(unended)
+    }
+
+    struct Effects {
+        /// To be cancelled, because the others have decided.
+        var cancel: [Child] = []
+        var isOver = false
+    }
+
+    /// - Parameters:
+    ///   - failure: Nil for a success.
+    ///   - isCutOff: It was cancelled with the parent, or because the others had decided.
+    mutating func ended(_ place: Place, _ failure: OperationFailure?, isCutOff: Bool = false) -> Effects {
+        children[place] = nil
+        unfinished -= 1
+        switch failure?.error.outcome {
+        case nil: hasSuccess = true
+        case .skipped: break
+        case .cancelled where isCutOff: hasCutOff = true
+        case .success, .failure, .cancelled: failures.append((place, failure!))
+        }
+        var effects = Effects()
+        if phase == .running, isDecided, cancelsRest {
+            phase = .closing
+            effects.cancel = unended
+        }
+        if unfinished == 0 {
+            phase = .over
+            children = []
+            effects.isOver = true
+        }
+        return effects
+    }
+
+    private var isDecided: Bool {
+        switch policy {
+        case .collectAll: false
+        case .failFast: !failures.isEmpty
+        case .firstSuccess: hasSuccess
+        }
+    }
+
+    /// The parent was cancelled: these with it. No child is taken any more.
+    mutating func cancel() -> [Child] {
+        isCancelled = true
+        switch phase {
+        case .planned: return unended
+        case .running:
+            phase = .closing
+            return unended
+        // Those that were not cancelled before have ended.
+        case .closing: return cancelsRest ? [] : unended
+        case .over: return []
+        }
+    }
+
+    /// The parent has ended, without having started if any child is left: nobody will run these.
+    mutating func parentEnded() -> [Child] {
+        defer {
+            phase = .over
+            children = []
+        }
+        return phase == .planned ? unended : []
+    }
+
+    // MARK: Outcome
+
+    /// Of a group that is over: its failures, in the order in which the children were given; nil for a success.
+    var outcome: [OperationFailure]? {
+        let hasFailed =
+            switch policy {
+            case .collectAll, .failFast: !failures.isEmpty || isCancelled && hasCutOff
+            case .firstSuccess: !hasSuccess
+            }
+        return hasFailed ? failures.sorted { $0.place < $1.place }.map(\.failure) : nil
+    }
+}

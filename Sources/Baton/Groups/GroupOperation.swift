@@ -1,0 +1,120 @@
+/// An operation whose work is other operations: it runs its children, and finishes when all of them have.
+///
+/// ```swift
+/// let setup = GroupOperation(openDatabase, loadSettings)
+/// let migration = GroupOperation(.ordered, backUp, migrate, verify)
+/// ```
+///
+/// The children are added to the group's queue when the group starts, with everything they need that nobody has added yet.
+/// Meanwhile the group holds no slot; its children take theirs as any operation does, also while the queue is suspended.
+/// One that was added before is awaited, and no more. A group without children succeeds, but for
+/// ``GroupPolicy/firstSuccess``.
+///
+/// What becomes of the group is decided by its ``GroupPolicy``, when all children have finished. A group that has failed ends
+/// with ``OperationError/groupFailed(_:)``, which lists what failed, in the order in which the children were given: a child that
+/// was cancelled on its own has failed; one that was skipped has not, nor one that the group itself has cancelled.
+///
+/// Cancelling the group cancels its children, and theirs, and the group finishes after all of them: with
+/// ``OperationError/cancelled(reason:)``, unless every child has succeeded all the same. A group that ends without having
+/// started cancels its children, too: nobody else will run them. Each child counts for one unit of the group's
+/// ``AnyOperation/progress``.
+public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
+    // @unchecked: it adds no state. Its children are in ``Details``, so that a chain of groups is released in a loop.
+
+    /// Makes a group of operations that run side by side.
+    ///
+    /// - Parameters:
+    ///   - children: What it runs. One that is given twice counts twice and runs once.
+    ///   - name: What the group is called in errors and explanations.
+    ///   - policy: What becomes of the group when children fail or succeed.
+    ///   - maxConcurrentOperationCount: How many children may have begun and not finished at a time, besides the limit of the
+    ///     queue; nil for no other limit. One that waits for its own children counts. Less than 1 is ``Misuse``, and no limit.
+    public convenience init(
+        _ children: AnyOperation..., name: String? = nil, policy: GroupPolicy = .collectAll,
+        maxConcurrentOperationCount: Int? = nil
+    ) {
+        self.init(
+            children, name: name, policy: policy, maxConcurrentOperationCount: maxConcurrentOperationCount)
+    }
+
+    /// Makes a group of operations that run side by side, from an array.
+    public init(
+        _ children: [AnyOperation], name: String? = nil, policy: GroupPolicy = .collectAll,
+        maxConcurrentOperationCount: Int? = nil
+    ) {
+        super.init(name, procedure: GroupOperation.self, input: nil, body: Self.runChildren)
+        var width: Exclusion?
+        if let count = maxConcurrentOperationCount {
+            if count < 1 {
+                report(Misuse(.invalidWidth(count), operation: reference))
+            } else {
+                width = .width(count, of: self)
+            }
+        }
+        give(children, to: ChildGroup(of: self, policy: policy, width: width))
+    }
+
+    /// Makes a group whose children run one after another, in the order given.
+    ///
+    /// Each gets the one before it as a dependency: by ``GroupPolicy/failFast``, the default, it runs if that one has
+    /// succeeded, by ``GroupPolicy/collectAll`` in any case, by ``GroupPolicy/firstSuccess`` if that one has failed. One that
+    /// does not run is skipped, and so are those after it. One that was added to a queue before keeps its place in the list, and
+    /// not in time: its dependencies cannot change any more, and that is ``Misuse``.
+    public convenience init(
+        _ order: GroupOrder, _ children: AnyOperation..., name: String? = nil, policy: GroupPolicy = .failFast
+    ) {
+        self.init(order, children, name: name, policy: policy)
+    }
+
+    /// Makes a group whose children run one after another, from an array.
+    public init(
+        _ order: GroupOrder, _ children: [AnyOperation], name: String? = nil, policy: GroupPolicy = .failFast
+    ) {
+        super.init(name, procedure: GroupOperation.self, input: nil, body: Self.runChildren)
+        give(children, to: ChildGroup(of: self, policy: policy, order: DependencyPolicy(inOrder: policy)))
+    }
+
+    /// Adds a child, before the group is added or while it runs: from a child of it, from a handler, from anywhere.
+    ///
+    /// A group that runs starts the child at once, as if it had been given from the beginning; in an ordered group it comes
+    /// after all others.
+    ///
+    /// - Throws: ``OperationError/misuse(_:)`` when it comes too late: all children have finished, the group was cancelled, or
+    ///   its policy has decided. The child is left as it was.
+    public func add(_ child: AnyOperation) throws(OperationError) {
+        guard let group = life.withLock({ $0.details?.childGroups.first }), group.insert(child) else {
+            throw .misuse(Misuse(.groupIsClosed(child.reference), operation: reference))
+        }
+    }
+
+    private func give(_ children: [AnyOperation], to group: ChildGroup) {
+        life.withLock { $0.madeDetails().childGroups = [group] }
+        for child in children { _ = group.insert(child) }
+    }
+
+    private static let runChildren: Body = { operation in
+        let (group, core) = operation.life.withLock { ($0.details?.childGroups.first, operation.core) }
+        guard let group, let core else { return }
+        if let failures = await group.run(on: core) {
+            operation.bodyFailed(.groupFailed(failures))
+        } else {
+            operation.outcome = ()
+        }
+    }
+}
+
+extension DependencyPolicy {
+    fileprivate init(inOrder policy: GroupPolicy) {
+        switch policy {
+        case .collectAll: self = .always
+        case .failFast: self = .success
+        case .firstSuccess: self = .failure
+        }
+    }
+}
+
+extension Exclusion {
+    fileprivate static func width(_ width: Int, of group: AnyOperation) -> Exclusion {
+        Exclusion(key: .group(group.reference), share: .units(1, of: width))
+    }
+}

@@ -1,0 +1,131 @@
+/// What a lane does with an operation that has conditions or exclusions, before its body.
+extension QueueCore {
+    enum Passage {
+        case toBody
+        /// A rule kept the body from running, and its error is stored.
+        case toEnd
+        /// Its end came while it was ready.
+        case endedBefore
+        /// It is not this lane's any more: it waits for names, or was listed again. The lane goes on with this.
+        case away(Scheduler.Turn)
+    }
+
+    nonisolated(nonsending) func passRules(
+        of current: Unmanaged<AnyOperation>, on lane: Lane, as task: OwnTask
+    ) async -> Passage {
+        let isKept = current._withUnsafeGuaranteedRef { $0.isKeptByEdges }
+        while true {
+            switch current._withUnsafeGuaranteedRef({ $0.life.withLock { $0.pass(on: lane, isKept: isKept) } }) {
+            case .endedBefore: return .endedBefore
+            case .run:
+                task.running = current._withUnsafeGuaranteedRef { $0 }
+                return .toBody
+            case .refused(let misuse):
+                current._withUnsafeGuaranteedRef {
+                    $0.bodyWasSkipped(.misuse(Misuse(misuse, operation: $0.reference)))
+                }
+                return .toEnd
+            case .request(let exclusions, let holder):
+                switch Claims.request(exclusions, for: current, inside: holder) {
+                case .granted:
+                    // An early end has given them back: the next look at it says so.
+                    _ = current._withUnsafeGuaranteedRef { $0.life.withLock { $0.namesAreGranted() } }
+                case .withdrawn: return .endedBefore
+                case .waiting: return .away(change { $0.scheduler.nextTurn() })
+                }
+            case .evaluate(let rules):
+                change { $0.scheduler.lendSlot() }
+                if await satisfies(current.takeUnretainedValue(), rules, task) {
+                    return .away(listAgain(satisfied: current))
+                }
+                return .toEnd
+            }
+        }
+    }
+
+    /// The slot is lent. False: the error is stored.
+    private nonisolated(nonsending) func satisfies(
+        _ operation: AnyOperation, _ rules: [Rules.Rule], _ task: OwnTask
+    ) async -> Bool {
+        task.running = operation
+        let error = await evaluate(rules, of: operation)
+        task.running = nil
+        if error == nil, operation.life.withLock({ $0.conditionsAreSatisfied() }) { return true }
+        operation.bodyFailed(error ?? .cancelled(reason: .requested))
+        return false
+    }
+
+    // MARK: Listing again
+
+    /// Its conditions are satisfied. The lane takes a slot again, and goes on with what comes first.
+    private func listAgain(satisfied operation: Unmanaged<AnyOperation>) -> Scheduler.Turn {
+        let (turn, listing) = change { state in
+            let listing = state.list(again: operation)
+            if listing == .heldBySuspension { state.scheduler.append(operation) }
+            return (state.scheduler.slotAgain(), listing)
+        }
+        switch listing {
+        case .listed, .heldBySuspension: break
+        case .unlisted: operation.release()
+        case .stranded(let operation): operation.endBeforeRun(with: .queueReleased)?.settle()
+        }
+        return turn
+    }
+
+    /// It has got the names that it had asked for. They are given back if it may not start now.
+    func listAgain(withNames operation: Unmanaged<AnyOperation>) {
+        switch change({ $0.list(again: operation) }) {
+        case .listed: break
+        case .heldBySuspension: listWithoutNames(operation)
+        case .unlisted: operation.release()
+        case .stranded(let operation): operation.endBeforeRun(with: .queueReleased)?.settle()
+        }
+    }
+
+    /// The queue was suspended: whatever has names and may not start now gives them back, and asks anew when it is taken up.
+    func giveNamesBack(from first: Unmanaged<AnyOperation>?) {
+        var next = first
+        while let operation = next {
+            next = operation._withUnsafeGuaranteedRef { $0.link }
+            listWithoutNames(operation)
+        }
+    }
+
+    /// It is in no list, so nobody lets go of it meanwhile.
+    private func listWithoutNames(_ operation: Unmanaged<AnyOperation>) {
+        operation._withUnsafeGuaranteedRef { operation in
+            if operation.life.withLock({ $0.givesNamesBack() }) { Claims.giveBack(by: operation) }
+        }
+        let isListed = change { state in
+            if state.roster.count == 0 { return false }
+            state.scheduler.append(operation)
+            return true
+        }
+        if !isListed { operation.release() }
+    }
+}
+
+private enum Listing: Equatable {
+    case listed
+    /// It may not start now.
+    case heldBySuspension
+    /// The queue is empty: it had ended, and nobody else would let it go.
+    case unlisted
+    /// As a ready one, in a queue that nobody can resume.
+    case stranded(AnyOperation)
+}
+
+extension QueueCore.State {
+    fileprivate mutating func list(again operation: Unmanaged<AnyOperation>) -> Listing {
+        if roster.count == 0 { return .unlisted }
+        if scheduler.appendReturning(operation) { return .listed }
+        guard isReleased else { return .heldBySuspension }
+        scheduler.append(operation)
+        return .stranded(operation.takeUnretainedValue())
+    }
+}
+
+extension AnyOperation {
+    /// Of a ready operation: a dependency keeps its body from running, so no rule is asked.
+    fileprivate final var isKeptByEdges: Bool { unmetPolicy != nil || !inputsHaveOutputs }
+}

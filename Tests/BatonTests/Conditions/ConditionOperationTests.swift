@@ -1,0 +1,168 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// Brings an operation along.
+private struct Brings: OperationCondition {
+    var name = "brings"
+    var exclusions: [Exclusion] = []
+    let bring: @Sendable (AnyOperation) -> AnyOperation?
+
+    func dependency(for operation: AnyOperation) -> AnyOperation? { bring(operation) }
+}
+
+/// The operations that conditions bring along.
+@Suite(.timeLimit(.minutes(1))) struct ConditionOperationTests {
+    @Test func itRunsBeforeTheEvaluationAndTheBody() {
+        struct Asks: OperationCondition {
+            let log: EventLog<String>
+            func dependency(for operation: AnyOperation) -> AnyOperation? {
+                AsyncOperation("request") { [log] in log("request") }
+            }
+            func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+                log("evaluate")
+                return .satisfied
+            }
+        }
+        let stage = Stage(width: 1)
+        let operation = stage.noting("body").addCondition(Asks(log: stage.log))
+        stage.run(operation)
+        #expect(stage.ran == ["request", "evaluate", "body"])
+        #expect(operation.ending == "success")
+    }
+
+    @Test func severalRunSideBySide() {
+        let stage = Stage()
+        let gate = Gate()
+        let operation = stage.noting("body")
+            .addCondition(Brings { _ in stage.waiting("one", at: gate) })
+            .addCondition(Brings { _ in stage.waiting("two", at: gate) })
+        stage.run(operation)
+        #expect(stage.ran == ["one", "two"])
+        #expect(operation.explain().waitsFor.map(\.name) == ["one", "two"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["one", "two", "body"])
+    }
+
+    @Test func oneThatFailsFailsTheCondition() {
+        let stage = Stage()
+        let operation = stage.noting("body").addCondition(
+            Brings { _ in AsyncOperation<Void>("request") { throw Oops() } })
+        stage.run(operation)
+        #expect(operation.ending == "condition brings: oops")
+        #expect(operation.error?.underlyingError as? Oops == Oops())
+        #expect(stage.ran.isEmpty)
+    }
+
+    @Test func oneThatWasCancelledFailsTheCondition() {
+        let stage = Stage()
+        let request = stage.noting("request")
+        request.cancel()
+        let operation = stage.noting("body").addCondition(Brings { _ in request })
+        stage.run(operation)
+        #expect(operation.ending == "condition brings: cancelled on request")
+        #expect(stage.ran.isEmpty)
+    }
+
+    @Test func oneThatWasAddedBeforeIsAwaited() {
+        let stage = Stage()
+        let gate = Gate()
+        let request = stage.waiting("request", at: gate)
+        stage.run(request)
+        let operation = stage.noting("body").addCondition(Brings { _ in request })
+        stage.run(operation)
+        #expect(stage.ran == ["request"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["request", "body"])
+        let late = stage.noting("late").addCondition(Brings { _ in request })
+        stage.run(late)
+        #expect(late.ending == "success")
+        #expect(stage.misuses.events.isEmpty)
+    }
+
+    @Test(arguments: [1, 2]) func oneThatDependsOnTheOperationItself(width: Int) {
+        let stage = Stage(width: width)
+        let operation = stage.noting("operation")
+            .addCondition(Brings { operation in stage.noting("request", after: operation) })
+        stage.run(operation, stage.noting("beside"))
+        #expect(operation.error?.cycleNames == ["operation", "request"])
+        #expect(stage.ran == ["beside"])
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func theOperationItself() {
+        let stage = Stage()
+        let operation = stage.noting("operation").addCondition(Brings { $0 })
+        stage.run(operation, stage.noting("beside"))
+        #expect(operation.error?.cycleNames == ["operation"])
+        #expect(stage.ran == ["beside"])
+    }
+
+    @Test func oneWhoseBodyAwaitsTheOperation() {
+        let stage = Stage()
+        let operation = stage.noting("operation")
+        let request = AsyncOperation("request") { try await operation.value }
+        operation.addCondition(Brings { _ in request })
+        stage.run(operation, stage.noting("beside"))
+        #expect(stage.queue.operationCount == 0)
+        #expect(stage.ran == ["beside"])
+        #expect(operation.hasFinished && request.hasFinished)
+    }
+
+    @Test func itNeedsWhatNobodyHasAdded() {
+        let stage = Stage()
+        let operation = stage.noting("body")
+            .addCondition(Brings { _ in stage.noting("request", after: stage.noting("first")) })
+        stage.run(operation)
+        #expect(stage.ran == ["first", "request", "body"])
+    }
+
+    @Test func itIsCancelledWithTheOperation() {
+        let stage = Stage()
+        let gate = Gate()
+        let request = stage.waiting("request", at: gate)
+        let operation = stage.noting("body").addCondition(Brings { _ in request })
+        stage.run(operation)
+        operation.cancel()
+        #expect(request.isCancelled)
+        stage.steps.runAll()
+        #expect(operation.state == .evaluating)
+        gate.open()
+        stage.steps.runAll()
+        #expect(operation.ending == "cancelled on request")
+        #expect(stage.ran == ["request"])
+    }
+
+    @Test func itRunsInASuspendedQueueOnceItWasBegun() {
+        let stage = Stage()
+        let gate = Gate()
+        let operation = stage.noting("body")
+            .addCondition(Brings { _ in stage.noting("second", after: stage.waiting("first", at: gate)) })
+        stage.run(operation)
+        stage.queue.isSuspended = true
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["first", "second"])
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["first", "second", "body"])
+    }
+
+    @Test func itRunsUnderTheNamesOfItsCondition() {
+        let stage = Stage()
+        let gate = Gate()
+        let operation = stage.noting("body").addCondition(
+            Brings(exclusions: [.mutuallyExclusive("x in ConditionOperationTests")]) { _ in
+                stage.waiting("request", at: gate)
+            })
+        let other = stage.noting("other").addCondition(.mutuallyExclusive("x in ConditionOperationTests"))
+        stage.run(operation, other)
+        #expect(stage.ran == ["request"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(Set(stage.ran) == ["request", "other", "body"])
+    }
+}

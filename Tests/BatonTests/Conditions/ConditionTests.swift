@@ -1,0 +1,280 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(1))) struct ConditionTests {
+    @Test func aSatisfiedConditionLetsTheBodyRun() {
+        let stage = Stage()
+        let operation = stage.noting("body").addCondition("yes") { [log = stage.log] _ in
+            log("condition")
+            return .satisfied
+        }
+        stage.run(operation)
+        #expect(stage.ran == ["condition", "body"])
+        #expect(operation.ending == "success")
+    }
+
+    @Test func oneThatThrowsFailsTheOperation() {
+        let stage = Stage()
+        let operation = stage.noting("body").addCondition("no") { _ in throw Oops() }
+        stage.run(operation)
+        guard case .conditionFailed("no", let cause)? = operation.error else {
+            Issue.record("\(operation)")
+            return
+        }
+        #expect(cause as? Oops == Oops())
+        #expect(operation.error?.stage == .condition)
+        #expect(operation.error?.publisher == "no")
+        #expect(stage.ran.isEmpty)
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func oneThatSkipsIsNoFailure() {
+        let stage = Stage()
+        let operation = stage.noting("body").addCondition("no") { _ in .skip("not today") }
+        let fallback = stage.noting("fallback").addDependency(operation, on: .failure)
+        stage.run(operation, fallback)
+        #expect(operation.ending == "skipped: not today")
+        #expect(fallback.error?.outcome == .skipped)
+        #expect(stage.ran.isEmpty)
+    }
+
+    @Test func itIsAskedWhenTheDependenciesHaveFinished() {
+        let stage = Stage()
+        let source = stage.noting("source")
+        let operation = stage.noting("body", after: source).addCondition("asked") { [log = stage.log] _ in
+            log("condition")
+            return .satisfied
+        }
+        stage.run(operation)
+        #expect(stage.ran.isEmpty)
+        #expect(operation.state == .waiting)
+        stage.run(source)
+        #expect(stage.ran == ["source", "condition", "body"])
+    }
+
+    @Test func aMissingInputIsFoundBeforeAnyConditionIsAsked() {
+        let stage = Stage()
+        let source = AsyncOperation<Int>("source") { throw Oops() }
+        let reader = source.then { $0 + 1 }.addCondition("asked") { [log = stage.log] _ in
+            log("condition")
+            return .satisfied
+        }
+        reader.name = "reader"
+        stage.run(source, reader)
+        #expect(reader.ending == "needs source via source: failed: oops")
+        #expect(stage.ran.isEmpty)
+    }
+
+    @Test func aPolicyThatIsNotMetComesFirst() {
+        let stage = Stage()
+        let source = stage.noting("source")
+        let operation = stage.noting("body").addCondition("asked") { [log = stage.log] _ in
+            log("condition")
+            return .satisfied
+        }
+        operation.addDependency(source, on: .failure)
+        stage.run(source, operation)
+        #expect(stage.ran == ["source"])
+        #expect(operation.error?.outcome == .skipped)
+    }
+
+    @Test func severalAreAskedTogether() async {
+        let gates = [Gate(), Gate()]
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let operation = AsyncOperation { 1 }
+        for gate in gates {
+            operation.addCondition("gate") { _ in
+                await gate.wait()
+                return .satisfied
+            }
+        }
+        queue.add(operation)
+        for gate in gates { await gate.waitForWaiters(count: 1) }
+        #expect(operation.state == .evaluating)
+        for gate in gates { gate.open() }
+        #expect(try! await operation.value == 1)
+    }
+
+    @Test func twoOfOneTypeBothCount() {
+        struct Digit: OperationCondition {
+            let number: Int
+            func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+                number == 1 ? .satisfied : .skip("\(number)")
+            }
+        }
+        let stage = Stage()
+        let operation = stage.noting("body").addCondition(Digit(number: 1)).addCondition(Digit(number: 2))
+        stage.run(operation)
+        #expect(operation.ending == "skipped: 2")
+    }
+
+    @Test func aFailureComesBeforeASkipAndTheFirstFailureBeforeOthers() {
+        let stage = Stage()
+        let operation = stage.noting("body")
+            .addCondition("skips") { _ in .skip("no") }
+            .addCondition("first") { _ in throw Oops(text: "first") }
+            .addCondition("second") { _ in throw Oops(text: "second") }
+        stage.run(operation)
+        #expect(operation.ending == "condition first: first")
+    }
+
+    @Test func theFirstThatSaysNoEndsTheOthers() async {
+        let waits = Gate()
+        let queue = AsyncOperationQueue()
+        let operation = AsyncOperation { 1 }
+            .addCondition("long") { _ in
+                try await waits.waitUnlessCancelled()
+                return .satisfied
+            }
+            .addCondition("short") { _ in
+                await waits.waitForWaiters(count: 1)
+                return .skip("no")
+            }
+        queue.add(operation)
+        await #expect(throws: OperationError.self) { try await operation.value }
+        #expect(operation.ending == "skipped: no")
+    }
+
+    @Test func noSlotIsHeldWhileItIsAsked() async {
+        let gate = Gate()
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let asked = AsyncOperation { 1 }.addCondition("gate") { _ in
+            await gate.wait()
+            return .satisfied
+        }
+        queue.add(asked)
+        await gate.waitForWaiters(count: 1)
+        #expect(try! await queue.run(AsyncOperation { 2 }) == 2)
+        gate.open()
+        #expect(try! await asked.value == 1)
+    }
+
+    @Test func oneThatNeverReturnsHoldsBackNobodyElse() async {
+        let never = Gate()
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2)
+        let stuck = AsyncOperation("stuck") { 1 }.addCondition("never") { _ in
+            await never.wait()
+            return .satisfied
+        }
+        queue.add(stuck)
+        for number in 0..<1_000 { #expect(try! await queue.run(AsyncOperation { number }) == number) }
+        #expect(stuck.explain().roots.map(\.cause) == [.evaluating(conditions: ["never"])])
+        #expect("\(stuck.explain())" == "‘stuck’ waits for the answer of the condition ‘never’.")
+        stuck.cancel()
+        // Its outcome comes when the evaluation has returned.
+        #expect(stuck.state == .evaluating)
+        never.open()
+        await #expect(throws: OperationError.self) { try await stuck.value }
+        #expect(stuck.ending == "cancelled on request")
+    }
+
+    @Test func oneThatCancelsItsOwnOperation() {
+        let stage = Stage()
+        let operation = stage.noting("body").addCondition("cancels") { operation in
+            operation.cancel(reason: .because("of a whim"))
+            #expect(Task.isCancelled)
+            return .satisfied
+        }
+        stage.run(operation, stage.noting("other"))
+        #expect(operation.ending == "cancelled because of a whim")
+        #expect(stage.ran == ["other"])
+    }
+
+    @Test func nothingIsAskedWhileTheQueueIsSuspended() {
+        let stage = Stage(isSuspended: true)
+        let operation = stage.noting("body").addCondition("asked") { [log = stage.log] _ in
+            log("condition")
+            return .satisfied
+        }
+        stage.run(operation)
+        #expect(stage.ran.isEmpty)
+        #expect(operation.state == .evaluating)
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["condition", "body"])
+    }
+
+    @Test func oneThatAnswersWhileTheQueueIsSuspendedWaitsWithItsBody() {
+        let stage = Stage()
+        let operation = stage.noting("body").addCondition("suspends") { [queue = stage.queue] _ in
+            queue.isSuspended = true
+            return .satisfied
+        }
+        stage.run(operation)
+        #expect(stage.ran.isEmpty)
+        #expect(operation.state == .ready)
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["body"])
+    }
+
+    @Test func aQueueReleasedWhileAConditionIsAskedAndSuspended() {
+        let stage = Stage()
+        let gate = Gate()
+        let operation = AsyncOperation("asked") { 1 }.addCondition("gate") { _ in
+            await gate.wait()
+            return .satisfied
+        }
+        do {
+            let queue = AsyncOperationQueue(executor: stage.steps)
+            queue.add(operation)
+            stage.steps.runAll()
+            queue.isSuspended = true
+        }
+        gate.open()
+        stage.steps.runAll()
+        #expect(operation.ending == "queueReleased")
+    }
+
+    @Test func itIsMisuseAfterTheAdd() {
+        let stage = Stage(isSuspended: true)
+        let operation = stage.noting("body")
+        stage.run(operation)
+        operation.addCondition("late") { _ in .skip("late") }
+        #expect(stage.misuseKinds == [.changedAfterAdding("a condition")])
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["body"])
+    }
+
+    @Test func whatItCapturesIsReleasedWithTheOperation() {
+        let tokens = Tokens()
+        let stage = Stage()
+        let operation = stage.noting("body").addCondition("captures") { [token = tokens.make()] _ in
+            token.touch()
+            return .satisfied
+        }
+        stage.run(operation)
+        #expect(operation.ending == "success")
+        #expect(tokens.alive == 0)
+        let failing = stage.noting("body").addCondition("captures") { [token = tokens.make()] _ in
+            token.touch()
+            return .skip("no")
+        }
+        stage.run(failing)
+        #expect(failing.ending == "skipped: no")
+        #expect(tokens.alive == 0)
+        let cancelled = stage.noting("body").addCondition("captures") { [token = tokens.make()] _ in
+            token.touch()
+            return .satisfied
+        }
+        cancelled.cancel()
+        #expect(tokens.alive == 0)
+    }
+
+    @Test func handlersAreToldOfTheStartAfterTheConditions() {
+        let stage = Stage()
+        let operation = stage.noting("body").addCondition("yes") { [log = stage.log] _ in
+            log("condition")
+            return .satisfied
+        }
+        let skipped = stage.noting("skipped").addCondition("no") { _ in .skip("no") }
+        operation.didStart { [log = stage.log] in log("started") }
+        skipped.didStart { [log = stage.log] in log("never") }
+        skipped.didFinish { [log = stage.log] _ in log("finished") }
+        stage.run(operation, skipped)
+        #expect(Set(stage.ran) == ["condition", "started", "body", "finished"])
+    }
+}

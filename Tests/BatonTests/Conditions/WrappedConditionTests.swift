@@ -1,0 +1,108 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+private struct Answer: OperationCondition {
+    var name: String
+    var exclusions: [Exclusion] = []
+    var log: EventLog<String>?
+    var result: Result<ConditionResult, Oops> = .success(.satisfied)
+
+    func dependency(for operation: AnyOperation) -> AnyOperation? {
+        log.map { log in AsyncOperation("request of \(name)") { [name] in log("request of \(name)") } }
+    }
+
+    func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+        log?(name)
+        return try result.get()
+    }
+
+    static let yes = Answer(name: "yes")
+    static let skips = Answer(name: "skips", result: .success(.skip("no")))
+    static let throwing = Answer(name: "throws", result: .failure(Oops()))
+}
+
+@Suite(.timeLimit(.minutes(1))) struct WrappedConditionTests {
+    private func ending(_ condition: some OperationCondition) -> String {
+        let stage = Stage()
+        let operation = stage.noting("body").addCondition(condition)
+        stage.run(operation)
+        return operation.ending
+    }
+
+    @Test func negated() {
+        #expect(ending(Answer.yes.negated) == "condition not yes: ‘yes’ is satisfied")
+        #expect(ending(Answer.skips.negated) == "success")
+        #expect(ending(Answer.throwing.negated) == "success")
+    }
+
+    @Test func and() {
+        #expect(ending(Answer.yes.and(Answer.yes)) == "success")
+        #expect(ending(Answer.yes.and(Answer.skips)) == "skipped: no")
+        #expect(ending(Answer.yes.and(Answer.throwing)) == "condition yes and throws: oops")
+        #expect(ending(Answer.skips.and(Answer.throwing)) == "skipped: no")
+    }
+
+    @Test func or() {
+        #expect(ending(Answer.throwing.or(Answer.yes)) == "success")
+        #expect(ending(Answer.yes.or(Answer.throwing)) == "success")
+        #expect(ending(Answer.throwing.or(Answer.skips)) == "skipped: no")
+        #expect(ending(Answer.skips.or(Answer.throwing)) == "skipped: no")
+        #expect(ending(Answer.throwing.or(Answer.throwing)) == "condition throws or throws: neither: oops; nor: oops")
+    }
+
+    @Test func silentBringsNothingAlong() {
+        let stage = Stage()
+        let loud = Answer(name: "asks", log: stage.log)
+        stage.run(stage.noting("body").addCondition(loud.silent))
+        #expect(stage.ran == ["asks", "body"])
+        stage.run(stage.noting("body").addCondition(loud))
+        #expect(stage.ran == ["asks", "body", "request of asks", "asks", "body"])
+    }
+
+    @Test func whatBothBringAlongRunsFirst() {
+        let stage = Stage(width: 1)
+        let one = Answer(name: "one", log: stage.log)
+        let two = Answer(name: "two", log: stage.log)
+        stage.run(stage.noting("body").addCondition(one.and(two)))
+        #expect(stage.ran == ["request of one", "request of two", "one", "two", "body"])
+        stage.run(stage.noting("body").addCondition(one.and(Answer.yes.or(two).negated.negated)))
+        #expect(stage.ran.suffix(4) == ["request of one", "request of two", "one", "body"])
+    }
+
+    @Test func eachIsToldOfItsOwn() {
+        struct Failing: OperationCondition {
+            func dependency(for operation: AnyOperation) -> AnyOperation? { AsyncOperation<Void> { throw Oops() } }
+        }
+        #expect(ending(Failing().or(Answer.yes)) == "success")
+        #expect(ending(Answer.yes.or(Failing())) == "success")
+        #expect(ending(Failing().negated) == "success")
+        #expect(ending(Answer.yes.and(Failing())) == "condition yes and Failing: oops")
+    }
+
+    @Test func G14_wrappedConditionsKeepTheirExclusions() {
+        let x = Exclusion.mutuallyExclusive("x")
+        let y = Exclusion.mutuallyExclusive("y")
+        let held = Answer(name: "x", exclusions: [x])
+        let other = Answer(name: "y", exclusions: [y])
+        #expect(held.negated.exclusions == [x])
+        #expect(held.silent.exclusions == [x])
+        #expect(held.and(other).exclusions == [x, y])
+        #expect(held.or(other).negated.silent.exclusions == [x, y])
+        #expect(x.and(other).exclusions == [x, y])
+    }
+
+    @Test func G14_aWrappedConditionKeepsOthersOut() {
+        let stage = Stage()
+        let gate = Gate()
+        let name = "WrappedConditionTests"
+        let condition = Answer(name: "x", exclusions: [.mutuallyExclusive(name)]).silent.and(Answer.yes)
+        stage.run(stage.waiting("holder", at: gate).addCondition(condition))
+        stage.run(stage.noting("other").addCondition(.mutuallyExclusive(name)))
+        #expect(stage.ran == ["holder"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["holder", "other"])
+    }
+}

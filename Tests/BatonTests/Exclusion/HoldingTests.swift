@@ -1,0 +1,289 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// Names of the whole process: each test has its own.
+struct Names {
+    let prefix: String
+    init(_ prefix: String = #function) { self.prefix = prefix }
+    func callAsFunction(_ name: String) -> String { "\(name) in \(prefix)" }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct HoldingTests {
+    @Test func twoOfOneNameExcludeEachOtherOnAllQueues() {
+        let name = Names()
+        let here = Stage()
+        let there = Stage(on: here.steps)
+        let gate = Gate()
+        here.run(here.waiting("first", at: gate).addCondition(.mutuallyExclusive(name("x"))))
+        let second = there.noting("second").addCondition(.mutuallyExclusive(name("x")))
+        there.run(second)
+        #expect(there.ran.isEmpty)
+        #expect(second.state == .ready)
+        #expect(second.explain().roots.map(\.cause).count == 1)
+        #expect("\(second.explain())" == "‘second’ waits for the exclusion ‘\(name("x"))’, after ‘first’.")
+        gate.open()
+        here.steps.runAll()
+        #expect(there.ran == ["second"])
+    }
+
+    @Test func byTypeAndByTextAreTwoNames() {
+        enum Camera {}
+        let stage = Stage()
+        let gate = Gate()
+        stage.run(stage.waiting("type", at: gate).addCondition(.mutuallyExclusive(Camera.self)))
+        stage.run(stage.noting("text").addCondition(.mutuallyExclusive("Camera")))
+        stage.run(stage.noting("same type").addCondition(.mutuallyExclusive(Camera.self)))
+        #expect(stage.ran == ["type", "text"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["type", "text", "same type"])
+    }
+
+    @Test func readersShareAndAWriterDoesNot() {
+        let name = Names()
+        let stage = Stage()
+        let gate = Gate()
+        for reader in ["one", "two"] {
+            stage.run(stage.waiting(reader, at: gate).addCondition(.mutuallyExclusive(name("x"), mode: .shared)))
+        }
+        stage.run(stage.noting("writer").addCondition(.mutuallyExclusive(name("x"))))
+        stage.run(stage.noting("three").addCondition(.mutuallyExclusive(name("x"), mode: .shared)))
+        #expect(stage.ran == ["one", "two"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["one", "two", "writer", "three"])
+    }
+
+    @Test func aLimitLetsSoManyIn() {
+        let name = Names()
+        let stage = Stage()
+        let gate = Gate()
+        for number in 1...3 {
+            stage.run(stage.waiting("\(number)", at: gate).addCondition(.limited(name("x"), to: 2)))
+        }
+        #expect(stage.ran == ["1", "2"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["1", "2", "3"])
+    }
+
+    @Test func weightsCount() {
+        let name = Names()
+        let stage = Stage()
+        let gate = Gate()
+        stage.run(stage.waiting("three", at: gate).addCondition(.limited(name("x"), to: 4, weight: 3)))
+        stage.run(stage.noting("two").addCondition(.limited(name("x"), to: 4, weight: 2)))
+        // Behind the one that waits, though there is room for it.
+        stage.run(stage.noting("one").addCondition(.limited(name("x"), to: 4)))
+        #expect(stage.ran == ["three"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["three", "two", "one"])
+    }
+
+    @Test func waitingOnesAreServedInOrderOfArrivalAndHoldNoSlot() {
+        let name = Names()
+        let stage = Stage(width: 1)
+        let gate = Gate()
+        let elsewhere = Stage(on: stage.steps)
+        elsewhere.run(elsewhere.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
+        for number in 1...3 { stage.run(stage.noting("\(number)").addCondition(.mutuallyExclusive(name("x")))) }
+        stage.run(stage.noting("beside"))
+        #expect(stage.ran == ["beside"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["beside", "1", "2", "3"])
+    }
+
+    @Test func allNamesAreTakenAtOnce() {
+        let name = Names()
+        let stage = Stage()
+        let gate = Gate()
+        stage.run(stage.waiting("holds x", at: gate).addCondition(.mutuallyExclusive(name("x"))))
+        stage.run(
+            stage.noting("wants both").addCondition(.mutuallyExclusive(name("y")))
+                .addCondition(.mutuallyExclusive(name("x"))))
+        #expect(stage.ran == ["holds x"])
+        // y is not held, and one is before it in the line.
+        stage.run(stage.noting("wants y").addCondition(.mutuallyExclusive(name("y"))))
+        #expect(stage.ran == ["holds x"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["holds x", "wants both", "wants y"])
+    }
+
+    @Test func oneThatIsCancelledWhileItWaitsLeavesTheLine() {
+        let name = Names()
+        let stage = Stage()
+        let gate = Gate()
+        stage.run(stage.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
+        let second = stage.noting("second").addCondition(.mutuallyExclusive(name("x"), mode: .exclusive))
+        stage.run(second)
+        stage.run(stage.noting("third").addCondition(.mutuallyExclusive(name("x"))))
+        second.cancel()
+        #expect(second.ending == "cancelled on request")
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["holder", "third"])
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func oneThatFailsOrIsCancelledInItsBodyGivesBack() {
+        let name = Names()
+        let stage = Stage()
+        let failing = AsyncOperation<Void> { throw Oops() }.addCondition(.mutuallyExclusive(name("x")))
+        let cancelled = AsyncOperation<Void> { context in
+            context.operation.cancel()
+            try Task.checkCancellation()
+        }.addCondition(.mutuallyExclusive(name("x")))
+        stage.run(failing, cancelled, stage.noting("third").addCondition(.mutuallyExclusive(name("x"))))
+        #expect(stage.ran == ["third"])
+    }
+
+    @Test func namesAreHeldUntilTheWillFinishHandlersHaveReturned() {
+        let name = Names()
+        let stage = Stage()
+        let gate = Gate()
+        let first = stage.noting("first").addCondition(.mutuallyExclusive(name("x")))
+        first.willFinish { _ in await gate.wait() }
+        stage.run(first, stage.noting("second").addCondition(.mutuallyExclusive(name("x"))))
+        #expect(stage.ran == ["first"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["first", "second"])
+    }
+
+    @Test func namesAreGivenBackBeforeTheDependentsStart() {
+        let name = Names()
+        let stage = Stage(width: 1)
+        let first = stage.noting("first").addCondition(.mutuallyExclusive(name("x")))
+        let second = stage.noting("second", after: first).addCondition(.mutuallyExclusive(name("x")))
+        stage.run(first, second)
+        #expect(stage.ran == ["first", "second"])
+    }
+
+    @Test func aSuspendedQueueHoldsNoNamesForWhatHasNotStarted() {
+        let name = Names()
+        let stage = Stage()
+        let other = Stage(on: stage.steps)
+        let gate = Gate()
+        other.run(other.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
+        stage.run(stage.noting("waits").addCondition(.mutuallyExclusive(name("x"))))
+        stage.queue.isSuspended = true
+        gate.open()
+        stage.steps.runAll()
+        // Granted while its queue is suspended: the next one gets it.
+        other.run(other.noting("other").addCondition(.mutuallyExclusive(name("x"))))
+        #expect(other.ran == ["holder", "other"])
+        #expect(stage.ran.isEmpty)
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["waits"])
+    }
+
+    @Test func aQueueThatIsSuspendedBetweenTheGrantAndTheStartGivesTheNamesBack() {
+        let name = Names()
+        let stage = Stage(width: 1)
+        let other = Stage(on: stage.steps)
+        let gate = Gate()
+        let busy = Gate()
+        other.run(other.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
+        stage.run(stage.noting("waits").addCondition(.mutuallyExclusive(name("x"))))
+        stage.run(stage.waiting("busy", at: busy))
+        gate.open()
+        other.steps.runAll()
+        // It holds x, and waits for a slot.
+        stage.queue.isSuspended = true
+        other.run(other.noting("other").addCondition(.mutuallyExclusive(name("x"))))
+        #expect(other.ran == ["holder", "other"])
+        busy.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["busy"])
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["busy", "waits"])
+    }
+
+    @Test func aReleasedQueueGoesOn() {
+        let name = Names()
+        let steps = StepExecutor()
+        let log = EventLog<String>()
+        let other = Stage(on: steps)
+        let gate = Gate()
+        other.run(other.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
+        do {
+            let queue = AsyncOperationQueue(executor: steps)
+            queue.add(AsyncOperation("waits") { log("waits") }.addCondition(.mutuallyExclusive(name("x"))))
+            steps.runAll()
+        }
+        gate.open()
+        steps.runAll()
+        #expect(log.events == ["waits"])
+    }
+
+    @Test func nothingIsKeptOfThoseThatHeldOrWaited() {
+        let name = Names()
+        let tokens = Tokens()
+        do {
+            let stage = Stage()
+            let gate = Gate()
+            stage.run(stage.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
+            for _ in 0..<3 {
+                let operation = AsyncOperation { [token = tokens.make()] in token }
+                stage.run(operation.addCondition(.mutuallyExclusive(name("x"))))
+            }
+            let cancelled = AsyncOperation { [token = tokens.make()] in token }
+            stage.run(cancelled.addCondition(.mutuallyExclusive(name("x"))))
+            cancelled.cancel()
+            #expect(tokens.alive == 3)
+            gate.open()
+            stage.steps.runAll()
+            #expect(stage.queue.operationCount == 0)
+        }
+        #expect(tokens.alive == 0)
+    }
+}
+
+/// What exclusions can be asked wrongly.
+@Suite(.timeLimit(.minutes(1))) struct ImpossibleExclusionTests {
+    @Test(arguments: [
+        Exclusion.limited("x", to: 2, weight: 3), .limited("x", to: 0), .limited("x", to: 2, weight: 0),
+        .limited("x", to: -1, weight: -1),
+    ])
+    func whatNobodyCouldHoldEndsTheOperation(exclusion: Exclusion) {
+        let stage = Stage()
+        let operation = stage.noting("body").addCondition(exclusion)
+        stage.run(operation, stage.noting("other"))
+        guard case .misuse(let misuse)? = operation.error, case .invalidExclusion(let text) = misuse.kind else {
+            Issue.record("\(operation)")
+            return
+        }
+        #expect(text.contains("‘x’"))
+        #expect(misuse.operation == operation.reference)
+        #expect(stage.ran == ["other"])
+    }
+
+    @Test func twoThatAreImpossibleTogether() {
+        let stage = Stage()
+        let operation = stage.noting("body").addCondition(.limited("x", to: 2)).addCondition(
+            .limited("x", to: 4, weight: 3))
+        stage.run(operation)
+        #expect(operation.error?.stage == .misuse)
+    }
+
+    @Test func twoLimitsOfOneName() {
+        let name = Names()
+        let stage = Stage()
+        let gate = Gate()
+        stage.run(stage.waiting("one", at: gate).addCondition(.limited(name("x"), to: 3)))
+        stage.run(stage.noting("two").addCondition(.limited(name("x"), to: 1)))
+        #expect(
+            stage.misuseKinds == [.conflictingLimits(name: "‘\(name("x"))’", limit: 1, other: 3)])
+        #expect(stage.ran == ["one"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["one", "two"])
+    }
+}
