@@ -79,8 +79,11 @@ extension AnyOperation {
         /// Nil: `willFinish` handlers come first.
         let ending: Lifecycle.Ending?
         let core: QueueCore?
+        /// It stands in line for names, or has them. Its handlers do not keep others from them: they are those of no run.
+        let claims: Bool
 
         func settle() {
+            if claims { Claims.giveBack(atEndOf: operation) }
             if let ending { operation.settleUnrun(ending, core) } else { operation.finishUnrun(core) }
         }
     }
@@ -114,7 +117,9 @@ extension AnyOperation {
     private final func end(with error: OperationError, _ life: inout Lifecycle) -> EarlyEnd {
         let core = life.phase == .added ? core : nil
         setFailure(error)
-        return EarlyEnd(operation: self, ending: life.beginFinishing() ? nil : life.finish(), core: core)
+        let claims = life.endsClaim()
+        return EarlyEnd(
+            operation: self, ending: life.beginFinishing() ? nil : life.finish(), core: core, claims: claims)
     }
 
     /// For one that ended without having run.

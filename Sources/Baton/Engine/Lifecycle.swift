@@ -251,6 +251,20 @@ extension Lifecycle {
         return true
     }
 
+    /// No request for its names can be granted. False: its end came in between.
+    mutating func isRefused(on lane: Lane) -> Bool {
+        guard givesNamesBack() else { return false }
+        start(on: lane)
+        return true
+    }
+
+    /// It ends before its run. True: the caller gives back what it holds or asks for.
+    mutating func endsClaim() -> Bool {
+        guard let details, let rules = details.rules, rules.standing != .asksForNone else { return false }
+        details.rules?.namesAreGivenBack()
+        return true
+    }
+
     /// They are held, and the body may not start now. False: its end came before, and has given them back.
     mutating func givesNamesBack() -> Bool {
         guard phase == .added else { return false }

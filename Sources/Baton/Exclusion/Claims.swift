@@ -10,6 +10,29 @@ enum Claims {
         var arbiter = Arbiter<AnyOperation>()
         /// Ended between the lane's decision to ask for names and the asking: the lane finds it here.
         var ended: Set<ObjectIdentifier> = []
+
+        mutating func place(
+            _ exclusions: ExclusionSet, for operation: AnyOperation, inside scope: [AnyOperation]
+        ) -> Placed {
+            if !ended.isEmpty, ended.remove(ObjectIdentifier(operation)) != nil { return Placed(answer: .withdrawn) }
+            let conflict = arbiter.conflictingLimit(for: exclusions).map { conflict in
+                Misuse.Kind.conflictingLimits(
+                    name: "\(conflict.name)", limit: conflict.limit, other: conflict.otherLimit)
+            }
+            switch arbiter.request(operation, exclusions, inside: scope) {
+            case .granted:
+                return Placed(answer: .granted, conflict: conflict, operation: conflict == nil ? nil : operation)
+            case .waiting:
+                if let conflict, !scope.isEmpty, !arbiter.mayFit(operation) {
+                    _ = arbiter.release(operation)
+                    return Placed(answer: .impossible(conflict))
+                }
+                let mayDeadlock = Claims.mayDeadlock
+                return Placed(
+                    answer: .waiting, conflict: conflict, mayDeadlock: mayDeadlock,
+                    operation: mayDeadlock || conflict != nil ? operation : nil)
+            }
+        }
     }
 
     private static let state = LockedState(State())
@@ -21,8 +44,6 @@ enum Claims {
     /// the two, the one that comes second sees the other.
     private static let waitingHolders = Atomic<Int>(0)
 
-    private typealias Conflict = (name: ExclusionName, limit: Int, otherLimit: Int)
-
     // MARK: Asking
 
     enum Answer {
@@ -30,17 +51,15 @@ enum Claims {
         case waiting
         /// Its end has come.
         case withdrawn
+        /// Its own ancestors keep it from ever being granted, because they limit the name to less.
+        case impossible(Misuse.Kind)
     }
 
     /// For the run of one that a lane has taken up. When it waits, the caller does not touch it any more.
     static func request(
         _ exclusions: ExclusionSet, for operation: Unmanaged<AnyOperation>, inside holder: AnyOperation?
     ) -> Answer {
-        let (answer, origin) = operation._withUnsafeGuaranteedRef { operation in
-            place(exclusions, for: operation, inside: holder)
-        }
-        if let origin { Deadlocks.break(through: origin) }
-        return answer
+        operation._withUnsafeGuaranteedRef { place(exclusions, for: $0, inside: holder) }
     }
 
     /// Returns when the names are held, or with an error when they never will be, or when the operation has been cancelled.
@@ -52,10 +71,13 @@ enum Claims {
         let error = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: UnsafeContinuation<OperationError?, Never>) in
                 operation.life.withLock { $0.details?.rules?.evaluationWaits(continuation) }
-                let (answer, origin) = place(exclusions, for: operation, inside: holder)
+                switch place(exclusions, for: operation, inside: holder) {
+                case .granted, .withdrawn: operation.wakeEvaluation()
                 // A cancel may have come before there was anything to withdraw.
-                if answer == .granted || operation.isCancelled { operation.wakeEvaluation() }
-                if let origin { Deadlocks.break(through: origin) }
+                case .waiting: if operation.isCancelled { operation.wakeEvaluation() }
+                case .impossible(let misuse):
+                    operation.wakeEvaluation(with: .misuse(Misuse(misuse, operation: operation.reference)))
+                }
             }
         } onCancel: {
             operation.wakeEvaluation()
@@ -64,28 +86,25 @@ enum Claims {
         return error
     }
 
-    /// With the operation to search for deadlocks from, if there can be any.
+    private struct Placed {
+        var answer: Answer
+        /// Somebody limits a name to another number.
+        var conflict: Misuse.Kind?
+        var mayDeadlock = false
+        /// Retained if there is more to do: one that waits may be gone at any moment.
+        var operation: AnyOperation?
+    }
+
     private static func place(
         _ exclusions: ExclusionSet, for operation: AnyOperation, inside holder: AnyOperation?
-    ) -> (Answer, origin: AnyOperation?) {
+    ) -> Answer {
         let scope = holder?.holdersAround ?? []
-        let (answer, conflict, origin) = state.withLock { state -> (Answer, Conflict?, AnyOperation?) in
-            if !state.ended.isEmpty, state.ended.remove(ObjectIdentifier(operation)) != nil {
-                return (.withdrawn, nil, nil)
-            }
-            let conflict = state.arbiter.conflictingLimit(for: exclusions)
-            switch state.arbiter.request(operation, exclusions, inside: scope) {
-            case .granted: return (.granted, conflict, nil)
-            case .waiting:
-                return (.waiting, conflict, waitingHolders.load(ordering: .relaxed) > 0 ? operation : nil)
-            }
+        let placed = state.withLock { $0.place(exclusions, for: operation, inside: scope) }
+        if let operation = placed.operation {
+            if let conflict = placed.conflict { operation.report(Misuse(conflict, operation: operation.reference)) }
+            if placed.mayDeadlock { Deadlocks.break(through: operation) }
         }
-        if let conflict {
-            let kind = Misuse.Kind.conflictingLimits(
-                name: "\(conflict.name)", limit: conflict.limit, other: conflict.otherLimit)
-            operation.report(Misuse(kind, operation: operation.reference))
-        }
-        return (answer, origin)
+        return placed.answer
     }
 
     // MARK: Looking
@@ -225,5 +244,12 @@ extension AnyOperation {
         guard let continuation else { return }
         Handover.willResume(self)
         continuation.resume(returning: error)
+    }
+}
+
+extension Arbiter {
+    /// Whether there is room for a waiting owner when all whom it waits for have gone: else its own ancestors leave none.
+    fileprivate func mayFit(_ owner: Owner) -> Bool {
+        fits(owner, without: Set(blockers(of: owner).map { ObjectIdentifier($0.owner) }))
     }
 }

@@ -107,6 +107,8 @@ extension AnyOperation {
         switch end {
         case .early(let end): end.settle()
         case .evaluation(let continuation):
+            // It goes on later, and gives back nothing then.
+            Claims.giveBack(by: self)
             Handover.willResume(self)
             continuation.resume(returning: error)
         case nil: break

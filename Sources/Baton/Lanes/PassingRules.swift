@@ -20,17 +20,16 @@ extension QueueCore {
             case .run:
                 task.running = current._withUnsafeGuaranteedRef { $0 }
                 return .toBody
-            case .refused(let misuse):
-                current._withUnsafeGuaranteedRef {
-                    $0.bodyWasSkipped(.misuse(Misuse(misuse, operation: $0.reference)))
-                }
-                return .toEnd
+            case .refused(let misuse): return refuse(current, misuse)
             case .request(let exclusions, let holder):
                 switch Claims.request(exclusions, for: current, inside: holder) {
                 case .granted:
                     // An early end has given them back: the next look at it says so.
                     _ = current._withUnsafeGuaranteedRef { $0.life.withLock { $0.namesAreGranted() } }
                 case .withdrawn: return .endedBefore
+                case .impossible(let misuse):
+                    let isRefused = current._withUnsafeGuaranteedRef { $0.life.withLock { $0.isRefused(on: lane) } }
+                    return isRefused ? refuse(current, misuse) : .endedBefore
                 case .waiting: return .away(change { $0.scheduler.nextTurn() })
                 }
             case .evaluate(let rules):
@@ -41,6 +40,11 @@ extension QueueCore {
                 return .toEnd
             }
         }
+    }
+
+    private func refuse(_ current: Unmanaged<AnyOperation>, _ misuse: Misuse.Kind) -> Passage {
+        current._withUnsafeGuaranteedRef { $0.bodyWasSkipped(.misuse(Misuse(misuse, operation: $0.reference))) }
+        return .toEnd
     }
 
     /// The slot is lent. False: the error is stored.

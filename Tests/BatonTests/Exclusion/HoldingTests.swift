@@ -287,3 +287,37 @@ struct Names {
         #expect(stage.ran == ["one", "two"])
     }
 }
+
+extension ImpossibleExclusionTests {
+    @Test func aChildThatLimitsANameToLessThanItsParentHolds() {
+        let name = Names()
+        let stage = Stage()
+        let child = stage.noting("child").addCondition(.limited(name("x"), to: 2))
+        let parent = GroupOperation(child).addCondition(.limited(name("x"), to: 4, weight: 3))
+        stage.run(parent)
+        #expect(child.ending == "misuse: conflictingLimits(name: \"‘\(name("x"))’\", limit: 2, other: 4)")
+        #expect(stage.queue.operationCount == 0)
+        stage.run(stage.noting("next").addCondition(.limited(name("x"), to: 2)))
+        #expect(stage.ran == ["next"])
+    }
+
+    @Test func oneInLineThatIsCancelledLeavesItBeforeItsHandlersHaveReturned() {
+        let name = Names()
+        let stage = Stage()
+        let gate = Gate()
+        let handler = Gate()
+        stage.run(stage.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
+        let cancelled = stage.noting("cancelled").addCondition(.mutuallyExclusive(name("x")))
+        cancelled.willFinish { _ in await handler.wait() }
+        stage.run(cancelled)
+        stage.run(stage.noting("third").addCondition(.mutuallyExclusive(name("x"))))
+        cancelled.cancel()
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["holder", "third"])
+        #expect(cancelled.state == .finishing)
+        handler.open()
+        stage.steps.runAll()
+        #expect(stage.queue.operationCount == 0)
+    }
+}

@@ -32,8 +32,7 @@ extension Ledger {
         while true {
             if !tally.isValid { refusing = scope }
             let holder = scopes[scope].holder
-            // A holder that uses all is alone, and so is everyone around it.
-            if holder.isNone || places[holder].load.isAll { return refusing }
+            if holder.isNone { return refusing }
             let (held, grown) = (places[holder].load, Load(places[holder].share, with: tally))
             scope = places[holder].scope
             // Nothing new from here on.

@@ -99,7 +99,8 @@ struct Tally {
         if load.limit < .max { limits.remove(load.limit) }
     }
 
-    var isValid: Bool { exclusives > 0 ? count == 1 : units <= limits.smallest }
+    /// Limits count beside an exclusive one, too: they may be about what is inside it, and outlast it.
+    var isValid: Bool { (exclusives == 0 || count == 1) && units <= limits.smallest }
 }
 
 /// How many gave which limit. All are meant to give the same one, so that one is at hand.

@@ -50,6 +50,9 @@ import Testing
         Row(
             "a smaller limit inside", [.ask("a", .units(1, of: 9)), .ask("x", .units(1, of: 9))],
             then: .ask("a/b", .units(1, of: 1)), grants: ""),
+        Row(
+            "a limit counts around one that has all",
+            [.ask("a", .units(2, of: 2)), .ask("a/b", .all)], then: .ask("a/b/c", .units(3, of: 4)), grants: ""),
     ]) func descendantsTakeFromWhatIsHeld(_ row: Row) { check(row) }
 
     @Test(arguments: [
@@ -64,6 +67,10 @@ import Testing
             "children are served before strangers",
             [.ask("a", .units(1)), .ask("y", .units(2)), .ask("x", .units(2)), .ask("a/b", .units(2))],
             then: .release("y"), grants: "a/b"),
+        Row(
+            "told in the order of arrival all the same",
+            [.ask("a", .units(1)), .ask("y", .units(2)), .ask("x", .units(1)), .ask("a/b", .units(2))],
+            then: .release("y"), grants: "x a/b"),
         Row(
             "when a child gives back its excess, strangers go on",
             [.ask("a", .units(1)), .ask("a/b", .units(3)), .ask("x", .units(2))], then: .release("a/b"), grants: "x"),

@@ -140,22 +140,19 @@ struct ArbiterModel {
     private static func isValid(_ scope: Int?, _ all: [Holder]) -> Bool {
         let direct = all.filter { $0.scope == scope }
         let usages = direct.map { usage(of: $0, all) }
-        if usages.contains(where: { $0 == nil }) { return direct.count == 1 }
+        if usages.contains(where: \.isAll), direct.count > 1 { return false }
         let limits = all.filter { isInside($0, scope, all) }.map(\.share.limit)
-        return usages.reduce(0) { $0 + ($1 ?? 0) } <= limits.min() ?? .max
+        return usages.reduce(0) { $0 + $1.units } <= limits.min() ?? .max
     }
 
-    /// Nil for all.
-    private static func usage(of holder: Holder, _ all: [Holder]) -> Int? {
-        var inside = 0
-        for inner in all where inner.scope == holder.owner {
-            guard let usage = usage(of: inner, all) else { return nil }
-            inside += usage
-        }
+    private static func usage(of holder: Holder, _ all: [Holder]) -> (isAll: Bool, units: Int) {
+        let inside = all.filter { $0.scope == holder.owner }.map { usage(of: $0, all) }
+        let isAll = inside.contains(where: \.isAll)
+        let units = inside.reduce(0) { $0 + $1.units }
         switch holder.share {
-        case .all: return nil
-        case .shared: return inside
-        case .units(let weight, _): return max(weight, inside)
+        case .all: return (true, units)
+        case .shared: return (isAll, units)
+        case .units(let weight, _): return (isAll, max(weight, units))
         }
     }
 

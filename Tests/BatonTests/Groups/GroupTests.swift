@@ -1,0 +1,364 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(1))) struct GroupTests {
+    private func failing(_ name: String) -> AsyncOperation<Void> { AsyncOperation(name) { throw Oops(text: name) } }
+
+    @Test func itFinishesWhenAllItsChildrenHave() {
+        let stage = Stage(width: 1)
+        let gate = Gate()
+        let group = GroupOperation(stage.noting("one"), stage.waiting("two", at: gate), name: "group")
+        stage.run(group, stage.noting("after", after: group))
+        #expect(stage.ran == ["one", "two"])
+        #expect(group.state == .executing)
+        #expect(group.explain().waitsFor.map(\.name) == ["two"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(group.ending == "success")
+        #expect(stage.ran == ["one", "two", "after"])
+    }
+
+    @Test func itHoldsNoSlot() {
+        let stage = Stage(width: 1)
+        var group = GroupOperation(stage.noting("innermost"))
+        for _ in 0..<1_000 { group = GroupOperation(group) }
+        stage.run(group)
+        #expect(group.ending == "success")
+        #expect(stage.ran == ["innermost"])
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func childrenMayDependOnOneAnotherAndNeedWhatNobodyHasAdded() {
+        let stage = Stage()
+        let needed = stage.noting("needed")
+        let first = stage.noting("first", after: needed)
+        let group = GroupOperation(stage.noting("second", after: first), first)
+        stage.run(group)
+        #expect(stage.ran == ["needed", "first", "second"])
+    }
+
+    @Test func emptyGroups() {
+        let stage = Stage()
+        let groups = [
+            GroupOperation(), GroupOperation([]), GroupOperation(.ordered), GroupOperation(policy: .failFast),
+        ]
+        stage.run(groups[0], groups[1], groups[2], groups[3])
+        #expect(groups.map(\.ending) == ["success", "success", "success", "success"])
+        let none = GroupOperation(policy: .firstSuccess)
+        stage.run(none)
+        #expect(none.ending == "group: ")
+    }
+
+    @Test func collectAllNamesAllThatFailed() {
+        let stage = Stage()
+        let cancelled = stage.noting("cancelled")
+        cancelled.cancel()
+        let skipped = stage.noting("skipped").addCondition("no") { _ in .skip("no") }
+        let group = GroupOperation(failing("one"), stage.noting("good"), cancelled, skipped, failing("two"))
+        stage.run(group)
+        #expect(group.ending == "group: one failed: one; cancelled cancelled on request; two failed: two")
+        #expect(stage.ran == ["good"])
+        #expect(group.error?.underlyingError as? Oops == Oops(text: "one"))
+    }
+
+    @Test func theFirstFailureEndsAGroupThatFailsFast() {
+        let stage = Stage()
+        let gate = Gate()
+        let other = AsyncOperation("other") { try await gate.waitUnlessCancelled() }
+        let later = stage.noting("later", after: other)
+        let group = GroupOperation(other, later, failing("one"), policy: .failFast)
+        stage.run(group)
+        #expect(group.ending == "group: one failed: one")
+        #expect(other.ending == "cancelled with ‘GroupOperation’, which had started it")
+        #expect(later.error?.outcome == .cancelled)
+    }
+
+    @Test func theFirstSuccessEndsAGroupThatWantsOne() {
+        let stage = Stage()
+        let gate = Gate()
+        let other = AsyncOperation("other") { try await gate.waitUnlessCancelled() }
+        let group = GroupOperation(failing("one"), other, stage.noting("good"), policy: .firstSuccess)
+        stage.run(group)
+        #expect(group.ending == "success")
+        #expect(other.error?.outcome == .cancelled)
+        let hopeless = GroupOperation(failing("one"), failing("two"), policy: .firstSuccess)
+        stage.run(hopeless)
+        #expect(hopeless.ending == "group: one failed: one; two failed: two")
+    }
+
+    // MARK: Order
+
+    @Test func anOrderedGroupRunsOneAfterAnother() {
+        let stage = Stage()
+        let gate = Gate()
+        let group = GroupOperation(
+            .ordered, stage.waiting("one", at: gate), stage.noting("two"), stage.noting("three"))
+        stage.run(group)
+        #expect(stage.ran == ["one"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["one", "two", "three"])
+        #expect(group.ending == "success")
+    }
+
+    @Test func anOrderedGroupWhoseSecondChildFails() {
+        for (policy, ran, ending) in [
+            (GroupPolicy.failFast, ["one"], "group: two failed: two"),
+            (.collectAll, ["one", "three", "four"], "group: two failed: two"),
+        ] {
+            let stage = Stage()
+            let third = stage.noting("three")
+            let group = GroupOperation(
+                .ordered, stage.noting("one"), failing("two"), third, stage.noting("four"), policy: policy)
+            stage.run(group)
+            #expect(stage.ran == ran)
+            #expect(group.ending == ending)
+            #expect(third.ending == (policy == .failFast ? "skipped, because ‘two’ ended with failure" : "success"))
+        }
+    }
+
+    @Test func anOrderedGroupThatWantsOneSuccess() {
+        let stage = Stage()
+        let group = GroupOperation(
+            .ordered, failing("one"), stage.noting("two"), stage.noting("three"), policy: .firstSuccess)
+        stage.run(group)
+        #expect(stage.ran == ["two"])
+        #expect(group.ending == "success")
+    }
+
+    // MARK: Adding while it runs
+
+    @Test func childrenMayBeAddedWhileItRuns() throws {
+        let stage = Stage(width: 1)
+        let group = GroupOperation(name: "group")
+        let first = AsyncOperation("first") { [log = stage.log] in
+            log("first")
+            try group.add(AsyncOperation("second") { log("second") })
+        }
+        try group.add(first)
+        stage.run(group)
+        #expect(stage.ran == ["first", "second"])
+        #expect(group.ending == "success")
+    }
+
+    @Test func aChildAddedToAnOrderedGroupComesLast() throws {
+        let stage = Stage()
+        let gate = Gate()
+        let group = GroupOperation(.ordered, stage.waiting("one", at: gate), stage.noting("two"))
+        stage.run(group)
+        try group.add(stage.noting("three"))
+        stage.steps.runAll()
+        #expect(stage.ran == ["one"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["one", "two", "three"])
+    }
+
+    @Test func aChildAddedToAFinishedOrCancelledGroupIsLeftAlone() {
+        let stage = Stage()
+        let gate = Gate()
+        let finished = GroupOperation(name: "finished")
+        let cancelled = GroupOperation(stage.waiting("one", at: gate), name: "cancelled")
+        let neverAdded = GroupOperation(name: "never added")
+        let decided = GroupOperation(failing("bad"), stage.waiting("two", at: gate), name: "decided", policy: .failFast)
+        stage.run(finished, cancelled, decided)
+        cancelled.cancel()
+        neverAdded.cancel()
+        for group in [finished, cancelled, neverAdded, decided] {
+            let child = stage.noting("child")
+            #expect {
+                try group.add(child)
+            } throws: { error in
+                guard case .misuse(let misuse)? = error as? OperationError else { return false }
+                return misuse.kind == .groupIsClosed(child.reference) && misuse.operation == group.reference
+            }
+            #expect(child.state == .created)
+            #expect(child.dependencies.isEmpty)
+        }
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.queue.operationCount == 0)
+        #expect(stage.ran == ["one"])
+    }
+
+    // MARK: Cancelling
+
+    @Test func cancellingItCancelsItsChildrenAndWaitsForThem() {
+        let stage = Stage()
+        let gate = Gate()
+        let stubborn = stage.waiting("stubborn", at: gate)
+        let inner = GroupOperation(stubborn, stage.noting("later", after: stubborn), name: "inner")
+        let group = GroupOperation(inner, name: "outer")
+        stage.run(group)
+        group.cancel(reason: .because("of rain"))
+        stage.steps.runAll()
+        #expect(inner.isCancelled && stubborn.isCancelled)
+        #expect(!group.hasFinished && !inner.hasFinished)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stubborn.ending == "success")
+        #expect(inner.ending == "cancelled with ‘outer’, which had started it")
+        #expect(group.ending == "cancelled because of rain")
+    }
+
+    @Test func allChildrenThatSucceedAllTheSameMakeItASuccess() {
+        let stage = Stage()
+        let gate = Gate()
+        let group = GroupOperation(stage.waiting("one", at: gate), stage.waiting("two", at: gate))
+        stage.run(group)
+        group.cancel()
+        gate.open()
+        stage.steps.runAll()
+        #expect(group.ending == "success")
+        #expect(group.isCancelled)
+    }
+
+    @Test func oneThatNeverStartsCancelsItsChildren() {
+        let stage = Stage(isSuspended: true)
+        let children = (0..<4).map { stage.noting("child \($0)") }
+        let cancelled = GroupOperation(children[0])
+        let neverAdded = GroupOperation(GroupOperation(children[1]))
+        let skipped = GroupOperation(children[2]).addCondition("no") { _ in .skip("no") }
+        stage.run(cancelled, skipped)
+        cancelled.cancel()
+        neverAdded.cancel()
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(children.prefix(3).map { $0.error?.outcome } == [.cancelled, .cancelled, .cancelled])
+        #expect(children[3].state == .created)
+        #expect(stage.ran.isEmpty)
+    }
+
+    @Test(arguments: [1_000, 100_000]) func deepGroupsAreCancelledAndReleasedInALoop(depth: Int) {
+        let stage = Stage(isSuspended: true)
+        let tokens = Tokens()
+        func nest() -> GroupOperation {
+            var group = GroupOperation(AsyncOperation { [token = tokens.make()] in token })
+            for _ in 0..<depth { group = GroupOperation(group) }
+            return group
+        }
+        do {
+            let cancelled = nest()
+            stage.run(cancelled)
+            cancelled.cancel()
+            _ = nest()
+        }
+        #expect(tokens.alive == 0)
+    }
+
+    // MARK: Width, rules, circles
+
+    @Test func itsOwnWidth() {
+        let stage = Stage()
+        let gate = Gate()
+        let children = (0..<5).map { stage.waiting("\($0)", at: gate) }
+        let group = GroupOperation(children, maxConcurrentOperationCount: 2)
+        stage.run(group)
+        #expect(stage.ran == ["0", "1"])
+        #expect("\(children[2].explain())".contains("the width of ‘GroupOperation’"))
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["0", "1", "2", "3", "4"])
+        #expect(group.ending == "success")
+    }
+
+    @Test func aWidthOfNothingIsMisuseAndNoLimit() {
+        let stage = Stage()
+        let gate = Gate()
+        let children = (0..<3).map { stage.waiting("\($0)", at: gate) }
+        stage.run(GroupOperation(children, maxConcurrentOperationCount: 0))
+        #expect(stage.ran.count == 3)
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test func aChildThatWasAddedBeforeIsAwaited() {
+        let stage = Stage()
+        let gate = Gate()
+        let running = stage.waiting("running", at: gate)
+        let finished = stage.noting("finished")
+        stage.run(running, finished)
+        let group = GroupOperation(running, finished, running)
+        stage.run(group)
+        #expect(!group.hasFinished)
+        gate.open()
+        stage.steps.runAll()
+        #expect(group.ending == "success")
+        #expect(stage.misuses.events.isEmpty)
+    }
+
+    @Test func aChildThatDependsOnItsGroup() {
+        let stage = Stage()
+        let child = stage.noting("child")
+        let group = GroupOperation(child, stage.noting("other"), name: "group")
+        child.addDependency(group)
+        stage.run(group)
+        #expect(child.error?.cycleNames == ["child", "group"])
+        #expect(group.ending.hasPrefix("group: child cycle"))
+        #expect(stage.ran == ["other"])
+    }
+
+    @Test func aGroupInItself() throws {
+        let stage = Stage()
+        let group = GroupOperation(name: "group")
+        try group.add(group)
+        stage.run(group, stage.noting("beside"))
+        #expect(group.ending == "group: group cycle group")
+        #expect(stage.ran == ["beside"])
+    }
+
+    @Test func twoGroupsThatHoldEachOther() throws {
+        let stage = Stage()
+        let one = GroupOperation(name: "one")
+        let two = GroupOperation(one, name: "two")
+        try one.add(two)
+        stage.run(one)
+        #expect(one.hasFinished && two.hasFinished)
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func childrenRunWhileTheQueueIsSuspended() {
+        let stage = Stage()
+        let gate = Gate()
+        let group = GroupOperation(.ordered, stage.waiting("one", at: gate), stage.noting("two"))
+        stage.run(group)
+        stage.queue.isSuspended = true
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["one", "two"])
+        #expect(group.ending == "success")
+    }
+
+    @Test func aGroupRunByABody() {
+        let stage = Stage(width: 1)
+        let parent = AsyncOperation { context in
+            try await context.run(GroupOperation(stage.noting("one"), stage.noting("two")))
+        }
+        stage.run(parent)
+        #expect(parent.ending == "success")
+        #expect(stage.ran == ["one", "two"])
+    }
+
+    @Test func nothingIsKeptAfterTheFinish() {
+        let tokens = Tokens()
+        let stage = Stage()
+        let group = GroupOperation((0..<3).map { _ in AsyncOperation { [token = tokens.make()] in token } })
+        stage.run(group)
+        #expect(group.ending == "success")
+        #expect(tokens.alive == 0)
+        let ordered = GroupOperation(.ordered, (0..<3).map { _ in AsyncOperation { [token = tokens.make()] in token } })
+        stage.run(ordered)
+        #expect(tokens.alive == 0)
+    }
+
+    @Test func aHundredThousandChildren() {
+        let stage = Stage(width: 1)
+        let tally = Tally()
+        let group = GroupOperation(.ordered, (0..<100_000).map { _ in AsyncOperation { tally.add() } })
+        stage.run(group)
+        #expect(group.ending == "success")
+        #expect(tally.count == 100_000)
+    }
+}
