@@ -10,6 +10,8 @@ final class ChildGroup: Sendable {
         var continuation: UnsafeContinuation<Void, Never>?
         /// Of an ordered group: what the next child comes after.
         var last: AnyOperation?
+        /// Once somebody has wanted to know the parent's.
+        var progress: ProgressState?
     }
 
     private let state: LockedState<State>
@@ -36,12 +38,13 @@ final class ChildGroup: Sendable {
 
     /// False: it takes no more.
     func insert(_ child: AnyOperation) -> Bool {
-        let (insertion, last) = state.withLock { state in
+        let (insertion, last, progress) = state.withLock { state in
             let insertion = state.machine.insert(child)
             let last = state.last
             if order != nil, insertion != .refused { state.last = child }
-            return (insertion, last)
+            return (insertion, last, state.progress)
         }
+        if insertion != .refused { progress?.addChild(child.progressState, weight: 1) }
         switch insertion {
         case .planned: return true
         case .start(let place):
@@ -51,6 +54,16 @@ final class ChildGroup: Sendable {
             return true
         case .refused: return false
         }
+    }
+
+    /// Each counts for one unit, those that have ended included.
+    func count(in progress: ProgressState) {
+        let count = state.withLock { state in
+            state.progress = progress
+            return state.machine.count
+        }
+        progress.report { $0.addEnded(count.ended, succeeded: count.succeeded) }
+        for child in count.unended { progress.addChild(child.progressState, weight: 1) }
     }
 
     // MARK: Running

@@ -20,7 +20,7 @@ struct GroupMachine<Child> {
     private var children: [Child?] = []
     private var unfinished = 0
     private var failures: [(place: Place, failure: OperationFailure)] = []
-    private var hasSuccess = false
+    private var successes = 0
     /// The parent was cancelled.
     private var isCancelled = false
     /// A child was cancelled because of that, or because the others had decided.
@@ -40,6 +40,9 @@ struct GroupMachine<Child> {
     }
 
     private var unended: [Child] { children.compactMap { $0 } }
+
+    /// For the progress of the parent.
+    var count: (ended: Int, succeeded: Int, unended: [Child]) { (children.count - unfinished, successes, unended) }
 
     // MARK: Giving children
 
@@ -95,7 +98,7 @@ struct GroupMachine<Child> {
         children[place] = nil
         unfinished -= 1
         switch failure?.error.outcome {
-        case nil: hasSuccess = true
+        case nil: successes += 1
         case .skipped: break
         case .cancelled where isCutOff: hasCutOff = true
         case .success, .failure, .cancelled: failures.append((place, failure!))
@@ -107,7 +110,6 @@ struct GroupMachine<Child> {
         }
         if unfinished == 0 {
             phase = .over
-            children = []
             effects.isOver = true
         }
         return effects
@@ -117,7 +119,7 @@ struct GroupMachine<Child> {
         switch policy {
         case .collectAll: false
         case .failFast: !failures.isEmpty
-        case .firstSuccess: hasSuccess
+        case .firstSuccess: successes > 0
         }
     }
 
@@ -151,7 +153,7 @@ struct GroupMachine<Child> {
         let hasFailed =
             switch policy {
             case .collectAll, .failFast: !failures.isEmpty || isCancelled && hasCutOff
-            case .firstSuccess: !hasSuccess
+            case .firstSuccess: successes == 0
             }
         return hasFailed ? failures.sorted { $0.place < $1.place }.map(\.failure) : nil
     }

@@ -87,6 +87,10 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
         }
     }
 
+    func countChildren(in progress: ProgressState) {
+        life.withLock { $0.details?.childGroups.first }?.count(in: progress)
+    }
+
     private func give(_ children: [AnyOperation], to group: ChildGroup) {
         life.withLock { $0.madeDetails().childGroups = [group] }
         for child in children { _ = group.insert(child) }

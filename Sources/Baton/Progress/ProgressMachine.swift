@@ -101,6 +101,14 @@ struct ProgressMachine<Waiter> {
         }
     }
 
+    /// Children that had ended before anybody wanted to know, of weight 1.
+    mutating func addEnded(_ count: Int, succeeded: Int) -> Effects {
+        change {
+            $0.sumOfWeights = $0.sumOfWeights.addingUpToMaximum(count)
+            $0.completed = $0.completed.addingUpToMaximum(succeeded)
+        }
+    }
+
     mutating func childMoved(_ child: UInt64, to standing: Standing) -> Effects {
         change { $0.count(child, standing) }
     }

@@ -4,7 +4,8 @@ extension AnyOperation {
     /// Bodies report with ``OperationContext/progress``. May be read before the add and after the finish. A failure or a
     /// cancel leaves it where it was.
     public final var progress: OperationProgress {
-        let (state, ending) = life.withLock { ($0.details?.progress, progressEnding($0)) }
+        var (state, ending) = life.withLock { ($0.details?.progress, progressEnding($0)) }
+        if state == nil, ending == nil, self is GroupOperation { state = progressState }
         guard let state else { return ProgressState.Machine(ending: ending).value }
         // Whoever finishes it is on the way to do this.
         if let ending { state.end(ending) }
@@ -18,13 +19,15 @@ extension AnyOperation {
 
     /// Made when somebody first wants it.
     final var progressState: ProgressState {
-        life.withLock { life in
+        let (state, isNew) = life.withLock { life in
             let details = life.madeDetails()
-            if let state = details.progress { return state }
+            if let state = details.progress { return (state, false) }
             let state = ProgressState(ending: progressEnding(life))
             details.progress = state
-            return state
+            return (state, true)
         }
+        if isNew, let group = self as? GroupOperation { group.countChildren(in: state) }
+        return state
     }
 
     /// Nil: it has not finished.

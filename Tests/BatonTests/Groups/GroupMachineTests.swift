@@ -1,0 +1,108 @@
+import Testing
+
+@testable import Baton
+
+struct GroupMachineTests {
+    private func failure(_ name: String, _ error: OperationError = .failed(Oops())) -> OperationFailure {
+        let operation = AsyncOperation<Void>(name) {}
+        return OperationFailure(operation: operation.reference, error: error)
+    }
+
+    private func machine(_ policy: GroupPolicy, _ children: String...) -> GroupMachine<String> {
+        var machine = GroupMachine<String>(policy: policy)
+        for child in children { _ = machine.insert(child) }
+        return machine
+    }
+
+    @Test func placesAreGivenInOrder() {
+        var machine = GroupMachine<String>(policy: .collectAll)
+        #expect(machine.insert("a") == .planned(0))
+        #expect(machine.insert("b") == .planned(1))
+        guard case .run(["a", "b"]) = machine.start() else {
+            Issue.record("it does not run both")
+            return
+        }
+        #expect(machine.insert("c") == .start(2))
+        #expect(machine.waitsFor == ["a", "b", "c"])
+    }
+
+    @Test func itIsOverWithTheLast() {
+        var machine = machine(.collectAll, "a", "b")
+        _ = machine.start()
+        #expect(!machine.ended(1, nil).isOver)
+        #expect(machine.waitsFor == ["a"])
+        #expect(machine.ended(0, nil).isOver)
+        #expect(machine.outcome == nil)
+        #expect(machine.insert("c") == .refused)
+    }
+
+    @Test func failuresAreInTheOrderGiven() {
+        var machine = machine(.collectAll, "a", "b", "c")
+        _ = machine.start()
+        _ = machine.ended(2, failure("c"))
+        _ = machine.ended(0, failure("a"))
+        _ = machine.ended(1, failure("b", .skipped(.condition("no"))))
+        #expect(machine.outcome?.map(\.operation.name) == ["a", "c"])
+    }
+
+    @Test func aDecisionClosesItOnce() {
+        var machine = machine(.failFast, "a", "b", "c")
+        _ = machine.start()
+        #expect(machine.ended(1, failure("b")).cancel == ["a", "c"])
+        #expect(machine.insert("d") == .refused)
+        #expect(machine.ended(0, failure("a")).cancel.isEmpty)
+        #expect(machine.ended(2, failure("c", .cancelled(reason: .requested)), isCutOff: true).isOver)
+        #expect(machine.outcome?.map(\.operation.name) == ["a", "b"])
+    }
+
+    @Test func inOrderADecisionCancelsNothing() {
+        var machine = GroupMachine<String>(policy: .failFast, cancelsRest: false)
+        _ = machine.insert("a")
+        _ = machine.insert("b")
+        _ = machine.start()
+        #expect(machine.ended(0, failure("a")).cancel.isEmpty)
+        #expect(machine.insert("c") == .start(2))
+    }
+
+    @Test func oneSuccessIsEnough() {
+        var machine = machine(.firstSuccess, "a", "b")
+        _ = machine.start()
+        #expect(machine.ended(0, failure("a")).cancel.isEmpty)
+        #expect(machine.ended(1, nil).isOver)
+        #expect(machine.outcome == nil)
+    }
+
+    @Test func cancelledBeforeTheStart() {
+        var machine = machine(.collectAll, "a")
+        #expect(machine.cancel() == ["a"])
+        #expect(machine.insert("b") == .refused)
+        guard case .cancel(["a"]) = machine.start() else {
+            Issue.record("it runs a child")
+            return
+        }
+        let cut = failure("a", .cancelled(reason: .requested))
+        #expect(machine.ended(0, cut, isCutOff: true).isOver)
+        #expect(machine.outcome?.isEmpty == true)
+    }
+
+    @Test func cancelledWhileItCloses() {
+        var machine = machine(.failFast, "a", "b")
+        _ = machine.start()
+        #expect(machine.ended(0, failure("a")).cancel == ["b"])
+        #expect(machine.cancel().isEmpty)
+    }
+
+    @Test func endedWithoutAStart() {
+        var machine = machine(.collectAll, "a", "b")
+        #expect(machine.parentEnded() == ["a", "b"])
+        #expect(machine.parentEnded().isEmpty)
+        #expect(machine.insert("c") == .refused)
+    }
+
+    @Test func endedAfterTheRun() {
+        var machine = machine(.collectAll, "a")
+        _ = machine.start()
+        _ = machine.ended(0, nil)
+        #expect(machine.parentEnded().isEmpty)
+    }
+}
