@@ -1,0 +1,90 @@
+// Seed 004: AOperation, ‘Basics’ (004_d4555b3ec782d7d1.txt)
+//
+// Its groups and wrappers.
+//
+// The number of a statement begins the name of its test.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(1))) struct Seed004_Groups {
+    @Test func R4_6_aGroupFinishesWhenAllOfItsOperationsHave() {
+        let stage = Stage()
+        let gates = [Gate(), Gate(), Gate()]
+        let children = gates.indices.map { stage.waiting("\($0)", at: gates[$0]) }
+        let group = GroupOperation(children)
+        stage.run(group)
+        for index in [2, 0, 1] {
+            #expect(!group.hasFinished)
+            gates[index].open()
+            stage.steps.runAll()
+            #expect(children[index].hasFinished)
+        }
+        #expect(group.ending == "success")
+    }
+
+    /// Instead of a subclass: a function that makes one, or a procedure that runs one.
+    @Test func R4_6_aGroupOfOnesOwn() {
+        struct SetUp: Procedure {
+            let log: EventLog<String>
+            func execute(in context: OperationContext) async throws {
+                let open = AsyncOperation("open") { [log] in log("open") }
+                let load = AsyncOperation("load") { [log] in log("load") }
+                try await context.run(GroupOperation(open, load))
+            }
+        }
+        let stage = Stage(width: 1)
+        let operation = AsyncOperation(SetUp(log: stage.log))
+        stage.run(operation)
+        #expect(Set(stage.ran) == ["open", "load"])
+        #expect(operation.ending == "success")
+    }
+
+    @Test func R4_7_anOrderedGroupStartsAndFinishesThemInTheOrderOfTheArray() {
+        let stage = Stage()
+        let children = (0..<10).map { number in
+            let child = stage.noting("start \(number)")
+            child.willFinish { [log = stage.log] _ in log("finish \(number)") }
+            return child
+        }
+        let group = GroupOperation(.ordered, children)
+        stage.run(group)
+        #expect(stage.ran == (0..<10).flatMap { ["start \($0)", "finish \($0)"] })
+        #expect(group.ending == "success")
+    }
+
+    @Test func R4_8_didFinishOfAGroupIsToldOfAllErrors() {
+        let stage = Stage()
+        let group = GroupOperation(
+            AsyncOperation<Void>("one") { throw Oops(text: "one") }, stage.noting("two"),
+            AsyncOperation<Void>("three") { throw Oops(text: "three") })
+        group.didFinish { [log = stage.log] result in
+            guard case .failure(.groupFailed(let failures)) = result else { return }
+            for failure in failures { log("\(failure.operation.name): \(failure.error)") }
+        }
+        stage.run(group)
+        #expect(stage.ran == ["two", "one: one", "three: three"])
+    }
+
+    /// `WrapperOperation<Input, Output> { received in operation }`
+    @Test func R4_9_aWrapperMakesItsOperationWhenItRunsAndHasItsResult() {
+        struct Square: InputProcedure {
+            func execute(_ input: Int, in context: OperationContext) async throws -> String {
+                let square = AsyncOperation { input * input }
+                return try await context.run(square.then { "\($0)" })
+            }
+        }
+        let stage = Stage(width: 1)
+        let number = AsyncOperation { 7 }
+        let asProcedure = AsyncOperation(Square(), input: number)
+        let asClosure = number.then { number, context in
+            try await context.run(AsyncOperation { number + 1 })
+        }
+        stage.run(number, asProcedure, asClosure)
+        #expect(try! asProcedure.result?.get() == "49")
+        #expect(try! asClosure.result?.get() == 8)
+    }
+}
