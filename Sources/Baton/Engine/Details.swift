@@ -1,4 +1,6 @@
 /// What few operations have, made when first needed so that a bare one pays nothing. Guarded by its operation's lock.
+///
+/// `@exclusivity(unchecked)` spares the dynamic check, where it is paid for every handler: the lock forbids what it finds.
 final class Details {
     var id: UInt64 = 0
     var name: String?
@@ -12,9 +14,9 @@ final class Details {
     var cancellationReason: CancellationReason?
     /// An early end that came while a thread was linking the operation, which will settle it.
     var endAfterLinking: OperationError?
-    var handlers = HandlerList()
+    @exclusivity(unchecked) var handlers = HandlerList()
     /// Who awaits the outcome.
-    var waiters: [Waiter] = []
+    @exclusivity(unchecked) var waiters: [Waiter] = []
     /// How many waits the body has begun and not ended: while there is one, the operation holds no slot.
     var openWaits = 0
     /// What those waits are for.
@@ -43,6 +45,13 @@ final class Details {
     }
 
     var children: [AnyOperation] { awaited.filter(\.isChild).map(\.operation) }
+
+    /// Nil, and not empty, for most: even an empty array costs something each time it is handed on.
+    func takeWaiters() -> [Waiter]? {
+        if waiters.isEmpty { return nil }
+        defer { waiters = [] }
+        return waiters
+    }
 
     var isAwaitedByBody: Bool { waiters.contains { $0.body != nil } }
 }

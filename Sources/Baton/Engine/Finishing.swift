@@ -1,17 +1,22 @@
 /// After the lock of the step that published an outcome: everything that follows from it.
 extension QueueCore {
-    /// Drops what the operation held, releases its dependents, and wakes who waits. Returns the first dependent that became
-    /// ready, if the caller goes on with it; the others are listed.
+    /// Drops what the operation held, releases its dependents, and wakes who waits. The first dependent that became ready is
+    /// the caller's, if it goes on with it; the others are listed.
     @inline(__always)
-    func settle(_ operation: AnyOperation, _ ending: Lifecycle.Ending, continuing: Bool) -> Unmanaged<AnyOperation>? {
+    func settle(_ operation: AnyOperation, _ ending: Lifecycle.Ending, continuing: Bool) -> Settled {
         operation.dropBodyAndEdges()
         if tap != nil { note(.finished(operation.outcomeKind), operation) }
         if ending.claims { Claims.giveBack(atEndOf: operation) }
         var released = Released(continuing: continuing)
         ending.dependents.visit { countDown($0, &released) }
         if let first = released.first { list(first) }
-        if ending.hasDetails { operation.wake(from: self) }
-        return released.follower
+        return Settled(follower: released.follower, handlersAreDue: ending.hasDetails && operation.wake())
+    }
+
+    struct Settled {
+        let follower: Unmanaged<AnyOperation>?
+        /// The caller has them called.
+        let handlersAreDue: Bool
     }
 
     private struct Released {
@@ -127,10 +132,10 @@ extension AnyOperation {
         guard let core else {
             dropBodyAndEdges()
             ending.dependents.visit { AnyOperation.countDownElsewhere($0) }
-            if ending.hasDetails { wake(from: nil) }
+            if ending.hasDetails, wake() { deliver(from: nil) }
             return lettingGo()
         }
-        _ = core.settle(self, ending, continuing: false)
+        if core.settle(self, ending, continuing: false).handlersAreDue { deliver(from: core) }
         let departure = core.change { core.leave(self, &$0) }
         lettingGo()
         core.left(departure)
@@ -152,35 +157,31 @@ extension AnyOperation {
         await OwnTask.run(of: core) { task in
             task.running = self
             while let handler = life.withLock({ $0.madeDetails().handlers.nextBeforeFinish() }) {
-                await handler(self)
+                await handler.call(self)
             }
             task.running = nil
         }
     }
 
-    /// Wakes those who await the outcome, and starts the handlers.
+    /// Wakes those who await the outcome. True: handlers are due.
     @inline(never)
-    final func wake(from core: QueueCore?) {
-        var progress: ProgressState?
+    final func wake() -> Bool {
         var childGroups: [ChildGroup] = []
         // Released after unlocking.
         var rules: Rules?
         var nameHolder: AnyOperation?
-        let (waiters, effects) = life.withLock { life -> ([Waiter], HandlerList.Effects) in
+        let (progress, waiters, effects) = life.withLock { life in
             let details = life.madeDetails()
-            progress = details.progress
             swap(&childGroups, &details.childGroups)
             rules = details.rules.take()
             nameHolder = details.nameHolder.take()
-            let waiters = details.waiters
-            details.waiters = []
-            return (waiters, reachPast(life))
+            return (details.progress, details.takeWaiters(), reachPast(life))
         }
         withExtendedLifetime((rules, nameHolder)) {}
         for group in childGroups { group.parentEnded() }
         progress?.end(hasFailed ? .failed : .succeeded)
-        for waiter in waiters { waiter.outcomeCame(of: self) }
-        if effects.isDue { deliver(from: core) }
+        if let waiters { for waiter in waiters { waiter.outcomeCame(of: self) } }
+        return effects.isDue
     }
 
     // MARK: Outcome

@@ -30,7 +30,7 @@ public enum OperationError: Error, Sendable {
     /// Operations that hold exclusions would have waited for one another.
     case exclusionDeadlock([OperationReference])
     /// A throwing call that makes no sense at this point.
-    case misuse(Misuse)
+    indirect case misuse(Misuse)
 }
 
 /// The rule that kept an operation from running.

@@ -38,21 +38,22 @@ extension QueueCore {
             }
 
             if run.spendsLane {
-                retire(operation, run)
+                retire(operation, &run)
                 return
             }
             if slice.isOver() {
-                if endSlice(operation, run) { return }
+                if endSlice(operation, &run) { return }
                 await Task.yield()
                 slice.restart()
                 next = take(change { $0.scheduler.nextTurn() })
                 budget = Self.inlineBudget
             } else if let follower = run.follower, mayContinue(with: follower, budget) {
-                letGo(operation, state.withLock { leave(operation, run, &$0) })
+                let departure = state.withLock { leave(operation, &run, &$0) }
+                letGo(operation, run, departure)
                 next = follower
                 budget -= 1
             } else {
-                next = takeNext(after: operation, run)
+                next = takeNext(after: operation, &run)
                 budget = Self.inlineBudget
             }
         }
@@ -68,6 +69,8 @@ extension QueueCore {
         /// Its task was cancelled, or the body left waits open that have lent its slot: no other body may run on it.
         var spendsLane = false
         var holdsSlot = true
+        var handlersAreDue = false
+        var startsDelivery = false
     }
 
     @inline(__always)
@@ -93,10 +96,12 @@ extension QueueCore {
         task?.running = nil
         return current._withUnsafeGuaranteedRef { operation in
             guard let ending = operation.life.withLock({ $0.finishRun() }) else { return false }
+            let settled = settle(operation, ending, continuing: true)
             run = Run(
-                follower: settle(operation, ending, continuing: true),
+                follower: settled.follower,
                 spendsLane: ending.isCancelled || ending.hasOpenWaits,
-                holdsSlot: !ending.hasOpenWaits
+                holdsSlot: !ending.hasOpenWaits,
+                handlersAreDue: settled.handlersAreDue
             )
             return true
         }
@@ -119,47 +124,52 @@ extension QueueCore {
     }
 
     @inline(__always)
-    private func leave(_ operation: Unmanaged<AnyOperation>, _ run: Run, _ state: inout State) -> Departure {
-        run.isRun ? operation._withUnsafeGuaranteedRef { leave($0, &state) } : .ordinary
+    private func leave(_ operation: Unmanaged<AnyOperation>, _ run: inout Run, _ state: inout State) -> Departure {
+        if !run.isRun { return .ordinary }
+        // Before it leaves: a queue with handlers to be called is not idle.
+        if run.handlersAreDue { run.startsDelivery = state.deliveries.append(operation) }
+        return operation._withUnsafeGuaranteedRef { leave($0, &state) }
     }
 
+    /// The queue's reference goes, or has gone over to the delivery of the handlers.
     @inline(__always)
-    private func letGo(_ operation: Unmanaged<AnyOperation>, _ departure: Departure) {
-        operation.release()
+    private func letGo(_ operation: Unmanaged<AnyOperation>, _ run: Run, _ departure: Departure) {
+        if !run.handlersAreDue { operation.release() }
+        if run.startsDelivery { startDelivering() }
         left(departure)
     }
 
     @inline(__always)
-    private func takeNext(after operation: Unmanaged<AnyOperation>, _ run: Run) -> Unmanaged<AnyOperation>? {
+    private func takeNext(after operation: Unmanaged<AnyOperation>, _ run: inout Run) -> Unmanaged<AnyOperation>? {
         let (turn, departure) = change { state in
-            let departure = leave(operation, run, &state)
+            let departure = leave(operation, &run, &state)
             if let follower = run.follower { state.scheduler.append(follower) }
             return (state.scheduler.nextTurn(), departure)
         }
-        letGo(operation, departure)
+        letGo(operation, run, departure)
         return take(turn)
     }
 
     /// True: the lane ends, because another one waits for its thread.
-    private func endSlice(_ operation: Unmanaged<AnyOperation>, _ run: Run) -> Bool {
+    private func endSlice(_ operation: Unmanaged<AnyOperation>, _ run: inout Run) -> Bool {
         let (ends, departure) = change { state in
-            let departure = leave(operation, run, &state)
+            let departure = leave(operation, &run, &state)
             return (state.scheduler.endSlice(givingBack: run.follower), departure)
         }
-        letGo(operation, departure)
+        letGo(operation, run, departure)
         return ends
     }
 
     /// A lane that cannot run another body: the spawn rule replaces it.
     @inline(never)
-    private func retire(_ operation: Unmanaged<AnyOperation>, _ run: Run) {
+    private func retire(_ operation: Unmanaged<AnyOperation>, _ run: inout Run) {
         let departure = change { state in
-            let departure = leave(operation, run, &state)
+            let departure = leave(operation, &run, &state)
             if let follower = run.follower { state.scheduler.append(follower) }
             if run.holdsSlot { state.scheduler.returnSlot() } else { state.scheduler.endedWithoutSlot() }
             return departure
         }
-        letGo(operation, departure)
+        letGo(operation, run, departure)
     }
 
     @inline(__always)

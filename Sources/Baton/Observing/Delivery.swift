@@ -40,27 +40,18 @@ extension AnyOperation {
         return details.handlers.takeUncalled()
     }
 
-    /// Calls what is due, unless somebody else does.
+    /// Has called what is due, by one task at a time.
     final func deliver(from core: QueueCore?) {
-        // Counted first: an operation whose delivery has begun may leave the queue, which then must not be idle.
-        core?.deliveryBegan()
-        if !life.withLock({ $0.madeDetails().handlers.startDelivery() }) {
-            core?.deliveryEnded()
-            return
-        }
+        guard let core else { return deliverAlone() }
+        core.deliver(self)
+    }
+
+    private final func deliverAlone() {
         let operation = Unmanaged.passRetained(self)
-        guard let core else {
-            Spawner.anywhere.spawn {
-                await operation.takeUnretainedValue().callHandlers()
-                operation.release()
-            }
-            return
-        }
-        core.spawner.spawn {
-            await OwnTask.run(of: core) { _ in await operation.takeUnretainedValue().callHandlers() }
-            // In this order: an idle queue has nothing alive.
+        Spawner.anywhere.spawn {
+            await operation.takeUnretainedValue().callHandlers()
+            operation._withUnsafeGuaranteedRef { if $0.hasDueHandlers { $0.deliverAlone() } }
             operation.release()
-            core.deliveryEnded()
         }
     }
 
@@ -72,7 +63,16 @@ extension AnyOperation {
         if delivers { deliver(from: core) }
     }
 
-    private final func callHandlers() async {
-        while let handler = life.withLock({ $0.madeDetails().handlers.nextDue() }) { await handler(self) }
+    /// Calls what is due, unless another task does. A task that a handler has cancelled leaves the rest to another.
+    final func callHandlers() async {
+        var next = life.withLock { $0.madeDetails().handlers.startDelivery() }
+        while let handler = next {
+            await handler.call(self)
+            let isCancelled = Task.isCancelled
+            next = life.withLock { $0.madeDetails().handlers.nextDue(isCancelled: isCancelled) }
+        }
     }
+
+    /// Something is due, and no task calls it.
+    final var hasDueHandlers: Bool { life.withLock { $0.details?.handlers.isDue ?? false } }
 }

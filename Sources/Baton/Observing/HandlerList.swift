@@ -12,9 +12,18 @@ struct HandlerList {
         case finish
     }
 
+    /// Around the closure, because one that is the element of a generic type is wrapped in another at every move.
+    struct Handler {
+        let call: Call
+    }
+
+    struct ProductHandler {
+        let call: ProductCall
+    }
+
     fileprivate struct Registered {
         let moment: Moment
-        let call: Call
+        let handler: Handler
     }
 
     /// What follows from a moment, after unlocking.
@@ -22,20 +31,22 @@ struct HandlerList {
         /// Somebody has to start a delivery.
         let isDue: Bool
         /// Never to be called. They are the user's, so they are released without a lock.
-        private let uncalled: [Registered]
-        private let uncalledForProducts: [ProductCall]
+        private let uncalled: Few<Registered>
+        private let uncalledForProducts: Few<ProductHandler>
 
-        fileprivate init(isDue: Bool, _ uncalled: [Registered] = [], _ uncalledForProducts: [ProductCall] = []) {
+        fileprivate init(
+            isDue: Bool, _ uncalled: Few<Registered> = .none, _ uncalledForProducts: Few<ProductHandler> = .none
+        ) {
             self.isDue = isDue
             self.uncalled = uncalled
             self.uncalledForProducts = uncalledForProducts
         }
     }
 
-    private var registered: [Registered] = []
-    private var forProducts: [ProductCall] = []
-    private var beforeFinish: [Call] = []
-    private var due: [Call] = []
+    private var registered = Few<Registered>.none
+    private var forProducts = Few<ProductHandler>.none
+    private var beforeFinish = Few<Handler>.none
+    private var due = Few<Handler>.none
     private var isDelivering = false
     /// The last `willFinish` handler has returned; later ones come too late to hold anything back.
     private var isDecidedFinally = false
@@ -45,56 +56,58 @@ struct HandlerList {
     // MARK: Registering
 
     mutating func add(at moment: Moment, _ call: @escaping Call) {
-        registered.append(Registered(moment: moment, call: call))
+        registered.append(Registered(moment: moment, handler: Handler(call: call)))
         if moment == .start { surroundBody = true }
     }
 
     mutating func addBeforeFinish(_ call: @escaping Call) {
-        if isDecidedFinally { add(at: .finish, call) } else { beforeFinish.append(call) }
+        if isDecidedFinally { add(at: .finish, call) } else { beforeFinish.append(Handler(call: call)) }
     }
 
-    mutating func addForProducts(_ call: @escaping ProductCall) { forProducts.append(call) }
+    mutating func addForProducts(_ call: @escaping ProductCall) { forProducts.append(ProductHandler(call: call)) }
 
     // MARK: Moments
 
     mutating func reach(_ moment: Moment) {
-        due += registered.filter { $0.moment == moment }.map(\.call)
-        registered.removeAll { $0.moment == moment }
+        if registered.isEmpty { return }
+        var others = Few<Registered>.none
+        while let next = registered.popFirst() {
+            if next.moment == moment { due.append(next.handler) } else { others.append(next) }
+        }
+        registered = others
     }
 
     mutating func reachProduct(_ product: AnyOperation) {
-        due += forProducts.map { call in { _ in await call(product) } }
+        forProducts.visit { handler in due.append(Handler { _ in await handler.call(product) }) }
     }
 
     // MARK: Delivering
 
-    private var isDue: Bool { !due.isEmpty && !isDelivering }
+    @inline(__always) var isDue: Bool { !due.isEmpty && !isDelivering }
 
-    var effects: Effects { Effects(isDue: isDue) }
+    @inline(__always) var effects: Effects { Effects(isDue: isDue) }
 
     /// After the finish: no other moment will come.
     mutating func takeUncalled() -> Effects {
         defer {
-            registered = []
-            forProducts = []
+            registered = .none
+            forProducts = .none
         }
         return Effects(isDue: isDue, registered, forProducts)
     }
 
-    /// False: there is nothing to deliver, or somebody else does.
-    mutating func startDelivery() -> Bool {
-        guard isDue else { return false }
+    /// The first to be called. Nil: there is nothing to deliver, or somebody else does.
+    mutating func startDelivery() -> Handler? {
+        guard !isDelivering, let first = due.popFirst() else { return nil }
         isDelivering = true
-        return true
+        return first
     }
 
-    /// Nil: the delivery is over.
-    mutating func nextDue() -> Call? {
-        if due.isEmpty {
-            isDelivering = false
-            return nil
-        }
-        return due.removeFirst()
+    /// Nil: the delivery is over, or somebody has to start another, because the task of this one was cancelled.
+    mutating func nextDue(isCancelled: Bool) -> Handler? {
+        if !isCancelled, let next = due.popFirst() { return next }
+        isDelivering = false
+        return nil
     }
 
     // MARK: Before the finish
@@ -103,11 +116,9 @@ struct HandlerList {
     func beginFinishing() -> Bool { !beforeFinish.isEmpty }
 
     /// Nil: all have returned, those that came meanwhile included.
-    mutating func nextBeforeFinish() -> Call? {
-        if beforeFinish.isEmpty {
-            isDecidedFinally = true
-            return nil
-        }
-        return beforeFinish.removeFirst()
+    mutating func nextBeforeFinish() -> Handler? {
+        if let next = beforeFinish.popFirst() { return next }
+        isDecidedFinally = true
+        return nil
     }
 }

@@ -8,8 +8,7 @@ final class QueueCore: Sendable {
     struct State {
         var scheduler: Scheduler
         var roster = Roster()
-        /// Tasks that run `didFinish` handlers.
-        var deliveries = 0
+        var deliveries = Deliveries()
         var idleWaiters: [UnsafeContinuation<Void, Never>] = []
         var admission = Admission<Submission>()
         var closing = Closing.not
@@ -19,7 +18,7 @@ final class QueueCore: Sendable {
         /// The last handle has gone.
         var isReleased = false
 
-        var isIdle: Bool { roster.count == 0 && deliveries == 0 }
+        var isIdle: Bool { roster.count == 0 && deliveries.isIdle }
     }
 
     let state: LockedState<State>
@@ -163,14 +162,14 @@ final class QueueCore: Sendable {
         }
     }
 
-    private func takeIdleWaiters(_ state: inout State) -> [UnsafeContinuation<Void, Never>] {
+    func takeIdleWaiters(_ state: inout State) -> [UnsafeContinuation<Void, Never>] {
         if !state.isIdle { return [] }
         let waiters = state.idleWaiters
         state.idleWaiters = []
         return waiters
     }
 
-    private func resumeIdle(_ waiters: [UnsafeContinuation<Void, Never>]) {
+    func resumeIdle(_ waiters: [UnsafeContinuation<Void, Never>]) {
         Handover.willResume(self)
         for waiter in waiters { waiter.resume() }
     }
@@ -184,18 +183,6 @@ final class QueueCore: Sendable {
             if isIdle { continuation.resume() }
         }
         Handover.didAwait(self)
-    }
-
-    // MARK: Handlers
-
-    func deliveryBegan() { state.withLock { $0.deliveries += 1 } }
-
-    func deliveryEnded() {
-        resumeIdle(
-            state.withLock { state in
-                state.deliveries -= 1
-                return takeIdleWaiters(&state)
-            })
     }
 
     // MARK: Reports

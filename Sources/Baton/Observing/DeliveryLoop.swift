@@ -1,0 +1,66 @@
+/// The tasks that call handlers.
+extension QueueCore {
+    /// Has the handlers of the operation called that are due.
+    func deliver(_ operation: AnyOperation) {
+        let retained = Unmanaged.passRetained(operation)
+        if state.withLock({ $0.deliveries.append(retained) }) { startDelivering() }
+    }
+
+    func startDelivering() {
+        spawner.spawn {
+            await OwnTask.run(of: self) { _ in await self.callHandlers() }
+        }
+    }
+
+    private func callHandlers() async {
+        var slice = Slice(byCount: slicesByCount)
+        var emptyTurns = 0
+        var turn = state.withLock { state in
+            state.deliveries.taskCame()
+            return state.deliveries.nextTurn(isSliceOver: false, emptyTurns: 0)
+        }
+        while true {
+            switch turn {
+            case .call(let operation, let isFollowed):
+                if isFollowed { startDelivering() }
+                emptyTurns = 0
+                await operation._withUnsafeGuaranteedRef { $0 }.callHandlers()
+                // A handler has cancelled it: the others are not to notice.
+                if Task.isCancelled { return retire(operation) }
+                turn = ended(operation, slice.isOver())
+            case .yield:
+                await Task.yield()
+                slice.restart()
+                emptyTurns += 1
+                turn = state.withLock { state in
+                    state.deliveries.taskCame()
+                    return state.deliveries.nextTurn(isSliceOver: false, emptyTurns: emptyTurns)
+                }
+            case .end: return
+            }
+        }
+    }
+
+    /// In this order: an idle queue has nothing alive.
+    private func ended(_ operation: Unmanaged<AnyOperation>, _ isSliceOver: Bool) -> Deliveries.Turn {
+        operation.release()
+        let (turn, idleWaiters) = state.withLock { state in
+            state.deliveries.callEnded()
+            let turn = state.deliveries.nextTurn(isSliceOver: isSliceOver, emptyTurns: 0)
+            return (turn, takeIdleWaiters(&state))
+        }
+        resumeIdle(idleWaiters)
+        return turn
+    }
+
+    /// What is pending has a task that is coming.
+    private func retire(_ operation: Unmanaged<AnyOperation>) {
+        operation._withUnsafeGuaranteedRef { if $0.hasDueHandlers { deliver($0) } }
+        operation.release()
+        resumeIdle(
+            state.withLock { state in
+                state.deliveries.callEnded()
+                return takeIdleWaiters(&state)
+            })
+    }
+}
