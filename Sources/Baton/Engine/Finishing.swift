@@ -193,6 +193,7 @@ extension AnyOperation {
     }
 
     /// The error, of one that was seen finished.
+    @usableFromInline
     final var failure: OperationError? { hasFailed ? outcome as? OperationError : nil }
 
     final var outcomeKind: OperationOutcome { failure?.outcome ?? .success }

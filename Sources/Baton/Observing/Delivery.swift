@@ -6,6 +6,12 @@ extension AnyOperation {
         register { handlers, _ in handlers.add(at: moment, handler) }
     }
 
+    /// For closures that are made, and specialised, in another module.
+    @usableFromInline
+    final func addHandlerAtFinish(_ handler: @escaping @Sendable (AnyOperation) async -> Void) {
+        addHandler(at: .finish, handler)
+    }
+
     final func addHandlerBeforeFinish(_ handler: @escaping HandlerList.Call) {
         register { handlers, isFinished in
             if isFinished { handlers.add(at: .finish, handler) } else { handlers.addBeforeFinish(handler) }

@@ -66,14 +66,16 @@ extension AsyncOperation {
     /// Runs as a ``didStart(_:)`` handler does: in the order added, on a task of its own, on the isolation it declares
     /// (`{ @MainActor result in … }`), without delaying the queue or other operations.
     @discardableResult
+    @inlinable
     public final func didFinish(
         _ handler: @escaping @isolated(any) @Sendable (Result<Output, OperationError>) async -> Void
     ) -> Self {
-        addHandler(at: .finish) { await handler(Self.outcome(of: $0)) }
+        addHandlerAtFinish { await handler(Self.outcome(of: $0)) }
         return self
     }
 
-    private static func outcome(of operation: AnyOperation) -> Result<Output, OperationError> {
+    @inlinable
+    static func outcome(of operation: AnyOperation) -> Result<Output, OperationError> {
         // The list of an operation calls its handlers with that operation alone.
         unsafeDowncast(operation, to: AsyncOperation<Output>.self).finishedResult
     }

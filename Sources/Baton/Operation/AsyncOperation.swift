@@ -86,6 +86,7 @@ extension AsyncOperation {
     }
 
     /// Of one that was seen finished.
+    @inlinable
     final var finishedResult: Result<Output, OperationError> {
         if let failure { return .failure(failure) }
         return .success(storedOutput)
