@@ -140,19 +140,17 @@ import Testing
         stage.steps.runAll()
     }
 
+    /// All are due at once, because their operations are cancelled before they run.
     @Test func G34_handlersGiveTheirThreadUpAfterEverySlice() {
-        let stage = Stage()
-        stage.queue.isSuspended = true
-        stage.queue.add((0..<1_000).map { _ in AsyncOperation {}.didFinish { [log = stage.log] _ in log("") } })
-        stage.queue.isSuspended = false
-        // The operations run first.
-        while stage.queue.operationCount > 0 { stage.steps.step() }
-        let before = stage.ran.count
+        let stage = Stage(isSuspended: true)
+        let operations = (0..<1_000).map { _ in AsyncOperation {}.didFinish { [log = stage.log] _ in log("") } }
+        stage.queue.add(operations)
+        for operation in operations { operation.cancel() }
         let beside = EventLog<Int>()
         stage.steps.task { [log = stage.log] in beside(log.events.count) }
         stage.steps.runAll()
         #expect(stage.ran.count == 1_000)
-        #expect(beside.events[0] - before < 300)
+        #expect(beside.events[0] < 200)
     }
 
     /// A task for each would cost more than the operation and its handler.
