@@ -8,12 +8,16 @@ extension AnyOperation {
     /// An operation whose dependencies keep it from running (a policy that is not met, an input without an output) does not
     /// ask its conditions. After the add this is ``Misuse`` and changes nothing.
     @discardableResult
-    public final func addCondition(
-        _ condition: some OperationCondition, file: StaticString = #fileID, line: UInt = #line
+    public final func addCondition<Condition: OperationCondition>(
+        _ condition: Condition, file: StaticString = #fileID, line: UInt = #line
     ) -> Self {
         // Asked for before locking: it is the user's.
-        let rule = Rules.Rule(condition)
-        change("a condition", CallSite(file: file, line: line)) { $0.madeDetails().addRule(rule) }
+        let exclusions = condition.exclusions
+        change("a condition", CallSite(file: file, line: line)) { life in
+            let rules = life.madeDetails().madeRules()
+            // One that is nothing but a name is held, and not asked.
+            if Condition.self == Exclusion.self { rules.add(exclusions) } else { rules.add(condition, exclusions) }
+        }
         return self
     }
 
@@ -42,4 +46,9 @@ private struct ClosureCondition: OperationCondition {
     let body: nonisolated(nonsending) @Sendable (AnyOperation) async throws -> ConditionResult
 
     func evaluate(for operation: AnyOperation) async throws -> ConditionResult { try await body(operation) }
+
+    /// It brings nothing along.
+    func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
+        try await body(operation)
+    }
 }

@@ -1,32 +1,43 @@
 /// Evaluates the conditions of an operation: on the task of its lane, which holds no slot for it meanwhile.
 extension QueueCore {
     /// Nil: the operation may run. After a cancel the answer does not matter.
-    nonisolated(nonsending) func evaluate(_ rules: [Rules.Rule], of operation: AnyOperation) async -> OperationError? {
-        let dependencies = rules.map { $0.condition.dependency(for: operation) }
+    nonisolated(nonsending) func evaluate(_ rules: Rules, of operation: AnyOperation) async -> OperationError? {
+        if case .one(let condition) = rules.conditions, !rules.conditionsHaveNames {
+            let dependency = condition.dependency(for: operation)
+            if dependency == nil { return await Verdict.of(condition, on: operation, after: nil).error }
+            return await evaluate([condition], [dependency], of: operation)
+        }
+        let conditions = rules.conditions.all
+        return await evaluate(conditions, conditions.map { $0.dependency(for: operation) }, of: operation)
+    }
+
+    private nonisolated(nonsending) func evaluate(
+        _ conditions: [any OperationCondition], _ dependencies: [AnyOperation?], of operation: AnyOperation
+    ) async -> OperationError? {
         if dependencies.contains(where: { $0 != nil }) {
-            let failures = await runDependencies(zip(dependencies, rules), of: operation)
+            let failures = await runDependencies(zip(dependencies, conditions), of: operation)
             if let circle = failures.lazy.map(\.error).first(where: { $0.isCycle(through: operation) }) {
                 return circle
             }
             if operation.isCancelled { return .cancelled(reason: .requested) }
         }
-        let exclusions = ExclusionSet(rules.flatMap(\.exclusions))
-        if exclusions.isEmpty { return await verdict(of: rules, dependencies, on: operation) }
+        let exclusions = ExclusionSet(conditions.flatMap(\.exclusions))
+        if exclusions.isEmpty { return await verdict(of: conditions, dependencies, on: operation) }
         let error = await Claims.hold(exclusions, whileEvaluating: operation)
         defer { Claims.giveBack(by: operation) }
         if let error { return error }
         if operation.isCancelled { return .cancelled(reason: .requested) }
-        return await verdict(of: rules, dependencies, on: operation)
+        return await verdict(of: conditions, dependencies, on: operation)
     }
 
-    /// All at once, as children, each under the names of its condition.
+    /// All at once, as children, each under the names of its condition. Returns what failed.
     private nonisolated(nonsending) func runDependencies(
-        _ dependencies: some Sequence<(AnyOperation?, Rules.Rule)>, of operation: AnyOperation
+        _ dependencies: some Sequence<(AnyOperation?, any OperationCondition)>, of operation: AnyOperation
     ) async -> [OperationFailure] {
         let children = ChildGroup(of: operation)
-        for (dependency, rule) in dependencies {
+        for (dependency, condition) in dependencies {
             guard let dependency else { continue }
-            dependency.holdNames(rule.exclusions)
+            dependency.holdNames(condition.exclusions)
             _ = children.insert(dependency)
         }
         defer { operation.endGroupWait(for: children) }
@@ -34,15 +45,15 @@ extension QueueCore {
     }
 
     private nonisolated(nonsending) func verdict(
-        of rules: [Rules.Rule], _ dependencies: [AnyOperation?], on operation: AnyOperation
+        of conditions: [any OperationCondition], _ dependencies: [AnyOperation?], on operation: AnyOperation
     ) async -> OperationError? {
-        if rules.count == 1 {
-            return await Verdict.of(rules[0].condition, on: operation, after: dependencies[0]).error(on: operation)
+        if conditions.count == 1 {
+            return await Verdict.of(conditions[0], on: operation, after: dependencies[0]).error
         }
         let verdicts = await withTaskGroup(of: (Int, Verdict).self) { group in
-            for index in rules.indices {
+            for index in conditions.indices {
                 group.addTask {
-                    (index, await Verdict.of(rules[index].condition, on: operation, after: dependencies[index]))
+                    (index, await Verdict.of(conditions[index], on: operation, after: dependencies[index]))
                 }
             }
             var verdicts: [(index: Int, verdict: Verdict)] = []
@@ -54,8 +65,7 @@ extension QueueCore {
             }
             return verdicts
         }
-        let first = verdicts.min { ($0.verdict.rank, $0.index) < ($1.verdict.rank, $1.index) }
-        return first?.verdict.error(on: operation)
+        return verdicts.min { ($0.verdict.rank, $0.index) < ($1.verdict.rank, $1.index) }?.verdict.error
     }
 }
 
@@ -91,7 +101,7 @@ private enum Verdict: Sendable {
         if case .threw(let error, _) = self { error is CancellationError } else { false }
     }
 
-    func error(on operation: AnyOperation) -> OperationError? {
+    var error: OperationError? {
         switch self {
         case .satisfied: nil
         case .skip(let text): .skipped(.condition(text))
@@ -105,7 +115,7 @@ extension AnyOperation {
     final func holdNames(_ exclusions: [Exclusion]) {
         if exclusions.isEmpty { return }
         life.withLock { life in
-            if life.phase == .created { life.madeDetails().addNames(exclusions) }
+            if life.phase == .created { life.madeDetails().madeRules().add(exclusions) }
         }
     }
 }

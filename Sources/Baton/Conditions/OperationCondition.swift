@@ -24,7 +24,7 @@ public protocol OperationCondition: Sendable {
 
     /// Names that are held while the operation that this brings along runs, while this is evaluated, and while the body runs.
     ///
-    /// Asked for once, when the condition is added. None unless given. Nothing is held between these phases.
+    /// The same each time it is asked for. None unless given. Nothing is held between these phases.
     var exclusions: [Exclusion] { get }
 
     /// An operation that has to finish before this is evaluated: to ask for a permission, to make a directory.

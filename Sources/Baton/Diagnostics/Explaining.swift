@@ -30,17 +30,17 @@ extension AnyOperation {
         if let (name, holder) = Claims.obstacle(for: self) {
             return .excluded(by: holder.reference, exclusion: "\(name)")
         }
-        let (phase, core, waitsForSlot, rules) = life.withLock { life in
+        let (phase, core, waitsForSlot, conditions) = life.withLock { life in
             (
                 life.phase, life.isUnderWay ? self.core : nil, life.details.map { $0.openWaits > 0 } ?? false,
-                life.details?.rules
+                life.details?.rules?.conditions ?? .none
             )
         }
         switch phase {
         case .created: return .notAdded
         case .finished: return .finished(outcomeKind)
         case .added: return core?.causeOfWaiting(asChild: isChild) ?? .starting
-        case .evaluating: return .evaluating(conditions: rules?.conditions.map(\.condition.name) ?? [])
+        case .evaluating: return .evaluating(conditions: conditions.all.map(\.name))
         case .executing: return waitsForSlot ? .waitingForSlot(width: core?.width ?? 0) : .executing
         case .finishing: return waitsForSlot ? .waitingForSlot(width: core?.width ?? 0) : .finishing
         }

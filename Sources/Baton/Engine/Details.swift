@@ -5,11 +5,11 @@ final class Details {
     var id: UInt64 = 0
     var name: String?
     /// Rules of dependencies that say when the body may run.
-    var policies: [EdgePolicy] = []
+    @exclusivity(unchecked) var policies: [EdgePolicy] = []
     /// A lane has taken it up, and nobody knows yet whether its body will run.
-    var isStartOpen = false
+    @exclusivity(unchecked) var isStartOpen = false
     /// Where its body runs, if not where its queue says.
-    var executor: (any TaskExecutor)?
+    @exclusivity(unchecked) var executor: (any TaskExecutor)?
     /// Nil for `.requested`.
     var cancellationReason: CancellationReason?
     /// An early end that came while a thread was linking the operation, which will settle it.
@@ -18,30 +18,27 @@ final class Details {
     /// Who awaits the outcome.
     @exclusivity(unchecked) var waiters: [Waiter] = []
     /// How many waits the body has begun and not ended: while there is one, the operation holds no slot.
-    var openWaits = 0
+    @exclusivity(unchecked) var openWaits = 0
     /// What those waits are for.
     var awaited: [Awaited] = []
-    var progress: ProgressState?
+    @exclusivity(unchecked) var progress: ProgressState?
     /// Conditions and exclusions.
-    var rules: Rules?
+    @exclusivity(unchecked) var rules: Rules?
     /// What it runs and awaits together; of a ``GroupOperation`` its children come first.
-    var childGroups: [ChildGroup] = []
+    @exclusivity(unchecked) var childGroups: [ChildGroup] = []
     /// The nearest operation that holds names and inside which this one runs.
-    var nameHolder: AnyOperation?
+    @exclusivity(unchecked) var nameHolder: AnyOperation?
 
     deinit { progress?.release() }
 
     /// Something is asked or told before the body runs, or before its outcome is published.
     var surroundsBody: Bool { !policies.isEmpty || executor != nil || handlers.surroundBody }
 
-    func addRule(_ rule: Rules.Rule) { madeRules { $0.add(rule) } }
-
-    func addNames(_ exclusions: [Exclusion]) { madeRules { $0.add(exclusions) } }
-
-    private func madeRules(_ change: (inout Rules) -> Void) {
-        var made = rules.take() ?? Rules()
-        change(&made)
+    func madeRules() -> Rules {
+        if let rules { return rules }
+        let made = Rules()
         rules = made
+        return made
     }
 
     var children: [AnyOperation] { awaited.filter(\.isChild).map(\.operation) }

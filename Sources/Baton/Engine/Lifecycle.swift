@@ -100,7 +100,7 @@ struct Lifecycle {
                 start(on: lane)
                 return .plain
             }
-            if details.rules != nil { return .ruled }
+            if let rules = details.rules, !rules.isPassed { return .ruled }
             return start(on: lane, details) ? .withDetails : .plain
         case .finished, .finishing, .created, .evaluating, .executing: return .endedBefore
         }
@@ -212,29 +212,28 @@ extension Lifecycle {
         /// A rule cannot be kept by anybody.
         case refused(Misuse.Kind)
         /// To be told what comes of it with ``conditionsAreSatisfied()`` or the end.
-        case evaluate([Rules.Rule])
+        case evaluate(Rules)
         /// Names to be asked for, inside the names that its ancestors hold, the nearest first.
         case request(ExclusionSet, inside: AnyOperation?)
-        /// The body may run.
-        case run
+        /// The body may run. `plain`: nothing is asked or told around it.
+        case run(isPlain: Bool)
     }
 
     /// - Parameter isKept: Something else keeps the body from running, so no rule is asked.
     mutating func pass(on lane: Lane, isKept: Bool) -> Passage {
         guard phase == .added, let details else { return .endedBefore }
-        switch isKept ? .run : details.rules?.next() ?? .run {
+        let rules = details.rules
+        switch isKept ? .run : rules?.next() ?? .run {
         case .run:
-            start(on: lane)
-            details.isStartOpen = true
-            return .run
+            return .run(isPlain: !start(on: lane, details))
         case .request(let exclusions):
             return .request(exclusions, inside: details.nameHolder)
-        case .evaluate(let rules):
+        case .evaluate:
             phase = .evaluating
             self.lane = lane
             // Its slot is lent until the conditions have decided.
             details.openWaits += 1
-            return .evaluate(rules)
+            return .evaluate(rules!)
         case .fail(let misuse):
             start(on: lane)
             return .refused(misuse)

@@ -25,7 +25,10 @@ extension QueueCore {
             case .ruled:
                 switch await passRules(of: operation, on: lane, as: task) {
                 case .endedBefore: break
-                case .toBody:
+                case .toBody(isPlain: true):
+                    await takeBody(operation)(operation.takeUnretainedValue())
+                    if !finish(operation, task, &run) { await finishLater(operation, &run) }
+                case .toBody(isPlain: false):
                     await runSurrounded(operation.takeUnretainedValue())
                     if !finish(operation, task, &run) { await finishLater(operation, &run) }
                 case .toEnd:
@@ -79,9 +82,7 @@ extension QueueCore {
             let beginning = operation.life.withLock { $0.begin(on: lane) }
             if beginning == .endedBefore || beginning == .ruled { return beginning }
             task.running = operation
-            if beginning == .withDetails || hasSurroundings.load(ordering: .relaxed) { return .withDetails }
-            if tap != nil, operation.inputsHaveOutputs { note(.started, operation) }
-            return .plain
+            return beginning == .plain && startsPlainly(operation) ? .plain : .withDetails
         }
     }
 

@@ -1,7 +1,8 @@
 /// What a lane does with an operation that has conditions or exclusions, before its body.
 extension QueueCore {
     enum Passage {
-        case toBody
+        /// The body may run. `plain`: nothing is asked or told around it.
+        case toBody(isPlain: Bool)
         /// A rule kept the body from running, and its error is stored.
         case toEnd
         /// Its end came while it was ready.
@@ -17,9 +18,11 @@ extension QueueCore {
         while true {
             switch current._withUnsafeGuaranteedRef({ $0.life.withLock { $0.pass(on: lane, isKept: isKept) } }) {
             case .endedBefore: return .endedBefore
-            case .run:
-                task.running = current._withUnsafeGuaranteedRef { $0 }
-                return .toBody
+            case .run(let isPlain):
+                return current._withUnsafeGuaranteedRef { operation in
+                    task.running = operation
+                    return .toBody(isPlain: isPlain && startsPlainly(operation))
+                }
             case .refused(let misuse): return refuse(current, misuse)
             case .request(let exclusions, let holder):
                 switch Claims.request(exclusions, for: current, inside: holder) {
@@ -34,10 +37,11 @@ extension QueueCore {
                 }
             case .evaluate(let rules):
                 change { $0.scheduler.lendSlot() }
-                if await satisfies(current.takeUnretainedValue(), rules, task) {
-                    return .away(listAgain(satisfied: current))
-                }
-                return .toEnd
+                task.running = current._withUnsafeGuaranteedRef { $0 }
+                let error = await evaluate(rules, of: current.takeUnretainedValue())
+                task.running = nil
+                let isSatisfied = current._withUnsafeGuaranteedRef { $0.isSatisfied(unless: error) }
+                return isSatisfied ? .away(listAgain(satisfied: current)) : .toEnd
             }
         }
     }
@@ -45,18 +49,6 @@ extension QueueCore {
     private func refuse(_ current: Unmanaged<AnyOperation>, _ misuse: Misuse.Kind) -> Passage {
         current._withUnsafeGuaranteedRef { $0.bodyWasSkipped(.misuse(Misuse(misuse, operation: $0.reference))) }
         return .toEnd
-    }
-
-    /// The slot is lent. False: the error is stored.
-    private nonisolated(nonsending) func satisfies(
-        _ operation: AnyOperation, _ rules: [Rules.Rule], _ task: OwnTask
-    ) async -> Bool {
-        task.running = operation
-        let error = await evaluate(rules, of: operation)
-        task.running = nil
-        if error == nil, operation.life.withLock({ $0.conditionsAreSatisfied() }) { return true }
-        operation.bodyFailed(error ?? .cancelled(reason: .requested))
-        return false
     }
 
     // MARK: Listing again
@@ -131,5 +123,15 @@ extension QueueCore.State {
 
 extension AnyOperation {
     /// Of a ready operation: a dependency keeps its body from running, so no rule is asked.
-    fileprivate final var isKeptByEdges: Bool { unmetPolicy != nil || !inputsHaveOutputs }
+    fileprivate final var isKeptByEdges: Bool {
+        let (hasPolicies, hasInputs) = life.withLock { ($0.details?.policies.isEmpty == false, inputsHaveOutputs($0)) }
+        return !hasInputs || hasPolicies && unmetPolicy != nil
+    }
+
+    /// Its conditions have answered. False: its end is decided, and the error stored.
+    fileprivate final func isSatisfied(unless error: OperationError?) -> Bool {
+        if error == nil, life.withLock({ $0.conditionsAreSatisfied() }) { return true }
+        bodyFailed(error ?? .cancelled(reason: .requested))
+        return false
+    }
 }

@@ -17,6 +17,14 @@ extension QueueCore {
         }
     }
 
+    /// Tells of the start, if nothing but the queue wants to know.
+    @inline(__always)
+    func startsPlainly(_ operation: AnyOperation) -> Bool {
+        if hasSurroundings.load(ordering: .relaxed) { return false }
+        if tap != nil, operation.inputsHaveOutputs { note(.started, operation) }
+        return true
+    }
+
     /// Those that come meanwhile included. The lane holds the operation; its own task may be cancelled.
     nonisolated(nonsending) func callHandlersBeforeFinish(of operation: Unmanaged<AnyOperation>) async {
         await spawner.spawn { await operation.takeUnretainedValue().callHandlersBeforeFinish(self) }.value

@@ -34,6 +34,14 @@ enum Few<Element> {
         }
     }
 
+    var all: [Element] {
+        switch self {
+        case .none: []
+        case .one(let element): [element]
+        case .many(let elements): elements
+        }
+    }
+
     func visit(_ body: (Element) -> Void) {
         switch self {
         case .none: break

@@ -12,6 +12,9 @@ struct BatonContestant: Contestant {
             switch job.workload {
             case .independent, .chain, .fan, .layers: await graph(job)
             case .values: await values(job)
+            case .rules: await Self.run(makeRuledChain(job.count))
+            case .groups: await Self.run([makeGroups(job.count)])
+            case .groupsDeep: await Self.run([makeDeepGroups(job.count)])
             case .bodies1, .bodies10, .bodies100: await bodies(job)
             case .adding: await adding(job)
             case .addingReversed: await addingReversed(job)
@@ -21,10 +24,13 @@ struct BatonContestant: Contestant {
         }
     }
 
-    private func graph(_ job: Job) async -> Nanoseconds {
+    private func graph(_ job: Job) async -> Nanoseconds { await Self.run(makeGraph(job.graph)) }
+
+    /// From making the operations to letting them go.
+    static func run(_ make: @autoclosure () -> [AnyOperation]) async -> Nanoseconds {
         let stopwatch = Stopwatch()
         let queue = AsyncOperationQueue()
-        var operations = makeGraph(job.graph)
+        var operations = make()
         queue.add(operations)
         await queue.waitUntilIdle()
         operations = []

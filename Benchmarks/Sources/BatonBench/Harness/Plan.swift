@@ -13,8 +13,9 @@ struct Plan {
     func contestants(_ workload: Workload, count: Int) -> [any Contestant] {
         allContestants.filter { contestant in
             guard let largest = contestant.largestCount(workload), count <= largest else { return false }
-            // The serial loop is what a speed-up is counted from, and always there.
-            return contestant is SerialLoop || options.contestants?.contains(contestant.name) ?? true
+            // What others are compared with is always there.
+            return contestant is SerialLoop || contestant is BareChain
+                || options.contestants?.contains(contestant.name) ?? true
         }
     }
 

@@ -3,6 +3,8 @@ struct Target {
     enum Requirement {
         /// At least so many times as fast as another contestant.
         case faster(than: String, n: Int, times: Double)
+        /// At most so many times another contestant's time.
+        case slower(than: String, n: Int, atMost: Double)
         /// The whole takes at most as long as n to this power.
         case growth(from: Int, to: Int, exponent: Double)
         case nanoseconds(n: Int, atMost: Double)
@@ -25,6 +27,9 @@ struct Target {
             Target("d", .faster(than: "OperationQueue width 2", n: 10_000, times: 8)),
             Target("d", .faster(than: "Task", n: 10_000, times: 3)),
             Target("e", .faster(than: "OperationQueue width 1", n: 100_000, times: 9)),
+            Target("f", .slower(than: BareChain.name, n: 100_000, atMost: 3.5)),
+            Target("g", .growth(from: 10_000, to: 100_000, exponent: 1.1)),
+            Target("g-deep", .growth(from: 10_000, to: 100_000, exponent: 1.1)),
             Target("h1", .faster(than: SerialLoop.name, n: 100_000, times: 1.5)),
             Target("h10", .faster(than: SerialLoop.name, n: 10_000, times: 1.85)),
             Target("i", .growth(from: 10_000, to: 100_000, exponent: 1.1)),
@@ -53,6 +58,14 @@ struct Target {
             else { return nil }
             let ratio = theirs / mine
             return ("\(times.short) × as fast as \(other), n = \(n.grouped)", "\(ratio.short) ×", ratio >= times)
+        case .slower(let other, let n, let times):
+            guard let mine = measurements.nanoseconds(workload, ours, n: n),
+                let theirs = measurements.nanoseconds(workload, other, n: n)
+            else { return nil }
+            let ratio = mine / theirs
+            return (
+                "at most \(times.short) × the time of \(other), n = \(n.grouped)", "\(ratio.short) ×", ratio <= times
+            )
         case .growth(let small, let large, let limit):
             guard let exponent = measurements.exponent(workload, ours, from: small, to: large) else { return nil }
             let range = "\(small.grouped) to \(large.grouped)"

@@ -13,7 +13,7 @@ struct Graph: Sendable {
         var edges = Edges(capacity: count)
         for index in 0..<count {
             switch workload {
-            case .chain, .values, .addingReversed, .release:
+            case .chain, .values, .rules, .addingReversed, .release:
                 edges.append(index > 0 ? [Int32(index - 1)] : [])
             case .fan where index == count - 1:
                 edges.append((1..<Int32(index)).map { $0 })

@@ -5,6 +5,9 @@ enum Workload: String, CaseIterable, Sendable {
     case fan = "c"
     case layers = "d"
     case values = "e"
+    case rules = "f"
+    case groups = "g"
+    case groupsDeep = "g-deep"
     case bodies1 = "h1"
     case bodies10 = "h10"
     case bodies100 = "h100"
@@ -21,6 +24,9 @@ enum Workload: String, CaseIterable, Sendable {
         case .fan: "1 → N → 1"
         case .layers: "layers of √N, three dependencies each"
         case .values: "a chain that passes a value"
+        case .rules: "a chain with one condition and one didFinish handler each"
+        case .groups: "groups of ten in groups of ten, N operations in all"
+        case .groupsDeep: "N groups, one in another"
         case .bodies1: "independent bodies of 1 µs, width 2"
         case .bodies10: "independent bodies of 10 µs, width 2"
         case .bodies100: "independent bodies of 100 µs, width 2"
@@ -57,7 +63,8 @@ enum Workload: String, CaseIterable, Sendable {
         case .bodies1: [100_000]
         case .bodies10: [10_000]
         case .bodies100: [2000]
-        case .adding, .addingReversed, .cancelling: [10_000, 100_000]
+        case .rules: [1000, 10_000, 100_000]
+        case .groups, .groupsDeep, .adding, .addingReversed, .cancelling: [10_000, 100_000]
         case .memory: [100_000]
         case .release: [1_000_000]
         }
@@ -69,7 +76,7 @@ enum Workload: String, CaseIterable, Sendable {
         case .bodies1: [10_000]
         case .bodies10: [2000]
         case .bodies100: [500]
-        case .adding, .addingReversed, .cancelling: [1000, 10_000]
+        case .groups, .groupsDeep, .adding, .addingReversed, .cancelling: [1000, 10_000]
         case .memory, .release: []
         default: counts.filter { $0 <= 10_000 }
         }

@@ -1,0 +1,47 @@
+import Baton
+
+/// Chains with rules and handlers, and groups.
+
+/// A chain, each operation with a condition that lets it run and a handler that does nothing.
+func makeRuledChain(_ count: Int) -> [AsyncOperation<Void>] {
+    var operations: [AsyncOperation<Void>] = []
+    operations.reserveCapacity(count)
+    for index in 0..<count {
+        let operation = AsyncOperation {}
+        if index > 0 { operation.addDependency(operations[index - 1]) }
+        operation.addCondition("yes") { _ in .satisfied }
+        operation.didFinish { _ in }
+        operations.append(operation)
+    }
+    return operations
+}
+
+/// A group of ten or fewer, each a group of ten or fewer, and so on: so many operations, the groups among them.
+func makeGroups(_ count: Int) -> AnyOperation {
+    if count <= 1 { return AsyncOperation {} }
+    var children: [AnyOperation] = []
+    var left = count - 1
+    for place in 0..<min(10, left) {
+        let share = left / (min(10, count - 1) - place)
+        children.append(makeGroups(share))
+        left -= share
+    }
+    return GroupOperation(children)
+}
+
+/// Groups with one child each.
+func makeDeepGroups(_ count: Int) -> AnyOperation {
+    var operation: AnyOperation = AsyncOperation {}
+    for _ in 1..<count { operation = GroupOperation([operation]) }
+    return operation
+}
+
+/// The chain of ``makeRuledChain(_:)`` without rules and handlers: what that is compared with, in the same rounds.
+struct BareChain: Contestant {
+    static let name = "Baton, bare chain"
+    var name: String { Self.name }
+
+    func largestCount(_ workload: Workload) -> Int? { workload == .rules ? .max : nil }
+
+    func run(_ job: Job) -> Nanoseconds { onPool { await BatonContestant.run(makeGraph(job.graph)) } }
+}
