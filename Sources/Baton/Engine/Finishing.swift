@@ -86,9 +86,12 @@ extension AnyOperation {
         let core: QueueCore?
         /// It stands in line for names, or has them. Its handlers do not keep others from them: they are those of no run.
         let claims: Bool
+        /// Nobody will run these, and they take no more.
+        let groups: [ChildGroup]
 
         func settle() {
             if claims { Claims.giveBack(atEndOf: operation) }
+            for group in groups { group.parentEnded() }
             if let ending { operation.settleUnrun(ending, core) } else { operation.finishUnrun(core) }
         }
     }
@@ -123,8 +126,10 @@ extension AnyOperation {
         let core = life.phase == .added ? core : nil
         setFailure(error)
         let claims = life.endsClaim()
+        let groups = life.details?.childGroups ?? []
         return EarlyEnd(
-            operation: self, ending: life.beginFinishing() ? nil : life.finish(), core: core, claims: claims)
+            operation: self, ending: life.beginFinishing() ? nil : life.finish(), core: core, claims: claims,
+            groups: groups)
     }
 
     /// For one that ended without having run.

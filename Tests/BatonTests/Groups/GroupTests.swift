@@ -415,3 +415,20 @@ import Testing
         #expect(group.progress.fractionCompleted == 1)
     }
 }
+
+extension GroupTests {
+    @Test func oneThatIsCancelledBeforeItStartsTakesNoMoreWhileItsHandlersRun() {
+        let stage = Stage(isSuspended: true)
+        let gate = Gate()
+        let child = stage.noting("child")
+        let group = GroupOperation(child)
+        group.willFinish { _ in await gate.wait() }
+        stage.run(group)
+        group.cancel()
+        #expect(throws: OperationError.self) { try group.add(stage.noting("late")) }
+        #expect(child.error?.outcome == .cancelled)
+        gate.open()
+        stage.steps.runAll()
+        #expect(group.ending == "cancelled on request")
+    }
+}
