@@ -32,7 +32,7 @@ extension OperationError: CustomStringConvertible {
         case .queueShutDown:
             "its queue had been shut down. Add it before, or to another queue"
         case .exclusionDeadlock(let path):
-            "would wait for an exclusion that it keeps from its holder: \(Self.chain(path))"
+            "waits for an exclusion whose holder waits for it: \(Self.chain(path)). Let what runs it hold that exclusion, too"
         case .misuse(let misuse):
             "misuse: \(misuse)"
         }

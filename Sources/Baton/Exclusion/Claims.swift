@@ -74,13 +74,13 @@ enum Claims {
                 switch place(exclusions, for: operation, inside: holder) {
                 case .granted, .withdrawn: operation.wakeEvaluation()
                 // A cancel may have come before there was anything to withdraw.
-                case .waiting: if operation.isCancelled { operation.wakeEvaluation() }
+                case .waiting: if operation.isCancelled { operation.wakeEvaluation(withdrawing: true) }
                 case .impossible(let misuse):
                     operation.wakeEvaluation(with: .misuse(Misuse(misuse, operation: operation.reference)))
                 }
             }
         } onCancel: {
-            operation.wakeEvaluation()
+            operation.wakeEvaluation(withdrawing: true)
         }
         Handover.didAwait(operation)
         return error
@@ -238,10 +238,12 @@ extension AnyOperation {
         }
     }
 
-    /// It does not wait for names any more.
-    fileprivate final func wakeEvaluation(with error: OperationError? = nil) {
+    /// It does not wait for names any more. Its claim is withdrawn at once, not when its task goes on: whoever searches for
+    /// deadlocks would meet it meanwhile.
+    final func wakeEvaluation(with error: OperationError? = nil, withdrawing: Bool = false) {
         let continuation = life.withLock { $0.details?.rules?.takeWaitingEvaluation() }
         guard let continuation else { return }
+        if withdrawing { Claims.giveBack(by: self) }
         Handover.willResume(self)
         continuation.resume(returning: error)
     }

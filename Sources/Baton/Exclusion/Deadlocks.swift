@@ -93,24 +93,18 @@ extension AnyOperation {
     fileprivate final func endAsDeadlocked(_ path: [OperationReference], claim number: UInt32?) {
         enum End {
             case early(EarlyEnd)
-            case evaluation(UnsafeContinuation<OperationError?, Never>)
+            case evaluation
         }
         let error = OperationError.exclusionDeadlock(path)
         let end = life.withLock { life -> End? in
             guard let rules = life.details?.rules, rules.requests == number else { return nil }
-            if life.phase == .evaluating {
-                return life.details?.rules?.takeWaitingEvaluation().map { .evaluation($0) }
-            }
+            if life.phase == .evaluating { return .evaluation }
             guard rules.standing == .requested else { return nil }
             return endBeforeRun(with: error, &life).map { .early($0) }
         }
         switch end {
         case .early(let end): end.settle()
-        case .evaluation(let continuation):
-            // It goes on later, and gives back nothing then.
-            Claims.giveBack(by: self)
-            Handover.willResume(self)
-            continuation.resume(returning: error)
+        case .evaluation: wakeEvaluation(with: error, withdrawing: true)
         case nil: break
         }
     }

@@ -284,3 +284,28 @@ import Testing
         #expect(Set(stage.ran) == ["other", "child"])
     }
 }
+
+extension DeadlockTests {
+    /// Its task has not gone on when somebody searches.
+    @Test func anEvaluationThatIsCancelledInLineIsInNoCircle() {
+        struct Under: OperationCondition {
+            let exclusions: [Exclusion]
+        }
+        let name = Names()
+        let x = Exclusion.mutuallyExclusive(name("x"))
+        let stage = Stage()
+        let gate = Gate()
+        let asked = stage.noting("asked").addCondition(Under(exclusions: [x]))
+        let one = AsyncOperation("one") {
+            await gate.wait()
+            asked.cancel()
+            _ = try? await asked.value
+        }.addCondition(x)
+        stage.run(one)
+        stage.run(asked)
+        gate.open()
+        stage.steps.runAll()
+        #expect(asked.ending == "cancelled on request")
+        #expect(one.ending == "success")
+    }
+}
