@@ -34,6 +34,24 @@ final class SchedulerRig {
         scheduler.append(.passUnretained(make(name, priority, isChild: isChild)))
     }
 
+    /// False: it may not start now.
+    func appendReturning(_ name: String, _ priority: OperationPriority = .normal, isChild: Bool = false) -> Bool {
+        scheduler.appendReturning(.passUnretained(make(name, priority, isChild: isChild)))
+    }
+
+    /// Their names, in order.
+    func takeReturning() -> [String] {
+        var names: [String] = []
+        var next = scheduler.takeReturning()
+        while let operation = next?.takeUnretainedValue() {
+            names.append(operation.name!)
+            next = operation.link
+        }
+        return names
+    }
+
+    func slotAgain() -> Turn { named(scheduler.slotAgain()) }
+
     /// The continuation is resumed at once: the scheduler only carries it.
     func appendResumption(_ name: String, _ priority: OperationPriority = .normal) async {
         let body = make(name, priority)

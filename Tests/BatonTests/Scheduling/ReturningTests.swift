@@ -1,0 +1,60 @@
+import Testing
+
+@testable import Baton
+
+/// Operations that a lane had taken up before: their conditions are satisfied, or they have got their names.
+@Suite struct ReturningTests {
+    @Test func theyGoBeforeTheOthersOfTheirPriority() {
+        let rig = SchedulerRig(width: 1)
+        rig.append("ready")
+        rig.append("child", isChild: true)
+        #expect(rig.appendReturning("back"))
+        #expect(rig.appendReturning("back, too"))
+        rig.append("urgent", .high)
+        _ = rig.settle()
+        #expect(rig.laneStarted() == .run("urgent"))
+        #expect(["back", "back, too", "child", "ready"].allSatisfy { rig.nextTurn() == .run($0) })
+        #expect(rig.nextTurn() == .end)
+    }
+
+    @Test func whileSuspendedChildrenAlone() {
+        let rig = SchedulerRig(width: 1, isSuspended: true)
+        #expect(!rig.appendReturning("outside"))
+        #expect(rig.appendReturning("child", isChild: true))
+        #expect(rig.settle() == .startLane)
+        #expect(rig.laneStarted() == .run("child"))
+        #expect(rig.nextTurn() == .end)
+    }
+
+    @Test func aSuspensionTakesOutWhatMayNotStart() {
+        let rig = SchedulerRig(width: 1)
+        for name in ["a", "b"] { _ = rig.appendReturning(name) }
+        _ = rig.appendReturning("child", isChild: true)
+        _ = rig.appendReturning("high", .high)
+        rig.scheduler.isSuspended = true
+        #expect(rig.takeReturning() == ["a", "b", "high"])
+        #expect(rig.takeReturning().isEmpty)
+        _ = rig.settle()
+        #expect(rig.laneStarted() == .run("child"))
+        #expect(rig.nextTurn() == .end)
+    }
+
+    @Test func aLaneThatHasLentItsSlotTakesOneIfThereIsOne() {
+        let rig = SchedulerRig(width: 1)
+        rig.append("asks")
+        rig.append("other")
+        _ = rig.settle()
+        _ = rig.laneStarted()
+        rig.scheduler.lendSlot()
+        #expect(rig.settle() == .startLane)
+        #expect(rig.laneStarted() == .run("other"))
+        _ = rig.appendReturning("asks")
+        #expect(rig.slotAgain() == .end, "The other one has it.")
+        #expect(rig.scheduler.parked == 0)
+        #expect(rig.nextTurn() == .run("asks"))
+        rig.scheduler.lendSlot()
+        _ = rig.appendReturning("asks")
+        #expect(rig.slotAgain() == .run("asks"))
+        #expect(rig.scheduler.running == 1)
+    }
+}
