@@ -309,3 +309,29 @@ extension DeadlockTests {
         #expect(one.ending == "success")
     }
 }
+
+extension DeadlockTests {
+    /// A circle through one of two holders, and the other one has all it needs.
+    @Test func aHolderThatAwaitsSomebodyWhomAnotherHolderCanLetIn() {
+        let name = Names()
+        let limit = Exclusion.limited(name("x"), to: 2)
+        let stage = Stage()
+        let gate = Gate()
+        let rest = Gate()
+        let behind = stage.noting("behind").addCondition(limit)
+        let one = AsyncOperation("one") {
+            await gate.wait()
+            try await behind.value
+        }.addCondition(limit)
+        stage.run(one)
+        stage.run(stage.waiting("two", at: rest).addCondition(limit))
+        stage.run(behind)
+        gate.open()
+        stage.steps.runAll()
+        #expect(!behind.hasFinished)
+        rest.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["two", "behind"])
+        #expect(one.ending == "success")
+    }
+}

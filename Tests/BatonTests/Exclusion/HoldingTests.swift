@@ -321,3 +321,64 @@ extension ImpossibleExclusionTests {
         #expect(stage.queue.operationCount == 0)
     }
 }
+
+/// Evaluations and names.
+@Suite(.timeLimit(.minutes(1))) struct EvaluatingUnderNamesTests {
+    private struct Under: OperationCondition {
+        let exclusions: [Exclusion]
+        let log: EventLog<String>
+        var gate: Gate?
+
+        func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+            log("asked \(operation.name ?? "")")
+            await gate?.wait()
+            return .satisfied
+        }
+    }
+
+    @Test func oneIsNotAskedWhileAnotherHoldsItsName() {
+        let name = Names()
+        let x = Exclusion.mutuallyExclusive(name("x"))
+        let stage = Stage()
+        let gate = Gate()
+        stage.run(stage.waiting("holder", at: gate).addCondition(x))
+        let waits = stage.noting("waits").addCondition(Under(exclusions: [x], log: stage.log))
+        stage.run(waits)
+        #expect(stage.ran == ["holder"])
+        #expect("\(waits.explain())" == "‘waits’ waits for the exclusion ‘\(name("x"))’, after ‘holder’.")
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["holder", "asked waits", "waits"])
+    }
+
+    @Test func nobodyHoldsTheNameWhileOneIsAsked() {
+        let name = Names()
+        let x = Exclusion.mutuallyExclusive(name("x"))
+        let stage = Stage()
+        let gate = Gate()
+        stage.run(stage.noting("first").addCondition(Under(exclusions: [x], log: stage.log, gate: gate)))
+        stage.run(stage.noting("second").addCondition(Under(exclusions: [x], log: stage.log)))
+        stage.run(stage.noting("third").addCondition(x))
+        #expect(stage.ran == ["asked first"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(Set(stage.ran) == ["asked first", "asked second", "first", "second", "third"])
+    }
+
+    @Test func oneThatIsCancelledInLineGoesAtOnce() {
+        let name = Names()
+        let x = Exclusion.mutuallyExclusive(name("x"))
+        let stage = Stage()
+        let gate = Gate()
+        stage.run(stage.waiting("holder", at: gate).addCondition(x))
+        let waits = stage.noting("waits").addCondition(Under(exclusions: [x], log: stage.log))
+        stage.run(waits)
+        waits.cancel()
+        stage.steps.runAll()
+        #expect(waits.ending == "cancelled on request")
+        stage.run(stage.noting("last").addCondition(x))
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["holder", "last"])
+    }
+}
