@@ -14,6 +14,9 @@ enum Seeds {
     /// `BATON_SEED`: the only seed.
     static let chosen = number("BATON_SEED")
 
+    /// `BATON_STRESS_MILLION`: a debug build runs a million operations, too, where it would run fewer.
+    static let wantsMillion = number("BATON_STRESS_MILLION") == 1
+
     /// So many rounds, each with a seed of its own; or, if the environment chose a seed, all with that.
     ///
     /// The first that fails is printed.

@@ -88,6 +88,7 @@ private struct ConditionPair<First: OperationCondition, Second: OperationConditi
             if case .success(.satisfied) = firstAnswer { return .satisfied }
             try Task.checkCancellation()
             let secondAnswer = await answer { try await second.evaluate(for: operation, after: pair?.second) }
+            if case .failure = secondAnswer { try Task.checkCancellation() }
             switch (firstAnswer, secondAnswer) {
             case (_, .success(.satisfied)): return .satisfied
             case (.success(let skip), _), (.failure, .success(let skip)): return skip

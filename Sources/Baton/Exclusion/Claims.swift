@@ -116,6 +116,9 @@ enum Claims {
         state.withLock { $0.arbiter.obstacle(for: operation) }
     }
 
+    /// Nobody holds it or waits for it.
+    static func isFree(_ name: ExclusionName) -> Bool { state.withLock { $0.arbiter.isFree(name) } }
+
     static func isWaiting(_ operation: AnyOperation) -> Bool {
         state.withLock { state in
             if case .waiting = state.arbiter.standing(of: operation) { true } else { false }

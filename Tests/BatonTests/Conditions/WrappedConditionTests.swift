@@ -52,6 +52,21 @@ private struct Answer: OperationCondition {
         #expect(ending(Answer.throwing.or(Answer.throwing)) == "condition throws or throws: neither: oops; nor: oops")
     }
 
+    @Test func orSaysNothingWhenItsSecondIsCalledOff() {
+        struct Waiting: OperationCondition {
+            let gate = Gate()
+
+            func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+                try await gate.waitUnlessCancelled()
+                return .satisfied
+            }
+        }
+        let stage = Stage()
+        let operation = stage.noting("body").addCondition(Answer.throwing.or(Waiting())).addCondition(Answer.skips)
+        stage.run(operation)
+        #expect(operation.ending == "skipped: no")
+    }
+
     @Test func silentBringsNothingAlong() {
         let stage = Stage()
         let loud = Answer(name: "asks", log: stage.log)

@@ -34,6 +34,17 @@ enum LastStep: Sendable {
 }
 
 extension Graph {
+    /// Those that conditions or names keep from their bodies, also names that others have given them.
+    var ruled: Set<Int> {
+        var ruled: Set<Int> = []
+        for node in nodes {
+            if !node.conditions.isEmpty || !node.exclusions.isEmpty { ruled.insert(node.id) }
+            if let group = node.group, group.width != nil { ruled.formUnion(group.children + group.late) }
+            ruled.formUnion(node.conditions.flatMap { $0.shape.leaves.compactMap(\.broughtNode) })
+        }
+        return ruled
+    }
+
     /// What must have finished before this one's body begins, because one of the two is a barrier.
     func separated(from node: Node) -> [Int] {
         if !hasBarriers || node.isNested { return [] }

@@ -15,6 +15,14 @@ struct Graph: Sendable {
     var queues: [QueueNote] = []
     var nodes: [Node] = []
     var gateCount: Int
+    /// For exclusions to name.
+    var names: [NameNote] = []
+    /// Who holds names may wait for others, so that deadlocks arise.
+    var holdersWait = false
+    var conditionCount = 0
+    var leafCount = 0
+
+    var hasGroups: Bool { nodes.contains { $0.group != nil } }
 }
 
 struct QueueNote: Sendable {
@@ -39,6 +47,17 @@ struct Node: Sendable {
     var isNested = false
     /// Only ever produced, by one body.
     var isProduct = false
+    /// Only ever a child of one group.
+    var isMember = false
+    /// The group that has it.
+    var owner: Int?
+    /// In an ordered group.
+    var after: OrderEdge?
+    /// Nil: it has a body.
+    var group: GroupNote?
+    var conditions: [ConditionNote] = []
+    /// Besides those of its conditions.
+    var exclusions: [ExclusionNote] = []
     /// Added as a barrier.
     var isBarrier = false
     /// Its body runs elsewhere than its queue says.
@@ -59,7 +78,12 @@ struct Node: Sendable {
     var cancelsWhenFinished: Int?
 
     var name: String { "n\(id)" }
-    var sources: [Int] { inputs + order.map(\.source) }
+    var sources: [Int] { inputs + allOrder.map(\.source) }
+    var allOrder: [OrderEdge] { after.map { order + [$0] } ?? order }
+    /// It has no body that a test could look into.
+    var isBodyless: Bool { reading.isBodyless || group != nil }
+    /// Anybody may have it as a dependency or a child.
+    var isFree: Bool { !isProduct && !isMember }
 }
 
 /// What a body does.
@@ -94,6 +118,8 @@ enum Step: Sendable {
     case abandon(Int)
     case cancel(Int)
     case produce(Int)
+    /// It may come too late.
+    case addToGroup(Int, group: Int)
     /// Waits for a gate; when it is cancelled meanwhile, it cancels this one from `onCancel`.
     case cancelWhenCancelled(Int, gate: Int)
 }
@@ -104,14 +130,15 @@ extension Step {
         switch self {
         case .run(let children, _, _): children
         case .abandon(let child): [child]
-        case .yield, .work, .gate, .checkCancellation, .value, .cancel, .produce, .cancelWhenCancelled: []
+        case .yield, .work, .gate, .checkCancellation, .value, .cancel, .produce, .addToGroup, .cancelWhenCancelled: []
         }
     }
 
     /// The nodes that the body must have in its hands.
     var targets: [Int] {
         switch self {
-        case .value(let target, _), .cancel(let target), .produce(let target), .cancelWhenCancelled(let target, _):
+        case .value(let target, _), .cancel(let target), .produce(let target), .cancelWhenCancelled(let target, _),
+            .addToGroup(let target, _):
             [target]
         case .run, .abandon, .yield, .work, .gate, .checkCancellation: children
         }

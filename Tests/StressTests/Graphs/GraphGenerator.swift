@@ -11,12 +11,16 @@ extension Graph {
         let character = Character(&dice)
         hasBarriers = dice.isLucky(percent: 15)
         hasHooks = dice.isLucky(percent: 25)
+        names = (0..<dice.pick([1, 2, 4, 8])).map { _ in Self.name(&dice) }
+        if character.exclusions == 0 { names = [] }
+        holdersWait = !isExact && !names.isEmpty && dice.isLucky(percent: 50)
         let queueCount = character.isPlain ? 1 : dice.number(1...4)
         for _ in 0..<queueCount { queues.append(Self.queue(&dice, isExact: isExact, isPlain: character.isPlain)) }
         for id in 0..<dice.number(nodeCounts.lowerBound...mostNodes) {
             var node = Node(id: id)
             node.isNested = dice.isLucky(percent: character.nested)
             node.isProduct = node.isNested && dice.isLucky(percent: 15)
+            node.isMember = node.isNested && !node.isProduct && dice.isLucky(percent: character.members)
             node.isBarrier = hasBarriers && !node.isNested && dice.isLucky(percent: 15)
             node.queue = dice.number(0...queues.count - 1)
             if character.mixesPriorities { node.priority = dice.pick(OperationPriority.allCases) }
@@ -25,10 +29,14 @@ extension Graph {
             if let width = character.layerWidth { addLayer(to: &node, width) } else { addEdges(to: &node, &dice) }
             addPolicies(to: &node, &dice, percent: character.policies)
             surround(&node, &dice, character)
-            if !node.reading.isBodyless {
+            if node.isMember { strip(&node) }
+            if dice.isLucky(percent: character.groups) { makeGroup(of: &node, &dice) }
+            if !node.isBodyless {
                 for _ in 0..<dice.number(0...character.steps) { node.steps.append(step(of: node, &dice)) }
                 produce(&node, &dice)
             }
+            addConditions(to: &node, &dice, percent: character.conditions)
+            if node.exclusions.isEmpty { addExclusions(to: &node, &dice, percent: character.exclusions) }
             nodes.append(node)
         }
         cancelInside(&dice)
@@ -44,6 +52,10 @@ extension Graph {
         let steps: Int
         let handlers: Int
         let policies: Int
+        let members: Int
+        let groups: Int
+        let conditions: Int
+        let exclusions: Int
         /// Layers of so many nodes, each of which waits for the whole layer before it: many finish at once, for many.
         let layerWidth: Int?
 
@@ -54,6 +66,10 @@ extension Graph {
             failing = dice.pick([0, 3, 12])
             handlers = isPlain ? dice.pick([0, 0, 20]) : dice.pick([0, 10, 40])
             policies = dice.pick([0, 0, 15, 40])
+            members = dice.pick([0, 0, 30, 60])
+            groups = members == 0 ? 0 : dice.pick([15, 30])
+            conditions = isPlain ? 0 : dice.pick([0, 0, 15, 40])
+            exclusions = dice.pick([0, 0, 20, 60])
             layerWidth = dice.isLucky(percent: 10) ? dice.number(2...24) : nil
             steps = isPlain ? 0 : layerWidth == nil ? dice.pick([1, 3, 5]) : 1
         }
@@ -71,13 +87,14 @@ extension Graph {
     /// What the node may wait for: somebody adds it for certain, or the one who adds the node adds it, too.
     private func sources(for node: Node) -> [Int] {
         // The nearest are taken more often, so that there are long paths.
-        let all = nodes.filter { !$0.isNested || node.isNested && !node.isProduct && !$0.isProduct }.map(\.id)
+        let all = nodes.filter { !$0.isNested || node.isNested && !node.isProduct && $0.isFree }.map(\.id)
         return all + all.suffix(4) + all.suffix(4)
     }
 
     private func addEdges(to node: inout Node, _ dice: inout Dice) {
         let sources = sources(for: node)
-        node.inputs = dice.some(dice.pick([0, 0, 0, 0, 1, 1, 2, 3, 4]), of: sources)
+        let values = sources.filter { nodes[$0].group == nil }
+        node.inputs = dice.some(dice.pick([0, 0, 0, 0, 1, 1, 2, 3, 4]), of: values)
         node.order = dice.some(dice.pick([0, 0, 0, 1, 2, 5]), of: sources).map { OrderEdge(source: $0) }
         if let input = node.inputs.first, dice.isLucky(percent: 10) { node.order.append(OrderEdge(source: input)) }
         switch node.inputs.count {
@@ -109,6 +126,12 @@ extension Graph {
             default: node.lastSteps.append(.yield(dice.number(1...3)))
             }
         }
+    }
+
+    /// It may be cancelled before anybody has added it, and its handlers run outside the scheduler then: see ``Making``.
+    private func strip(_ node: inout Node) {
+        node.lastSteps = []
+        if isExact { (node.handlers, node.tellers) = (0, 0) }
     }
 
     /// Each product by one body.
@@ -162,8 +185,8 @@ extension Graph {
 
     private func child(_ dice: inout Dice) -> Int? {
         // One with `willFinish` handlers must not be cancelled before anybody has added it: see ``Making``.
-        let all = nodes.filter { !$0.isProduct && (isExact || $0.lastSteps.isEmpty) }.map(\.id)
-        let nested = nodes.filter { $0.isNested && !$0.isProduct }.map(\.id)
+        let all = nodes.filter { $0.isFree && (isExact || $0.lastSteps.isEmpty) }.map(\.id)
+        let nested = nodes.filter { $0.isNested && $0.isFree }.map(\.id)
         if nested.isEmpty || dice.isLucky(percent: 20) { return all.isEmpty ? nil : dice.pick(all) }
         // Mostly one that nobody runs yet; the others are there to be run by several.
         let children = Set(nodes.flatMap { $0.steps.flatMap(\.children) })
@@ -176,6 +199,7 @@ extension Graph {
         for index in nodes.indices {
             let target = dice.isLucky(percent: 30) ? index : dice.number(0...index)
             let place = dice.number(0...nodes[index].steps.count)
+            if nodes[index].group != nil { continue }
             if dice.isLucky(percent: 4) { nodes[index].steps.insert(.cancel(target), at: place) }
             if dice.isLucky(percent: 4) {
                 let gate = dice.number(0...gateCount - 1)

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Handlers of a node's operation. None of them holds the operation.
 extension Making {
-    static func addHandlers(to operation: AsyncOperation<Value>, _ node: Node, at site: Site) {
+    static func addHandlers(to operation: AnyOperation, _ node: Node, at site: Site) {
         // The handlers of what is cancelled before anybody adds it run outside the scheduler, and its dependents wait.
         let isHarmless = !site.ledger.isSeeded || site.ledger.graph.isExact || !node.isNested
         if isHarmless {
@@ -17,18 +17,18 @@ extension Making {
         for _ in 0..<node.handlers { addHandler(to: operation, node.id, isLate: false, at: site) }
     }
 
-    static func addHandler(to operation: AsyncOperation<Value>, _ id: Int, isLate: Bool, at site: Site) {
+    static func addHandler(to operation: AnyOperation, _ id: Int, isLate: Bool, at site: Site) {
         let ledger = site.ledger
         let token = Token(ledger.census)
         ledger.handlerAdded(id)
-        operation.didFinish { result in
+        operation.whenFinished { outcome in
             await ledger.tell(id, .finish, isLate: isLate) { if id % 2 == 0 { await Task.yield() } }
-            withExtendedLifetime(token) { ledger.handlerCalled(id, result) }
+            withExtendedLifetime(token) { ledger.handlerCalled(id, outcome) }
         }
     }
 
     /// A `didStart` and a `didCancel` handler.
-    static func addTeller(to operation: AsyncOperation<Value>, _ id: Int, isLate: Bool, at site: Site) {
+    static func addTeller(to operation: AnyOperation, _ id: Int, isLate: Bool, at site: Site) {
         let ledger = site.ledger
         let token = Token(ledger.census)
         ledger.nodes[id].handlers.tellersAdded.add(1, ordering: .relaxed)
@@ -43,27 +43,27 @@ extension Making {
     }
 
     static func addLastStep(
-        _ step: LastStep, to operation: AsyncOperation<Value>, _ id: Int, isLate: Bool, at site: Site
+        _ step: LastStep, to operation: AnyOperation, _ id: Int, isLate: Bool, at site: Site
     ) {
         let ledger = site.ledger
         let token = Token(ledger.census)
         ledger.nodes[id].handlers.lastStepsAdded.add(1, ordering: .relaxed)
         let other = if case .value(let other) = step { site.made.withLock { $0[other] } } else { nil as Site.Weak? }
-        operation.willFinish { [weak operation] result in
+        operation.beforeFinish { [weak operation] outcome in
             guard let operation else { return ledger.violation("G31: n\(id) is gone before its outcome") }
-            await ledger.holdBack(operation, id, result, isLate: isLate) {
+            await ledger.holdBack(operation, id, outcome, isLate: isLate) {
                 switch step {
                 case .nothing: break
                 case .yield(let times): for _ in 0..<times { await Task.yield() }
                 case .gate(let gate): await site.gates[gate].wait()
-                case .value: if let other = other?.operation { _ = try? await other.value }
+                case .value: if let other = other?.operation { _ = await other.awaitedOutcome() }
                 }
             }
             withExtendedLifetime(token) {}
         }
     }
 
-    private static func addProductHandler(to operation: AsyncOperation<Value>, _ node: Node, at site: Site) {
+    private static func addProductHandler(to operation: AnyOperation, _ node: Node, at site: Site) {
         let ledger = site.ledger
         let token = Token(ledger.census)
         operation.didProduce { product in

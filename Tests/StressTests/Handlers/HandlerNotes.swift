@@ -18,11 +18,10 @@ extension Ledger {
 
     /// A `willFinish` handler: the outcome is decided, and nobody sees it.
     func holdBack(
-        _ operation: AsyncOperation<Value>, _ id: Int, _ result: Result<Value, OperationError>, isLate: Bool,
+        _ operation: AnyOperation, _ id: Int, _ outcome: Outcome, isLate: Bool,
         _ handler: () async -> Void
     ) async {
         let record = nodes[id].handlers
-        let outcome = Outcome(result)
         let decided = record.decided.withLock { decided in
             if decided == nil { decided = outcome }
             return decided
@@ -32,7 +31,7 @@ extension Ledger {
         let holds = operation.state != .finished
         check(holds || isLate, "G28: n\(id) was published before its willFinish handlers were called")
         if holds {
-            check(operation.state == .finishing && operation.result == nil, "G28: n\(id) has a result already")
+            check(operation.state == .finishing && operation.endResult == nil, "G28: n\(id) has a result already")
             let others = record.holdingBack.add(1, ordering: .relaxed).oldValue
             check(others == 0, "G28: two willFinish handlers of n\(id) run at once")
             let (starts, ends) = (nodes[id].starts.load(ordering: .relaxed), nodes[id].ends.load(ordering: .relaxed))
@@ -43,7 +42,7 @@ extension Ledger {
         operation.cancel(reason: .because("too late"))
         check(operation.isCancelled == wasCancelled, "G1: a cancel reached n\(id) after its outcome was decided")
         if holds {
-            check(operation.result == nil, "G28: n\(id) was published while a willFinish handler ran")
+            check(operation.endResult == nil, "G28: n\(id) was published while a willFinish handler ran")
             record.holdingBack.subtract(1, ordering: .relaxed)
         }
         record.lastStepsCalled.add(1, ordering: .relaxed)

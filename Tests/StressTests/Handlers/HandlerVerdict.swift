@@ -35,10 +35,12 @@ extension Verdict {
 
     /// Nil: not known, of one that has no body of its own and was cancelled.
     private func hasRun(_ node: Node, _ end: Round.End) -> Bool? {
-        if !node.reading.isBodyless { return ledger.nodes[node.id].starts.load(ordering: .relaxed) > 0 }
+        if !node.isBodyless { return ledger.nodes[node.id].starts.load(ordering: .relaxed) > 0 }
         switch end.outcome {
-        case .value, .threw, .threwOn: return true
-        case .dependencyFailed, .queueReleased, .queueShutDown, .skipped: return false
+        case .value, .threw, .threwOn, .conditionThrew, .groupFailed: return true
+        case .dependencyFailed, .queueReleased, .queueShutDown, .skipped, .skippedByCondition, .conditionFailed,
+            .exclusionDeadlock:
+            return false
         case .cancelled, .other: return nil
         }
     }

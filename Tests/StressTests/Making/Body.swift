@@ -7,7 +7,7 @@ struct Body: Sendable {
     let node: Node
     let site: Site
     let sources: [AnyOperation]
-    let targets: [Int: AsyncOperation<Value>]
+    let targets: [Int: AnyOperation]
     let token: Token
 
     func run(_ inputs: [Value?], _ context: OperationContext) async throws -> Value {
@@ -32,7 +32,7 @@ struct Body: Sendable {
             if heedsCancel { try await site.gates[gate].waitUnlessCancelled() } else { await site.gates[gate].wait() }
         case .checkCancellation: try Task.checkCancellation()
         case .value(let other, let errors):
-            let result = await waiting(for: other) { operation throws(OperationError) in try await operation.value }
+            let result = await waiting(for: other) { await $0.awaitedOutcome() }
             try note(result, errors, &hash)
         case .run(let children, let way, let errors):
             try await run(children, way, errors, context, &hash)
@@ -44,7 +44,8 @@ struct Body: Sendable {
             if operation.state == .created {
                 site.ledger.nodes[node.id].handlers.produced.add(1, ordering: .relaxed)
             }
-            try context.produce(operation)
+            try Ledger.$adder.withValue(.product) { _ = try context.produce(operation) }
+        case .addToGroup(let child, let group): add(child, to: group)
         case .cancelWhenCancelled(let id, let gate):
             await withTaskCancellationHandler {
                 try? await site.gates[gate].waitUnlessCancelled()
@@ -55,8 +56,8 @@ struct Body: Sendable {
     }
 
     /// It may be itself, which it cannot have in its hands before it is made.
-    private func target(_ id: Int, _ context: OperationContext) -> AsyncOperation<Value> {
-        targets[id] ?? context.operation as! AsyncOperation<Value>
+    private func target(_ id: Int, _ context: OperationContext) -> AnyOperation {
+        targets[id] ?? context.operation
     }
 
     private func run(
@@ -93,46 +94,45 @@ struct Body: Sendable {
     // MARK: Waiting
 
     private func result(of child: Int, _ context: OperationContext) async -> Result<Value, OperationError> {
-        await waiting(for: child, asChild: true) { operation throws(OperationError) in
-            try await run(operation, context).get()
+        await waiting(for: child, asChild: true) { operation in
+            await Ledger.$adder.withValue(.parent) { await operation.outcome(runIn: context) }
         }
     }
 
-    private func run(
-        _ operation: AsyncOperation<Value>, _ context: OperationContext
-    ) async -> Result<Value, OperationError> {
-        await Ledger.$addsChildren.withValue(true) {
-            do throws(OperationError) { return .success(try await context.run(operation)) } catch {
-                return .failure(error)
+    /// May be refused, unless it is certain that the group runs.
+    private func add(_ child: Int, to group: Int) {
+        let ledger = site.ledger
+        let operation = site.made.withLock { group < $0.count ? $0[group].operation : nil }
+        guard let operation = operation as? GroupOperation else { return }
+        let target = targets[child]!
+        do throws(OperationError) {
+            let refusal = Ledger.$adder.withValue(.parent) { () -> OperationError? in
+                do throws(OperationError) { try operation.add(target) } catch { return error }
+                return nil
             }
-        }
-    }
-
-    private func run(
-        _ operation: AsyncOperation<Value>, in queue: AsyncOperationQueue
-    ) async -> Result<Value, OperationError> {
-        await Ledger.$addsAwaited.withValue(true) {
-            do throws(OperationError) { return .success(try await queue.run(operation)) } catch {
-                return .failure(error)
-            }
+            if let refusal { throw refusal }
+            ledger.nodes[child].isTaken.store(true, ordering: .relaxed)
+        } catch {
+            ledger.check(!ledger.graph.isExact, "n\(group) refused its child n\(child): \(error)")
+            let isLeftAlone = target.state == .created || target.isCancelled
+            ledger.check(isLeftAlone, "n\(child) was refused by n\(group), and is \(target.state)")
         }
     }
 
     private func resultInQueue(of child: Int, _ context: OperationContext) async -> Result<Value, OperationError> {
         guard let queue = site.queue(node.queue) else { return await result(of: child, context) }
-        return await waiting(for: child, asChild: true) { operation throws(OperationError) in
-            try await run(operation, in: queue).get()
+        return await waiting(for: child, asChild: true) { operation in
+            await Ledger.$adder.withValue(.awaiter) { await operation.outcome(runIn: queue) }
         }
     }
 
     private func waiting(
         for other: Int, asChild: Bool = false,
-        _ wait: (AsyncOperation<Value>) async throws(OperationError) -> Value
+        _ wait: (AnyOperation) async -> Result<Value, OperationError>
     ) async -> Result<Value, OperationError> {
         let target = targets[other]!
         site.ledger.waitBegan(node.id, child: asChild ? target : nil)
-        let result: Result<Value, OperationError>
-        do throws(OperationError) { result = .success(try await wait(target)) } catch { result = .failure(error) }
+        let result = await wait(target)
         site.ledger.waitEnded(node.id, child: asChild ? target : nil)
         // A run that came too late has not seen an outcome.
         if case .failure(.misuse) = result { return result }

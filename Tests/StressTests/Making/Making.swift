@@ -2,8 +2,8 @@ import Baton
 
 /// Makes the operations of a graph, by every initializer there is.
 enum Making {
-    static func operations(of graph: Graph, at site: Site) -> [AsyncOperation<Value>] {
-        var made: [AsyncOperation<Value>] = []
+    static func operations(of graph: Graph, at site: Site) -> [AnyOperation] {
+        var made: [AnyOperation] = []
         for node in graph.nodes {
             made.append(operation(node, made, at: site))
             site.made.withLock { $0.append(Site.Weak(operation: made.last!)) }
@@ -12,12 +12,9 @@ enum Making {
     }
 
     private static func operation(
-        _ node: Node, _ made: [AsyncOperation<Value>], at site: Site
-    ) -> AsyncOperation<Value> {
-        let body = Body(
-            node: node, site: site, sources: (node.sources + site.ledger.graph.separated(from: node)).map { made[$0] },
-            targets: targets(of: node, made), token: Token(site.ledger.census))
-        let operation = operation(node, body, inputs: node.inputs.map { made[$0] })
+        _ node: Node, _ made: [AnyOperation], at site: Site
+    ) -> AnyOperation {
+        let operation = node.group.map { group($0, made) } ?? withBody(node, made, at: site)
         operation.name = node.name
         operation.priority = node.priority
         for edge in node.order {
@@ -29,10 +26,11 @@ enum Making {
         }
         if node.hasExecutor { operation.executor = site.scheduler ?? ThreadPool.racing }
         removeOneAgain(operation, node, made)
+        addRules(to: operation, node, made, at: site)
         addHandlers(to: operation, node, at: site)
         if let target = node.cancelsWhenFinished, target != node.id {
             let (id, target) = (target, made[target])
-            operation.didFinish { _ in
+            operation.whenFinished { _ in
                 // The handlers of what was never added run outside the scheduler.
                 let isForeign = site.scheduler != nil && site.ledger.queue(of: node.id) == nil
                 if !isForeign { site.cancel(target, id, because: "h\(node.id)") }
@@ -41,7 +39,24 @@ enum Making {
         return operation
     }
 
-    private static func targets(of node: Node, _ made: [AsyncOperation<Value>]) -> [Int: AsyncOperation<Value>] {
+    private static func group(_ note: GroupNote, _ made: [AnyOperation]) -> AnyOperation {
+        let children = note.children.map { made[$0] }
+        if note.isOrdered { return GroupOperation(.ordered, children, policy: note.policy) }
+        // Half of them are given afterwards.
+        let group = GroupOperation(
+            Array(children.prefix(children.count / 2)), policy: note.policy, maxConcurrentOperationCount: note.width)
+        for child in children.suffix(from: children.count / 2) { try! group.add(child) }
+        return group
+    }
+
+    private static func withBody(_ node: Node, _ made: [AnyOperation], at site: Site) -> AnyOperation {
+        let body = Body(
+            node: node, site: site, sources: (node.sources + site.ledger.graph.separated(from: node)).map { made[$0] },
+            targets: targets(of: node, made), token: Token(site.ledger.census))
+        return operation(node, body, inputs: node.inputs.map { made[$0] as! AsyncOperation<Value> })
+    }
+
+    private static func targets(of node: Node, _ made: [AnyOperation]) -> [Int: AnyOperation] {
         let ids = Set(node.steps.flatMap(\.targets).filter { $0 < made.count })
         return Dictionary(uniqueKeysWithValues: ids.map { ($0, made[$0]) })
     }
@@ -75,7 +90,7 @@ enum Making {
 
     /// A dependency that is taken back before the add leaves nothing behind.
     private static func removeOneAgain(
-        _ operation: AsyncOperation<Value>, _ node: Node, _ made: [AsyncOperation<Value>]
+        _ operation: AnyOperation, _ node: Node, _ made: [AnyOperation]
     ) {
         guard node.id % 5 == 1, let last = made.last, !node.sources.contains(node.id - 1) else { return }
         operation.addDependency(last)

@@ -5,20 +5,34 @@ struct Model {
     /// For a graph in which nobody cancels: the one right outcome of each node that runs.
     func predictions() -> [Outcome] {
         var outcomes: [Outcome] = []
-        for node in graph.nodes { outcomes.append(expected(node) { outcomes[$0] }[0]) }
+        for node in graph.nodes {
+            let known = outcomes
+            let isIn = { (late: Int) in isTakenForCertain(late, known) }
+            let refusal = refusal(node) { known[$0] }
+            outcomes.append(refusal ?? expected(node, { known[$0] }, refusals: [], isIn)[0])
+            if refusal != nil { cancelMembers(of: node.id, in: &outcomes) }
+        }
         return outcomes
     }
 
     /// What a node ends with if it is not cancelled, given what the others have ended with. More than one only when several
     /// children may be the first to fail.
-    func expected(_ node: Node, _ known: (Int) -> Outcome) -> [Outcome] {
+    ///
+    /// `refusals`: what its conditions say; `isIn`: whether a group has taken this late child.
+    func expected(
+        _ node: Node, _ known: (Int) -> Outcome, refusals: [Outcome], _ isIn: (Int) -> Bool
+    ) -> [Outcome] {
         if let obstacle = obstacle(node, known) { return [obstacle] }
+        if !refusals.isEmpty { return refusals }
+        if let group = node.group { return [outcome(of: group, node.id, known, isIn)] }
         if node.reading == .recovering, known(node.inputs[0]).number != nil { return [known(node.inputs[0])] }
         var hash = Hash(node.id)
         for number in given(node, known) { hash.mix(number) }
         for step in node.steps {
             switch step {
-            case .yield, .work, .gate, .checkCancellation, .abandon, .cancel, .produce, .cancelWhenCancelled: break
+            case .yield, .work, .gate, .checkCancellation, .abandon, .cancel, .produce, .addToGroup,
+                .cancelWhenCancelled:
+                break
             case .value(let other, let errors):
                 if errors == .passedOn, known(other).number == nil { return [.threwOn(known(other))] }
                 hash.mix(known(other).number)
@@ -39,18 +53,33 @@ struct Model {
             guard added.contains(node.id) else { continue }
             if node.isNested { added.formUnion(node.sources) }
             for child in stepsReached(node, outcomes) { added.insert(child) }
+            if let group = node.group, refusal(node, { outcomes[$0] }) == nil { added.formUnion(group.children) }
         }
         return added
     }
 
+    /// Where nobody cancels: what keeps it from running.
+    private func refusal(_ node: Node, _ known: (Int) -> Outcome) -> Outcome? {
+        obstacle(node, known) ?? refusals(node, known) { prediction($1, of: $0) }.first
+    }
+
+    /// The body that adds it to the group gets as far as that. It runs, if the group does.
+    private func isTakenForCertain(_ late: Int, _ outcomes: [Outcome]) -> Bool {
+        outcomes.indices.contains {
+            let steps = graph.nodes[$0].steps
+            let adds = steps.contains { if case .addToGroup(late, _) = $0 { true } else { false } }
+            return adds && stepsReached(graph.nodes[$0], outcomes).contains(late)
+        }
+    }
+
     /// The children that a node's body runs before it throws.
     private func stepsReached(_ node: Node, _ outcomes: [Outcome]) -> [Int] {
-        if obstacle(node, { outcomes[$0] }) != nil { return [] }
+        if refusal(node, { outcomes[$0] }) != nil { return [] }
         var reached: [Int] = []
         for step in node.steps {
             switch step {
             case .yield, .work, .gate, .checkCancellation, .abandon, .cancel, .cancelWhenCancelled: break
-            case .produce(let product): reached.append(product)
+            case .produce(let product), .addToGroup(let product, _): reached.append(product)
             case .value(let other, let errors):
                 if errors == .passedOn, outcomes[other].number == nil { return reached }
             case .run(let children, let way, let errors):

@@ -4,6 +4,9 @@ import Baton
 struct Value: Sendable {
     let number: UInt64
     let token: Token
+
+    /// What a group makes.
+    static let nothing = Value(number: 0, token: Token(Census()))
 }
 
 /// What a failing body throws.
@@ -23,6 +26,13 @@ indirect enum Outcome: Equatable, Sendable {
     case queueReleased
     case queueShutDown
     case skipped(by: Int, OperationOutcome)
+    case conditionFailed(String, cause: String)
+    case skippedByCondition(String)
+    /// A condition, or what it brought along.
+    case conditionThrew(String)
+    case groupFailed([FailedChild])
+    /// With the one that the path begins with.
+    case exclusionDeadlock(from: Int)
     case other(String)
 
     enum Reason: Equatable, Sendable {
@@ -40,8 +50,10 @@ indirect enum Outcome: Equatable, Sendable {
     /// The body returned or threw, and nothing else.
     var provesThatItRan: Bool {
         switch self {
-        case .value, .threw, .threwOn: true
-        case .dependencyFailed, .cancelled, .queueReleased, .queueShutDown, .skipped, .other: false
+        case .value, .threw, .threwOn, .groupFailed, .conditionThrew: true
+        case .dependencyFailed, .cancelled, .queueReleased, .queueShutDown, .skipped, .skippedByCondition,
+            .conditionFailed, .exclusionDeadlock, .other:
+            false
         }
     }
 }
@@ -57,6 +69,7 @@ extension Outcome {
     init(_ error: OperationError) {
         switch error {
         case .failed(let thrown as Thrown): self = .threw(thrown.by)
+        case .failed(let thrown as ConditionThrown): self = .conditionThrew(thrown.by)
         case .failed(let error as OperationError): self = .threwOn(Outcome(error))
         case .dependencyFailed(let source, let via, let cause):
             self = .dependencyFailed(source: source.node, via: via.node, cause: Outcome(cause))
@@ -64,7 +77,22 @@ extension Outcome {
         case .queueReleased: self = .queueReleased
         case .queueShutDown: self = .queueShutDown
         case .skipped(.edge(let source, let outcome)): self = .skipped(by: source.node, outcome)
+        case .skipped(.condition(let text)): self = .skippedByCondition(text)
+        case .conditionFailed(let name, let cause): self = .conditionFailed(name, cause: Self.text(of: cause))
+        case .groupFailed(let failures):
+            self = .groupFailed(failures.map { FailedChild(id: $0.operation.node, outcome: Outcome($0.error)) })
+        case .exclusionDeadlock(let path): self = .exclusionDeadlock(from: path.first?.node ?? -1)
         default: self = .other("\(error)")
+        }
+    }
+
+    private static func text(of cause: any Error) -> String {
+        switch cause {
+        case let thrown as ConditionThrown: thrown.by
+        case let error as OperationError: "\(Outcome(error))"
+        case ConditionError.satisfied(let name): "satisfied \(name)"
+        case ConditionError.neitherSatisfied(let one, let other): "neither \(text(of: one)) nor \(text(of: other))"
+        default: "\(cause)"
         }
     }
 

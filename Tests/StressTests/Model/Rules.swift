@@ -12,7 +12,7 @@ extension Model {
 
     /// What keeps the body from running: policies first, in the order added, then inputs.
     func obstacle(_ node: Node, _ known: (Int) -> Outcome) -> Outcome? {
-        for edge in node.order where !Self.isMet(edge.policy, by: known(edge.source).kind) {
+        for edge in node.allOrder where !Self.isMet(edge.policy, by: known(edge.source).kind) {
             return .skipped(by: edge.source, known(edge.source).kind)
         }
         switch node.reading {
@@ -34,9 +34,11 @@ extension Outcome {
     var kind: OperationOutcome {
         switch self {
         case .value: .success
-        case .threw, .threwOn, .dependencyFailed, .queueReleased, .queueShutDown, .other: .failure
+        case .threw, .threwOn, .dependencyFailed, .queueReleased, .queueShutDown, .conditionFailed, .conditionThrew,
+            .groupFailed, .exclusionDeadlock, .other:
+            .failure
         case .cancelled: .cancelled
-        case .skipped: .skipped
+        case .skipped, .skippedByCondition: .skipped
         }
     }
 }

@@ -7,6 +7,7 @@ struct TraceChecker {
         /// It goes before others of its priority, and waits for no resumption.
         var isChild = false
         var isFinished = false
+        var hasBegun = false
         /// When it became ready. The same number for what became so in one step.
         var ready: Int?
         var hasStarted = false
@@ -15,15 +16,19 @@ struct TraceChecker {
     }
 
     private let graph: Graph
+    private let ruled: Set<Int>
     private var dependents: [[Int]]
     private var places: [Place]
     private var waiting: [[Int]]
     private var isSuspended: [Bool]
+    /// Groups that start no child any more, because of what came of one.
+    private var decided: Set<Int> = []
     private var addBegan: Int?
     private(set) var faults: [String] = []
 
     init(_ graph: Graph) {
         self.graph = graph
+        ruled = graph.ruled
         var dependents = Array(repeating: [Int](), count: graph.nodes.count)
         for node in graph.nodes { for source in Set(node.sources).sorted() { dependents[source].append(node.id) } }
         self.dependents = dependents
@@ -39,6 +44,7 @@ struct TraceChecker {
             case .suspended(let queue): isSuspended[queue] = true
             case .resumed(let queue): isSuspended[queue] = false
             case .width, .addBegan, .addEnded: break
+            case .asked(let id): asked(id)
             case .added(let id, let queue, let isChild, let isAwaited):
                 // What is added in one step becomes ready in one step, whatever the order of the events.
                 let step = addBegan ?? time
@@ -48,7 +54,9 @@ struct TraceChecker {
                 continue
             case .engine(.added, _, _): break
             case .engine(.started, let id, let queue): started(id, queue)
-            case .engine(.finished, let id, let queue): finished(id, queue, time)
+            case .engine(.finished(let outcome), let id, let queue):
+                decide(id, outcome)
+                finished(id, queue, time)
             }
             addBegan = nil
         }
@@ -72,8 +80,19 @@ struct TraceChecker {
 
     private mutating func finished(_ id: Int, _ queue: Int, _ time: Int) {
         places[id].isFinished = true
+        if let group = graph.nodes[id].group, places[id].hasBegun {
+            for child in group.children where places[child].queue >= 0 && !places[child].isFinished {
+                faults.append("G17: group n\(id) finished before its child n\(child)")
+            }
+        }
         waiting[queue].removeAll { $0 == id }
         for dependent in dependents[id] { listIfReady(dependent, time) }
+    }
+
+    /// In an ordered group dependencies do it.
+    private mutating func decide(_ id: Int, _ outcome: OperationOutcome) {
+        guard let owner = graph.nodes[id].owner, let group = graph.nodes[owner].group, group.cutsOff else { return }
+        if outcome == (group.policy == .failFast ? .failure : .success) { decided.insert(owner) }
     }
 
     private mutating func listIfReady(_ id: Int, _ time: Int) {
@@ -86,6 +105,7 @@ struct TraceChecker {
 
     private mutating func started(_ id: Int, _ queue: Int) {
         waiting[queue].removeAll { $0 == id }
+        places[id].hasBegun = true
         let (node, place) = (graph.nodes[id], places[id])
         for other in place.separatedFrom where !places[other].isFinished {
             faults.append("n\(id) began before n\(other) had finished, and one of them is a barrier")
@@ -94,8 +114,13 @@ struct TraceChecker {
             if !place.isChild { faults.append("G24: n\(id) began while queue \(queue) was suspended") }
             return
         }
+        if let owner = node.owner, decided.contains(owner) {
+            faults.append("n\(id) began although its group n\(owner) had been decided")
+        }
+        // Conditions and names take their time.
+        if ruled.contains(id) { return }
         // One that was cancelled may still be here while its `willFinish` handlers run.
-        for other in waiting[queue] where places[other].hasStarted {
+        for other in waiting[queue] where places[other].hasStarted && !ruled.contains(other) {
             let rival = graph.nodes[other]
             if rival.priority > node.priority {
                 faults.append("G23: n\(id) began before n\(other), of higher priority")
@@ -105,6 +130,14 @@ struct TraceChecker {
             if let ready = place.ready, places[other].ready! < ready {
                 faults.append("G23: n\(id) began before n\(other), which was ready earlier, in a serial queue")
             }
+        }
+    }
+
+    /// It is this one's turn to ask its conditions.
+    private mutating func asked(_ id: Int) {
+        let place = places[id]
+        if isSuspended[place.queue], !place.isChild {
+            faults.append("G24: the conditions of n\(id) were asked while queue \(place.queue) was suspended")
         }
     }
 

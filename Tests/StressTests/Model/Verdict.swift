@@ -23,7 +23,9 @@ struct Verdict {
             if graph.isExact {
                 let expected = predictions[node.id]
                 ledger.check(end.outcome == expected, "G6, G7: n\(node.id) is \(end.outcome), not \(expected)")
-                ledger.check(!end.isCancelled, "G16: n\(node.id) was cancelled by nobody")
+                let isCancelled = expected.kind == .cancelled
+                ledger.check(end.isCancelled == isCancelled, "G16: n\(node.id) was cancelled by nobody")
+                checkFresh(node)
             } else {
                 judge(node, end)
             }
@@ -40,11 +42,18 @@ struct Verdict {
         switch end.outcome {
         case .value, .threw, .threwOn:
             ledger.check(
-                node.reading.isBodyless || starts(node.id) == 1, "G2: n\(node.id) ended without having run")
+                node.isBodyless || starts(node.id) == 1, "G2: n\(node.id) ended without having run")
         case .dependencyFailed, .queueReleased, .queueShutDown, .skipped:
             ledger.check(starts(node.id) == 0, "G6: n\(node.id) has run without its inputs")
+        case .conditionFailed, .skippedByCondition:
+            ledger.check(starts(node.id) == 0, "G11: n\(node.id) has run against its conditions")
+        case .groupFailed: ledger.check(node.group != nil, "n\(node.id) is no group")
+        case .exclusionDeadlock(let first):
+            ledger.check(first == node.id, "G13: the path of n\(node.id) begins with n\(first)")
+            ledger.check(graph.holdersWait, "G13: n\(node.id) ended because of a deadlock that there cannot be")
+            ledger.check(starts(node.id) == 0, "G13: n\(node.id) has run, and waited for names")
         case .cancelled: ledger.check(end.isCancelled, "G16: n\(node.id) is cancelled and does not say so")
-        case .other(let text): ledger.violation("n\(node.id) ended with: \(text)")
+        case .conditionThrew(let text), .other(let text): ledger.violation("n\(node.id) ended with: \(text)")
         }
         let calls = record.handlerCalls.load(ordering: .relaxed)
         let handlers = record.handlersAdded.load(ordering: .relaxed)
@@ -53,12 +62,25 @@ struct Verdict {
         ledger.check(phase == 0 || phase == 3, "G1: the last event of n\(node.id) is \(phase)")
     }
 
+    /// What came of what its conditions brought along, when they have been asked.
+    private func checkFresh(_ node: Node) {
+        let fresh = ledger.nodes[node.id].conditions.fresh.withLock { $0 }
+        for leaf in node.conditions.flatMap(\.shape.leaves) {
+            guard case .fresh(let note) = leaf.brought, let outcome = fresh[leaf.id] else { continue }
+            let expected = model.prediction(note, of: leaf)
+            ledger.check(outcome == expected, "G11: what \(leaf.name) brought along is \(outcome), not \(expected)")
+        }
+    }
+
     // MARK: With cancellation
 
     private func judge(_ node: Node, _ end: Round.End) {
         let reasons = end.isCancelled ? reasonsToCancel(node.id) : []
         ledger.check(!end.isCancelled || !reasons.isEmpty, "G16: n\(node.id) was cancelled by nobody")
-        let expected = model.expected(node) { ends[$0]?.outcome ?? .other("nothing") }
+        let known = { (id: Int) in ends[id]?.outcome ?? .other("nothing") }
+        let fresh = ledger.nodes[node.id].conditions.fresh.withLock { $0 }
+        let refusals = model.refusals(node, known) { leaf, _ in fresh[leaf.id] ?? .other("nothing") }
+        let expected = model.expected(node, known, refusals: refusals, isTaken)
         switch end.outcome {
         case .cancelled(let reason):
             ledger.check(reasons.contains(reason), "G18: n\(node.id) was cancelled \(reason), not one of \(reasons)")
@@ -77,7 +99,9 @@ struct Verdict {
             ledger.check(!end.isCancelled || !ledger.isSeeded, "G18: n\(node.id) threw after a cancel: \(end.outcome)")
             ledger.check(expected.contains(end.outcome), "n\(node.id) is \(end.outcome), not one of \(expected)")
         case .queueShutDown: ledger.check(ending != .idle, "n\(node.id): its queue was not shut down")
-        case .value, .dependencyFailed, .skipped, .other:
+        case .exclusionDeadlock: break
+        case .value, .dependencyFailed, .skipped, .skippedByCondition, .conditionFailed, .conditionThrew, .groupFailed,
+            .other:
             ledger.check(expected.contains(end.outcome), "n\(node.id) is \(end.outcome), not one of \(expected)")
         }
     }
@@ -90,11 +114,18 @@ struct Verdict {
             if (queue ?? index) == index { reasons.append(.queue) }
         }
         if ledger.nodes[id].isGivenUp.load(ordering: .relaxed) { reasons.append(.caller) }
+        reasons += parentsThatCancel(id)
         for other in graph.nodes {
             if ledger.nodes[other.id].isTakenBack.load(ordering: .relaxed), model.upstream(of: other.id).contains(id) {
                 reasons.append(.caller)
             }
             let isCancelled = ends[other.id]?.isCancelled ?? false
+            for condition in other.conditions where condition.shape.leaves.contains(where: { $0.broughtNode == id }) {
+                // Two that are brought along together are children of a group that is no node, and can end on its own when
+                // it asks for names.
+                if condition.shape.isPair, isCancelled || graph.holdersWait { reasons.append(.parent(-1)) }
+                if isCancelled { reasons.append(.parent(other.id)) }
+            }
             for step in other.steps where isCancelled || hasFailed(step) {
                 if !step.children.contains(where: { model.upstream(of: $0).contains(id) }) { continue }
                 reasons.append(.parent(other.id))

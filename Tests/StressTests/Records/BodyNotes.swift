@@ -13,6 +13,8 @@ extension Ledger {
             if isApart, !isSeeded, source.isCancelled, state == .finishing { continue }
             violation("G3: n\(id) began before \(source.reference) had an outcome, and is \(state)")
         }
+        checkConditions(id)
+        if !hasTap { holdsNames(Holdings.Key(owner: id), graph.nodes[id].namesOfTheRun) }
         tookSlot(id, isStart: true)
         checkpoint(id, operation)
     }
@@ -21,6 +23,7 @@ extension Ledger {
         checkpoint(id, operation)
         if nodes[id].waits.add(NodeRecord.ended, ordering: .relaxed).oldValue == 0 { gaveSlot(id) }
         nodes[id].ends.add(1, ordering: .relaxed)
+        if !hasTap { holdings.end(Holdings.Key(owner: id)) }
     }
 
     /// On the body's own task.
@@ -67,9 +70,9 @@ extension Ledger {
 
     func handlerAdded(_ id: Int) { nodes[id].handlersAdded.add(1, ordering: .relaxed) }
 
-    func handlerCalled(_ id: Int, _ result: Result<Value, OperationError>) {
+    func handlerCalled(_ id: Int, _ outcome: Outcome) {
         check(!Task.isCancelled, "G16: a handler of n\(id) is cancelled")
-        saw(id, Outcome(result))
+        saw(id, outcome)
         nodes[id].handlerCalls.add(1, ordering: .relaxed)
     }
 }

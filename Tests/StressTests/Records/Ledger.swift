@@ -11,11 +11,13 @@ final class Ledger: Sendable {
     let isSeeded: Bool
     let trace = LockedState<[TraceEvent]>([])
     private let found = LockedState<[String]>([])
-    private let hasTap: Bool
+    let holdings: Holdings
+    let hasTap: Bool
     private let knowsQueues: Bool
 
     init(_ graph: Graph, hasTap: Bool, isSeeded: Bool) {
         self.graph = graph
+        holdings = Holdings(graph)
         self.isSeeded = isSeeded
         // Without events, only a single queue is known to be the one.
         self.hasTap = hasTap
@@ -65,10 +67,21 @@ final class Ledger: Sendable {
 
     // MARK: Events of the engine
 
-    /// True while a body is inside `context.run`, on its task: the event of an add comes on the task that adds.
-    @TaskLocal static var addsChildren = false
-    /// True while a body is inside `queue.run`.
-    @TaskLocal static var addsAwaited = false
+    /// Who adds. The event of an add comes on the task that adds.
+    enum Adder {
+        /// A group that starts, or conditions that bring something along.
+        case engine
+        case driver
+        /// A body, inside `context.run` or `group.add`.
+        case parent
+        /// A body, inside `queue.run`.
+        case awaiter
+        case product
+
+        var addsChildren: Bool { self == .engine || self == .parent }
+    }
+
+    @TaskLocal static var adder = Adder.engine
 
     func tapped(_ event: EngineEvent, queue: Int) {
         let id = event.operation.node
@@ -81,14 +94,21 @@ final class Ledger: Sendable {
             }
         if next == 1 {
             nodes[id].queue.store(queue, ordering: .relaxed)
-            nodes[id].isChild.store(Self.addsChildren, ordering: .relaxed)
+            nodes[id].isChild.store(Self.adder.addsChildren, ordering: .relaxed)
         }
         let last = nodes[id].phase.exchange(next, ordering: .relaxed)
         check(last < next && (next == 1) == (last == 0), "G1, G2: event \(next) of n\(id) came after event \(last)")
         if next == 1 {
-            let isChild = Self.addsChildren
-            note(.added(id, queue: queue, isChild: isChild, isAwaited: isChild || Self.addsAwaited))
+            let isChild = Self.adder.addsChildren
+            note(.added(id, queue: queue, isChild: isChild, isAwaited: isChild || Self.adder == .awaiter))
         } else {
+            let key = Holdings.Key(owner: id)
+            if next == 2 {
+                checkConditions(id)
+                holdsNames(key, graph.nodes[id].namesOfTheRun)
+            } else {
+                holdings.end(key)
+            }
             note(.engine(event.kind, id, queue: queue))
         }
     }

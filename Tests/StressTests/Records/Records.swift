@@ -26,6 +26,9 @@ final class NodeRecord: Sendable {
     /// Somebody was cancelled while it waited to submit this.
     let isGivenUp = Atomic<Bool>(false)
     let handlers = HandlerRecord()
+    let conditions = ConditionRecord()
+    /// A group has taken it from a body.
+    let isTaken = Atomic<Bool>(false)
 
     static let ended = 1 << 32
 }

@@ -8,6 +8,8 @@ enum TraceEvent: Equatable, Sendable, CustomStringConvertible {
     /// A synchronous add: what it adds becomes ready in one step.
     case addBegan
     case addEnded
+    /// Its conditions' turn has come.
+    case asked(Int)
     case suspended(Int)
     case resumed(Int)
     case width(Int, Int)
@@ -18,6 +20,7 @@ enum TraceEvent: Equatable, Sendable, CustomStringConvertible {
         case .engine(let kind, let id, let queue): "q\(queue) n\(id) \(kind)"
         case .addBegan: "add {"
         case .addEnded: "}"
+        case .asked(let id): "n\(id) is asked"
         case .suspended(let queue): "q\(queue) suspended"
         case .resumed(let queue): "q\(queue) resumed"
         case .width(let queue, let width): "q\(queue) has width \(width)"

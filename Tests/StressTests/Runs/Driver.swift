@@ -11,9 +11,11 @@ struct Driver: Sendable {
     private var ledger: Ledger { round.site.ledger }
 
     func drive() async {
-        await withDiscardingTaskGroup { group in
-            for action in actions { await perform(action, &group) }
-            round.scriptEnded()
+        await Ledger.$adder.withValue(.driver) {
+            await withDiscardingTaskGroup { group in
+                for action in actions { await perform(action, &group) }
+                round.scriptEnded()
+            }
         }
     }
 
@@ -71,7 +73,7 @@ struct Driver: Sendable {
 
     // MARK: Adding
 
-    private func add(_ operations: [AsyncOperation<Value>], _ ids: [Int], to queue: AsyncOperationQueue) {
+    private func add(_ operations: [AnyOperation], _ ids: [Int], to queue: AsyncOperationQueue) {
         ledger.note(.addBegan)
         switch operations.count {
         case 0: break
@@ -85,12 +87,10 @@ struct Driver: Sendable {
     }
 
     private func run(
-        _ operation: AsyncOperation<Value>, _ id: Int, _ queue: AsyncOperationQueue, _ yields: Int?
+        _ operation: AnyOperation, _ id: Int, _ queue: AsyncOperationQueue, _ yields: Int?
     ) async {
-        let caller = Task.detached(executorPreference: site.executor) { () -> Result<Value, OperationError> in
-            do throws(OperationError) { return .success(try await queue.run(operation)) } catch {
-                return .failure(error)
-            }
+        let caller = Task.detached(executorPreference: site.executor) {
+            await Ledger.$adder.withValue(.driver) { await operation.outcome(runIn: queue) }
         }
         round.forget([id])
         if let yields {
@@ -102,11 +102,13 @@ struct Driver: Sendable {
     }
 
     private func submit(
-        _ operation: AsyncOperation<Value>, _ id: Int, _ queue: AsyncOperationQueue, _ yields: Int?
+        _ operation: AnyOperation, _ id: Int, _ queue: AsyncOperationQueue, _ yields: Int?
     ) async {
         let caller = Task.detached(executorPreference: site.executor) { () -> OperationError? in
-            do throws(OperationError) { try await queue.submit(operation) } catch { return error }
-            return nil
+            await Ledger.$adder.withValue(.driver) {
+                do throws(OperationError) { try await queue.submit(operation) } catch { return error }
+                return nil
+            }
         }
         round.forget([id])
         if let yields {
@@ -124,20 +126,19 @@ struct Driver: Sendable {
     }
 
     /// Late ones.
-    private func addHandlers(to operation: AsyncOperation<Value>, _ id: Int) {
+    private func addHandlers(to operation: AnyOperation, _ id: Int) {
         Making.addHandler(to: operation, id, isLate: true, at: site)
         Making.addTeller(to: operation, id, isLate: true, at: site)
         // See ``Making``.
-        let isHarmless = !ledger.isSeeded || ledger.graph.isExact || operation.state != .created
+        let isSafe = ledger.graph.isExact && !ledger.graph.nodes[id].isMember
+        let isHarmless = !ledger.isSeeded || isSafe || operation.state != .created
         if isHarmless { Making.addLastStep(.yield(1), to: operation, id, isLate: true, at: site) }
     }
 
-    private func observe(_ operation: AsyncOperation<Value>, _ id: Int) async {
-        do throws(OperationError) { ledger.saw(id, .value(try await operation.value.number)) } catch {
-            ledger.saw(id, Outcome(error))
-        }
+    private func observe(_ operation: AnyOperation, _ id: Int) async {
+        ledger.saw(id, Outcome(await operation.awaitedOutcome()))
         ledger.check(operation.state == .finished, "G1: n\(id) has a value and is not finished")
-        ledger.check(operation.result.map(Outcome.init) != nil, "G1: n\(id) has a value and no result")
+        ledger.check(operation.endResult.map(Outcome.init) != nil, "G1: n\(id) has a value and no result")
     }
 
     // MARK: Suspending

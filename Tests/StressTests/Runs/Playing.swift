@@ -23,7 +23,9 @@ extension Round {
         await idle()
         collect()
         // Handlers of what nobody added, or whose queue has gone, run outside the scheduler, and may still be at it.
-        let isSeeded = site.scheduler != nil && graph.isExact && graph.queues.allSatisfy { $0.release == .never }
+        let isSeeded =
+            site.scheduler != nil && graph.isExact && !graph.hasGroups
+            && graph.queues.allSatisfy { $0.release == .never }
         site.ledger.check(!isSeeded || isClean, "G31: all queues are idle, and something is left: \(remains)")
     }
 
@@ -63,9 +65,7 @@ extension Round {
         if !plan.keepsOperations { return await idle() }
         for id in graph.nodes.indices.reversed() {
             guard let operation = operation(id), operation.state != .created else { continue }
-            do throws(OperationError) { site.ledger.saw(id, .value(try await operation.value.number)) } catch {
-                site.ledger.saw(id, Outcome(error))
-            }
+            site.ledger.saw(id, Outcome(await operation.awaitedOutcome()))
         }
     }
 
@@ -86,11 +86,11 @@ extension Round {
         var ends: [End?] = []
         for id in graph.nodes.indices {
             if let operation = operation(id) {
-                let outcome = operation.result.map(Outcome.init)
+                let outcome = operation.endResult.map(Outcome.init)
                 ends.append(outcome.map { End(outcome: $0, isCancelled: operation.isCancelled) })
             } else {
                 let outcome = ledger.nodes[id].firstOutcome.withLock { $0 }
-                ends.append(outcome.map { End(outcome: $0, isCancelled: false) })
+                ends.append(outcome.map { End(outcome: $0, isCancelled: $0.kind == .cancelled) })
             }
         }
         self.ends.withLock { $0 = ends }
@@ -99,6 +99,7 @@ extension Round {
                 ledger.violation("G25: queue \(index) is idle and has \(count) operations")
             }
         }
+        checkNames()
         let all = operations.withLock { operations in
             defer { operations = [] }
             return operations
@@ -136,6 +137,6 @@ extension Round {
     /// Why each unfinished operation has not finished.
     var explanation: String {
         remaining.withLock { $0 }.compactMap(\.operation).filter { $0.state != .created && $0.state != .finished }
-            .map { "\($0): \($0.explain())" }.joined(separator: "\n")
+            .map { "\($0): \($0.explain())\n      \(graph.nodes[$0.reference.node])" }.joined(separator: "\n")
     }
 }

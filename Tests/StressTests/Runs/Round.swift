@@ -7,7 +7,7 @@ final class Round: Sendable {
     let graph: Graph
     let plan: Plan
     let site: Site
-    let operations: LockedState<[AsyncOperation<Value>?]>
+    let operations: LockedState<[AnyOperation?]>
     let remaining: LockedState<[WeakOperation]>
     let ends = LockedState<[End?]>([])
     let endedScripts = EventLog<Void>()
@@ -66,7 +66,7 @@ final class Round: Sendable {
         return made
     }
 
-    func operation(_ id: Int) -> AsyncOperation<Value>? { operations.withLock { $0[id] } }
+    func operation(_ id: Int) -> AnyOperation? { operations.withLock { $0[id] } }
 
     /// They were added.
     func forget(_ ids: [Int]) {

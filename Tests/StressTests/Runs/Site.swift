@@ -12,16 +12,20 @@ final class Site: Sendable {
     private let handles: LockedState<[AsyncOperationQueue?]>
     /// All operations, for handlers to be made with.
     let made = LockedState<[Weak]>([])
+    /// Names are the whole process's.
+    let namePrefix: String
+    private static let sites = Atomic<Int>(0)
     private let strays = LockedState<[Task<Void, Never>]>([])
 
     struct Weak: Sendable {
-        weak let operation: AsyncOperation<Value>?
+        weak let operation: AnyOperation?
     }
 
     init(_ ledger: Ledger, scheduler: SeededScheduler?, pool: ThreadPool?, queues: [AsyncOperationQueue]) {
         self.ledger = ledger
         self.scheduler = scheduler
         self.pool = pool
+        namePrefix = "stress \(Self.sites.add(1, ordering: .relaxed).newValue)"
         gates = (0..<ledger.graph.gateCount).map { _ in Gate() }
         handles = LockedState(queues)
     }
@@ -55,7 +59,7 @@ final class Site: Sendable {
     /// Cancels, and remembers why.
     ///
     /// `isNested`: from an `onCancel` handler, where what follows from this cancel may wait for the end of the outer one.
-    func cancel(_ operation: AsyncOperation<Value>, _ id: Int, because text: String?, isNested: Bool = false) {
+    func cancel(_ operation: AnyOperation, _ id: Int, because text: String?, isNested: Bool = false) {
         let reason: Outcome.Reason = text.map { .because($0) } ?? .requested
         let record = ledger.nodes[id]
         let before = operation.state
@@ -67,7 +71,8 @@ final class Site: Sendable {
         }
         if let text { operation.cancel(reason: .because(text)) } else { operation.cancel() }
         if before == .finished || before == .finishing { return }
-        let wasRunning = before == .executing
+        let isEvaluated = before == .evaluating && record.conditions.isAsked.load(ordering: .relaxed)
+        let wasRunning = before == .executing || isEvaluated
         ledger.check(
             operation.isCancelled || operation.state == .finished || operation.state == .finishing,
             "G15: cancelling n\(id) had no effect")
@@ -76,7 +81,10 @@ final class Site: Sendable {
                 || hasLastSteps && operation.state == .finishing,
             "G15: n\(id), cancelled while \(before), is \(operation.state)")
         if isNested || !wasRunning { return }
-        for child in record.children.withLock({ $0 }) where child.state != .finished && child.state != .finishing {
+        let group = (ledger.graph.nodes[id].group?.children ?? []).compactMap { id in made.withLock { $0[id].operation }
+        }
+        let children = before == .executing ? record.children.withLock { $0 } + group : []
+        for child in children where child.state != .finished && child.state != .finishing {
             ledger.check(child.isCancelled, "n\(id) was cancelled, and \(child), which it runs, was not")
         }
     }

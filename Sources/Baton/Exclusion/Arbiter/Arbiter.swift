@@ -45,6 +45,9 @@ struct Arbiter<Owner: AnyObject> {
     /// Nobody waits or holds, and nothing is left of those who did.
     var isEmpty: Bool { ledger.isEmpty }
 
+    /// Nobody waits for this name or holds it.
+    func isFree(_ name: ExclusionName) -> Bool { ledger.names[name] == nil }
+
     // MARK: Events
 
     /// All of it or nothing. The ancestors: the nearest first. An owner that has a claim keeps that one: the answer is

@@ -1,0 +1,89 @@
+import Baton
+
+extension Graph {
+    mutating func addConditions(to node: inout Node, _ dice: inout Dice, percent: Int) {
+        if !dice.isLucky(percent: percent) { return }
+        let count = dice.pick([1, 1, 1, 2, 3])
+        for _ in 0..<count {
+            // Of several, each answer must count if there is to be one right outcome.
+            let isPlain = isExact && count > 1
+            // Of several, each is evaluated in a child task, where a wait is not seen, and so no deadlock.
+            let mayAwait = names.isEmpty || holdersWait && count == 1
+            let shape = shape(isPlain: isPlain, mayAwait: mayAwait, depth: 0, &dice)
+            node.conditions.append(ConditionNote(id: conditionCount, shape: shape))
+            conditionCount += 1
+        }
+        // They are held by the run, too, and by what is brought along.
+        let waits =
+            !node.waitsForNothing || node.conditions.contains { $0.shape.leaves.contains { $0.broughtNode != nil } }
+        if waits, !holdersWait { node.conditions = node.conditions.map(\.withoutNames) }
+    }
+
+    private mutating func shape(isPlain: Bool, mayAwait: Bool, depth: Int, _ dice: inout Dice) -> Shape {
+        func inner(_ graph: inout Graph, _ dice: inout Dice) -> Shape {
+            graph.shape(isPlain: isPlain, mayAwait: mayAwait, depth: depth + 1, &dice)
+        }
+        switch depth > 1 ? 9 : dice.number(0...11) {
+        case 0: return .silent(inner(&self, &dice))
+        case 1: return .and(inner(&self, &dice), inner(&self, &dice))
+        case 2 where !isPlain: return .negated(inner(&self, &dice))
+        case 3 where !isPlain: return .or(inner(&self, &dice), inner(&self, &dice))
+        default: return .leaf(leaf(mayAwait: mayAwait, &dice))
+        }
+    }
+
+    private mutating func leaf(mayAwait: Bool, _ dice: inout Dice) -> Leaf {
+        let exclusions = dice.isLucky(percent: 25) ? someNames(&dice) : []
+        let added = nodes.filter { !$0.isNested }
+        var steps: [Leaf.Step] = []
+        for _ in 0..<dice.pick([0, 0, 1, 2]) {
+            switch dice.number(0...5) {
+            case 0:
+                steps.append(.gate(dice.number(0...gateCount - 1), heedsCancel: !isExact && dice.isLucky(percent: 50)))
+            case 1 where mayAwait && !added.isEmpty: steps.append(.value(dice.pick(added).id))
+            case 3 where !isExact && dice.isLucky(percent: 30): steps.append(.cancel)
+            default: steps.append(.yield(dice.number(1...3)))
+            }
+        }
+        leafCount += 1
+        return Leaf(
+            id: leafCount - 1, answer: dice.pick([.satisfied, .satisfied, .satisfied, .satisfied, .skip, .error]),
+            steps: steps, brought: brought(&dice), exclusions: exclusions)
+    }
+
+    private func brought(_ dice: inout Dice) -> Leaf.Brought {
+        switch dice.number(0...9) {
+        case 0, 1, 2: return .fresh(Self.fresh(depth: 0, &dice))
+        case 3:
+            // One with `willFinish` handlers must not be cancelled before anybody has added it: see ``Making``.
+            let all = nodes.filter { !$0.isNested && (isExact || $0.lastSteps.isEmpty) }
+            return all.isEmpty ? .nothing : .node(dice.pick(all).id)
+        default: return .nothing
+        }
+    }
+
+    private static func fresh(depth: Int, _ dice: inout Dice) -> FreshNote {
+        let sources = depth > 1 ? 0 : dice.pick([0, 0, 1, 2])
+        return FreshNote(
+            end: dice.pick([.success, .success, .success, .success, .error, .skip]), yields: dice.pick([0, 0, 1, 3]),
+            sources: (0..<sources).map { _ in fresh(depth: depth + 1, &dice) })
+    }
+}
+
+extension ConditionNote {
+    fileprivate var withoutNames: ConditionNote { ConditionNote(id: id, shape: shape.withoutNames) }
+}
+
+extension Shape {
+    fileprivate var withoutNames: Shape {
+        switch self {
+        case .leaf(var leaf):
+            leaf.exclusions = []
+            return .leaf(leaf)
+        case .negated(let base): return .negated(base.withoutNames)
+        case .silent(let base): return .silent(base.withoutNames)
+        case .and(let one, let other): return .and(one.withoutNames, other.withoutNames)
+        case .or(let one, let other): return .or(one.withoutNames, other.withoutNames)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Baton
+
+/// What conditions answer, given what came of what they brought along.
+extension Model {
+    private enum Answer {
+        case satisfied
+        case skip(String)
+        case threw(String)
+
+        /// A failure comes before a skip.
+        var rank: Int {
+            switch self {
+            case .threw: 0
+            case .skip: 1
+            case .satisfied: 2
+            }
+        }
+    }
+
+    /// What keeps a node from running, although its dependencies do not. Several when one may have called the others off.
+    ///
+    /// `fresh`: what came of what this leaf has brought along.
+    func refusals(_ node: Node, _ known: (Int) -> Outcome, fresh: (Leaf, FreshNote) -> Outcome) -> [Outcome] {
+        let answers = node.conditions.map { ($0.shape.name, answer($0.shape, isSilent: false, known, fresh)) }
+        let refusals = answers.filter { $0.1.rank < 2 }
+        let outcomes = refusals.map { name, answer -> Outcome in
+            switch answer {
+            case .satisfied, .threw(""): .conditionFailed(name, cause: "")
+            case .threw(let cause): .conditionFailed(name, cause: cause)
+            case .skip(let text): .skippedByCondition(text)
+            }
+        }
+        if node.conditions.contains(where: { $0.shape.heedsCancel }) { return outcomes }
+        return refusals.indices.min { (refusals[$0].1.rank, $0) < (refusals[$1].1.rank, $1) }.map { [outcomes[$0]] }
+            ?? []
+    }
+
+    private func answer(
+        _ shape: Shape, isSilent: Bool, _ known: (Int) -> Outcome, _ fresh: (Leaf, FreshNote) -> Outcome
+    ) -> Answer {
+        func answer(_ shape: Shape, isSilent: Bool = isSilent) -> Answer {
+            self.answer(shape, isSilent: isSilent, known, fresh)
+        }
+        switch shape {
+        case .leaf(let leaf):
+            if !isSilent, let outcome = broughtOutcome(leaf, known, fresh), outcome.number == nil {
+                return .threw("\(outcome)")
+            }
+            switch leaf.answer {
+            case .satisfied: return .satisfied
+            case .skip: return .skip(leaf.name)
+            case .error: return .threw(leaf.name)
+            }
+        case .silent(let base): return answer(base, isSilent: true)
+        case .negated(let base):
+            if case .satisfied = answer(base) { return .threw("satisfied \(base.name)") }
+            return .satisfied
+        case .and(let one, let other):
+            if case .satisfied = answer(one) { return answer(other) }
+            return answer(one)
+        case .or(let one, let other):
+            switch (answer(one), answer(other)) {
+            case (.satisfied, _), (_, .satisfied): return .satisfied
+            case (.skip(let text), _), (_, .skip(let text)): return .skip(text)
+            case (.threw(let first), .threw(let second)): return .threw("neither \(first) nor \(second)")
+            }
+        }
+    }
+
+    private func broughtOutcome(
+        _ leaf: Leaf, _ known: (Int) -> Outcome, _ fresh: (Leaf, FreshNote) -> Outcome
+    ) -> Outcome? {
+        switch leaf.brought {
+        case .nothing: nil
+        case .fresh(let note): fresh(leaf, note)
+        case .node(let id): known(id)
+        }
+    }
+
+    /// Where nobody cancels.
+    func prediction(_ note: FreshNote, of leaf: Leaf) -> Outcome {
+        for source in note.sources {
+            let outcome = prediction(source, of: leaf)
+            if outcome.number == nil { return .skipped(by: -1, outcome.kind) }
+        }
+        switch note.end {
+        case .success: return .value(0)
+        case .error: return .conditionThrew(leaf.name)
+        case .skip: return .skippedByCondition("fresh for \(leaf.name)")
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/// Who may run inside whom. More than really do: an operation that several could run is inside one of them.
+///
+/// What the conditions of a node bring along has a number of its own, behind those of the nodes: ``Condition/owner``.
+struct Kin: Sendable {
+    private var ancestors: [Set<Int>]
+
+    init(_ graph: Graph) {
+        let model = Model(graph: graph)
+        var parents = Array(repeating: Set<Int>(), count: graph.nodes.count + graph.conditionCount)
+        for node in graph.nodes {
+            // Without the queue's handle it runs them as its children.
+            let keepsQueue = graph.queues[node.queue].release == .never
+            var children =
+                node.steps.flatMap { keepsQueue ? $0.childrenInside : $0.children } + (node.group?.children ?? [])
+            for step in node.steps {
+                if case .addToGroup(let child, let group) = step { parents[child].insert(group) }
+            }
+            for condition in node.conditions {
+                parents[condition.owner(in: graph)].insert(node.id)
+                children += condition.shape.leaves.compactMap(\.broughtNode)
+            }
+            for child in children { for inside in model.upstream(of: child) { parents[inside].insert(node.id) } }
+        }
+        ancestors = parents.map { _ in [] }
+        for owner in parents.indices {
+            var frontier = [owner]
+            while let next = frontier.popLast() {
+                for parent in parents[next] where ancestors[owner].insert(parent).inserted { frontier.append(parent) }
+            }
+        }
+    }
+
+    func areRelated(_ one: Int, _ other: Int) -> Bool {
+        one == other || ancestors[one].contains(other) || ancestors[other].contains(one)
+    }
+}
+
+extension Step {
+    /// What it runs inside its own operation.
+    fileprivate var childrenInside: [Int] {
+        if case .run(_, .queueRun, _) = self { [] } else { children }
+    }
+}

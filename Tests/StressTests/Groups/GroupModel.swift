@@ -1,0 +1,58 @@
+import Baton
+import Synchronization
+
+/// What becomes of groups.
+extension Model {
+    /// Of one that has run. `isIn`: whether this late one was taken.
+    func outcome(of group: GroupNote, _ id: Int, _ known: (Int) -> Outcome, _ isIn: (Int) -> Bool) -> Outcome {
+        let children = group.children + group.late.filter(isIn)
+        let failed = children.map { FailedChild(id: $0, outcome: known($0)) }.filter { child in
+            switch child.outcome.kind {
+            case .success, .skipped: false
+            case .cancelled: child.outcome != .cancelled(.parent(id))
+            case .failure: true
+            }
+        }
+        let hasFailed =
+            switch group.policy {
+            case .collectAll, .failFast: !failed.isEmpty
+            case .firstSuccess: !children.contains { known($0).number != nil }
+            }
+        return hasFailed ? .groupFailed(failed) : .value(0)
+    }
+
+    /// The children of a group that does not run end with it, whose own do so, too.
+    func cancelMembers(of id: Int, in outcomes: inout [Outcome]) {
+        for child in graph.nodes[id].group?.children ?? [] {
+            outcomes[child] = .cancelled(.parent(id))
+            cancelMembers(of: child, in: &outcomes)
+        }
+    }
+}
+
+extension Verdict {
+    /// Whether a group was added that has taken this child.
+    func isTaken(_ child: Int) -> Bool { ledger.nodes[child].isTaken.load(ordering: .relaxed) }
+
+    /// Groups that can have cancelled this one.
+    func parentsThatCancel(_ id: Int) -> [Outcome.Reason] {
+        graph.nodes.compactMap { other -> Outcome.Reason? in
+            if let group = other.group, (group.children + group.late).contains(id), cancelsChildren(other, group) {
+                return .parent(other.id)
+            }
+            return nil
+        }
+    }
+
+    private func cancelsChildren(_ node: Node, _ group: GroupNote) -> Bool {
+        guard let end = ends[node.id] else { return false }
+        if end.isCancelled { return true }
+        switch end.outcome {
+        case .value, .groupFailed: break
+        default: return true
+        }
+        if !group.cutsOff { return false }
+        let outcomes = (group.children + group.late).compactMap { ends[$0]?.outcome }
+        return outcomes.contains { ($0.number == nil) == (group.policy == .failFast) }
+    }
+}
