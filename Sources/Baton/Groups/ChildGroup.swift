@@ -71,7 +71,9 @@ final class ChildGroup: Sendable {
     /// Returns when all have ended: their failures, in the order given, or nil for a success. On the parent's task, and with
     /// no slot.
     nonisolated(nonsending) func run(on core: QueueCore) async -> [OperationFailure]? {
-        let lendsSlot = parent.beginGroupWait(for: self)
+        let (lendsSlot, isCancelled) = parent.beginGroupWait(for: self)
+        // It came before the group was known.
+        if isCancelled { cancel() }
         await withUnsafeContinuation { continuation in
             let start = state.withLock { state in
                 state.continuation = continuation
@@ -105,7 +107,8 @@ final class ChildGroup: Sendable {
         if let width { for child in children { child.holdNames([width]) } }
         guard let order else { return }
         for (child, previous) in zip(children, [last] + children) {
-            if let previous { child.addDependency(previous, on: order) }
+            // One that was cancelled meanwhile needs none.
+            if let previous, !child.hasFinished { child.addDependency(previous, on: order) }
         }
     }
 
@@ -155,16 +158,16 @@ final class ChildGroup: Sendable {
 }
 
 extension AnyOperation {
-    /// True: this is its first open wait, so its slot goes back.
-    fileprivate final func beginGroupWait(for group: ChildGroup) -> Bool {
-        let (lendsSlot, isFirst) = life.withLock { life in
+    /// If this is its first open wait, its slot goes back.
+    fileprivate final func beginGroupWait(for group: ChildGroup) -> (lendsSlot: Bool, isCancelled: Bool) {
+        let (lendsSlot, isCancelled, isFirst) = life.withLock { life in
             let details = life.madeDetails()
             details.openWaits += 1
             if !details.childGroups.contains(where: { $0 === group }) { details.childGroups.append(group) }
-            return (details.openWaits == 1, details.rules?.noteWait() ?? false)
+            return (details.openWaits == 1, life.isCancelled, details.rules?.noteWait() ?? false)
         }
         if isFirst { Claims.holderWaits() }
-        return lendsSlot
+        return (lendsSlot, isCancelled)
     }
 
     /// It goes on, and had lent its slot before.

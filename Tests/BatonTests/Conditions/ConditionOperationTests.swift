@@ -136,6 +136,20 @@ private struct Brings: OperationCondition {
         #expect(stage.ran == ["request"])
     }
 
+    @Test func itDoesNotRunIfTheConditionCancelsTheOperation() {
+        let stage = Stage()
+        let request = stage.noting("request")
+        let operation = stage.noting("body").addCondition(
+            Brings { operation in
+                operation.cancel()
+                return request
+            })
+        stage.run(operation)
+        #expect(operation.ending == "cancelled on request")
+        #expect(request.ending == "cancelled with ‘body’, which had started it")
+        #expect(stage.ran.isEmpty)
+    }
+
     @Test func itRunsInASuspendedQueueOnceItWasBegun() {
         let stage = Stage()
         let gate = Gate()
