@@ -27,7 +27,7 @@ public enum OperationError: Error, Sendable {
     case queueReleased
     /// It was added to a queue that had been shut down, or was being.
     case queueShutDown
-    /// Operations that hold exclusions would have waited for one another.
+    /// It waited for an exclusion whose holder waits for it, directly or through the others on this path, which begins with it.
     case exclusionDeadlock([OperationReference])
     /// A throwing call that makes no sense at this point.
     indirect case misuse(Misuse)

@@ -1,9 +1,24 @@
 /// A claim on a name that keeps others out while an operation holds it, on all queues of the process.
 ///
+/// ```swift
+/// image.addCondition(.mutuallyExclusive("gpu"))
+/// page.addCondition(.limited("example.org", to: 4)).addCondition(.mutuallyExclusive("cache", mode: .shared))
+/// ```
+///
 /// Exclusions of one name meet wherever their operations were added. `exclusive` tolerates nobody beside it, `shared`
 /// everybody but an exclusive one, and a limited one as many as there are permits. An operation gets all of its exclusions
-/// at once or none; those who wait are served in the order in which they came. What an operation's children ask for is
-/// taken from what it holds: they exclude one another, not their parent.
+/// at once or none, when its dependencies have finished, its conditions are satisfied and its turn in the queue has come; it
+/// gives them back when its outcome is published. Meanwhile it holds no slot and no task. Those who wait are served in the
+/// order in which they came. Of two exclusions of one name on one operation the greater counts.
+///
+/// What an operation's children ask for is taken from what it holds: they exclude one another, not their parent. Its children
+/// are what it runs with ``OperationContext/run(_:)``, the children of a ``GroupOperation``, and what conditions bring along, with
+/// all that these need; not what it produces, and not what it awaits otherwise. When holders would wait for one another, or
+/// for one that waits for their names, one that waits ends with ``OperationError/exclusionDeadlock(_:)``.
+///
+/// A weight or a limit below 1, or a weight above the limit, ends the operation with ``OperationError/misuse(_:)``. Two limits
+/// for one name are ``Misuse``, which is reported, and the smaller counts; a child that its own parent leaves no room for by
+/// that ends with it.
 public struct Exclusion: OperationCondition, Hashable {
     /// Whether others of the name may hold it at the same time.
     public enum Mode: Sendable, Hashable {
