@@ -53,7 +53,14 @@ extension QueueCore {
         let verdicts = await withTaskGroup(of: (Int, Verdict).self) { group in
             for index in conditions.indices {
                 group.addTask {
-                    (index, await Verdict.of(conditions[index], on: operation, after: dependencies[index]))
+                    var verdict = Verdict.satisfied
+                    // What it awaits is known as a wait of the operation, so that no circle is missed.
+                    await OwnTask.run(of: self) { task in
+                        task.running = operation
+                        verdict = await Verdict.of(conditions[index], on: operation, after: dependencies[index])
+                        task.running = nil
+                    }
+                    return (index, verdict)
                 }
             }
             var verdicts: [(index: Int, verdict: Verdict)] = []

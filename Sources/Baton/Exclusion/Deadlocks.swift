@@ -50,7 +50,8 @@ private struct Standstill: Equatable {
         var isGrowing = true
         while isGrowing {
             isGrowing = false
-            for operation in found where !free.contains(ObjectIdentifier(operation)) {
+            // From the far end, where those are that wait for nobody.
+            for operation in found.reversed() where !free.contains(ObjectIdentifier(operation)) {
                 if operation.canFinish(given: free) {
                     free.insert(ObjectIdentifier(operation))
                     isGrowing = true

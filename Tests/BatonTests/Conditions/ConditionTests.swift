@@ -137,6 +137,22 @@ import Testing
         #expect(operation.ending == "skipped: no")
     }
 
+    @Test(arguments: [1, 2]) func oneThatAwaitsWhatDependsOnItsOperation(conditions: Int) {
+        let stage = Stage()
+        let operation = stage.noting("operation")
+        let later = stage.noting("later", after: operation)
+        for number in 0..<conditions {
+            operation.addCondition("awaits \(number)") { _ in
+                try await later.value
+                return .satisfied
+            }
+        }
+        stage.run(operation, later, stage.noting("beside"))
+        #expect(later.error?.cycleNames == ["later", "operation"])
+        #expect(operation.hasFinished)
+        #expect(stage.ran == ["beside"])
+    }
+
     @Test func noSlotIsHeldWhileItIsAsked() async {
         let gate = Gate()
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
