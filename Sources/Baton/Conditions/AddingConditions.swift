@@ -16,7 +16,11 @@ extension AnyOperation {
         change("a condition", CallSite(file: file, line: line)) { life in
             let rules = life.madeDetails().madeRules()
             // One that is nothing but a name is held, and not asked.
-            if Condition.self == Exclusion.self { rules.add(exclusions) } else { rules.add(condition, exclusions) }
+            if Condition.self == Exclusion.self {
+                rules.add(exclusions)
+            } else {
+                rules.add(BoxedCondition(base: condition), exclusions)
+            }
         }
         return self
     }
@@ -37,13 +41,40 @@ extension AnyOperation {
         _ evaluate:
             nonisolated(nonsending) @escaping @Sendable (_ operation: AnyOperation) async throws -> ConditionResult
     ) -> Self {
-        addCondition(ClosureCondition(name: name, body: evaluate), file: file, line: line)
+        let condition = ClosureCondition(name: name, body: evaluate)
+        change("a condition", CallSite(file: file, line: line)) { $0.madeDetails().madeRules().add(condition, []) }
+        return self
     }
 }
 
-private struct ClosureCondition: OperationCondition {
+/// As an operation keeps it: an object, because to copy any other condition, and to ask it, takes several times as long.
+typealias StoredCondition = any OperationCondition & AnyObject
+
+private final class BoxedCondition<Base: OperationCondition>: OperationCondition {
+    let base: Base
+
+    init(base: Base) { self.base = base }
+
+    var name: String { base.name }
+
+    var exclusions: [Exclusion] { base.exclusions }
+
+    func dependency(for operation: AnyOperation) -> AnyOperation? { base.dependency(for: operation) }
+
+    func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
+        try await base.evaluate(for: operation, after: dependency)
+    }
+}
+
+private final class ClosureCondition: OperationCondition {
     let name: String
     let body: nonisolated(nonsending) @Sendable (AnyOperation) async throws -> ConditionResult
+
+    init(name: String, body: nonisolated(nonsending) @escaping @Sendable (AnyOperation) async throws -> ConditionResult)
+    {
+        self.name = name
+        self.body = body
+    }
 
     func evaluate(for operation: AnyOperation) async throws -> ConditionResult { try await body(operation) }
 

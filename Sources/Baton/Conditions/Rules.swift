@@ -20,7 +20,7 @@ final class Rules {
     }
 
     /// This and the next two are frozen by the add, and read without the lock from then on.
-    @exclusivity(unchecked) private(set) var conditions = Few<any OperationCondition>.none
+    @exclusivity(unchecked) private(set) var conditions = Few<StoredCondition>.none
     /// Some of the conditions have names.
     @exclusivity(unchecked) private(set) var conditionsHaveNames = false
     /// Of the run: its own, and those of its conditions.
@@ -36,7 +36,7 @@ final class Rules {
     /// Of an evaluation that waits for the names of its conditions.
     @exclusivity(unchecked) private var waitingEvaluation: UnsafeContinuation<OperationError?, Never>?
 
-    func add(_ condition: any OperationCondition, _ exclusions: [Exclusion]) {
+    func add(_ condition: StoredCondition, _ exclusions: [Exclusion]) {
         conditions.append(condition)
         if exclusions.isEmpty { return }
         conditionsHaveNames = true

@@ -1,38 +1,26 @@
 /// What few operations have, made when first needed so that a bare one pays nothing. Guarded by its operation's lock.
 ///
-/// `@exclusivity(unchecked)` spares the dynamic check, where it is paid for every handler: the lock forbids what it finds.
+/// Small, with what is rarer still in an object of its own: past 120 bytes the allocator takes several times as long over the
+/// objects of a large graph. `@exclusivity(unchecked)` spares the dynamic check, where it is paid for every handler or rule: the
+/// lock forbids what it finds.
 final class Details {
     var id: UInt64 = 0
     var name: String?
-    /// Rules of dependencies that say when the body may run.
-    @exclusivity(unchecked) var policies: [EdgePolicy] = []
-    /// A lane has taken it up, and nobody knows yet whether its body will run.
-    @exclusivity(unchecked) var isStartOpen = false
-    /// Where its body runs, if not where its queue says.
-    @exclusivity(unchecked) var executor: (any TaskExecutor)?
-    /// Nil for `.requested`.
-    var cancellationReason: CancellationReason?
-    /// An early end that came while a thread was linking the operation, which will settle it.
-    var endAfterLinking: OperationError?
     @exclusivity(unchecked) var handlers = HandlerList()
-    /// Who awaits the outcome.
-    @exclusivity(unchecked) var waiters: [Waiter] = []
-    /// How many waits the body has begun and not ended: while there is one, the operation holds no slot.
-    @exclusivity(unchecked) var openWaits = 0
-    /// What those waits are for.
-    var awaited: [Awaited] = []
-    @exclusivity(unchecked) var progress: ProgressState?
     /// Conditions and exclusions.
     @exclusivity(unchecked) var rules: Rules?
-    /// What it runs and awaits together; of a ``GroupOperation`` its children come first.
-    @exclusivity(unchecked) var childGroups: [ChildGroup] = []
-    /// The nearest operation that holds names and inside which this one runs.
-    @exclusivity(unchecked) var nameHolder: AnyOperation?
-
-    deinit { progress?.release() }
+    /// Nil, and not empty, for most: even an empty array costs something each time it is handed on.
+    @exclusivity(unchecked) private var waitersIfAny: [Waiter]?
+    @exclusivity(unchecked) fileprivate(set) var rare: RareDetails?
+    /// How many waits the body has begun and not ended: while there is one, the operation holds no slot.
+    @exclusivity(unchecked) var openWaits: Int32 = 0
+    /// A lane has taken it up, and nobody knows yet whether its body will run.
+    @exclusivity(unchecked) var isStartOpen = false
 
     /// Something is asked or told before the body runs, or before its outcome is published.
-    var surroundsBody: Bool { !policies.isEmpty || executor != nil || handlers.surroundBody }
+    var surroundsBody: Bool {
+        handlers.surroundBody || rare.map { !$0.policies.isEmpty || $0.executor != nil } ?? false
+    }
 
     func madeRules() -> Rules {
         if let rules { return rules }
@@ -41,16 +29,101 @@ final class Details {
         return made
     }
 
-    var children: [AnyOperation] { awaited.filter(\.isChild).map(\.operation) }
-
-    /// Nil, and not empty, for most: even an empty array costs something each time it is handed on.
-    func takeWaiters() -> [Waiter]? {
-        if waiters.isEmpty { return nil }
-        defer { waiters = [] }
-        return waiters
+    /// Who awaits the outcome.
+    var waiters: [Waiter] {
+        get { waitersIfAny ?? [] }
+        _modify {
+            var waiters = waitersIfAny.take() ?? []
+            defer { waitersIfAny = waiters }
+            yield &waiters
+        }
     }
 
-    var isAwaitedByBody: Bool { waiters.contains { $0.body != nil } }
+    func takeWaiters() -> [Waiter]? { waitersIfAny.take() }
+
+    var isAwaitedByBody: Bool { waitersIfAny?.contains { $0.body != nil } ?? false }
+}
+
+/// Part of ``Details``, and read and changed through it.
+final class RareDetails {
+    fileprivate(set) var policies: [EdgePolicy] = []
+    fileprivate(set) var executor: (any TaskExecutor)?
+    fileprivate(set) var cancellationReason: CancellationReason?
+    fileprivate(set) var endAfterLinking: OperationError?
+    fileprivate(set) var awaited: [Awaited] = []
+    fileprivate(set) var progress: ProgressState?
+    fileprivate(set) var childGroups: [ChildGroup] = []
+    fileprivate(set) var nameHolder: AnyOperation?
+
+    deinit { progress?.release() }
+}
+
+extension Details {
+    private var madeRare: RareDetails {
+        if let rare { return rare }
+        let made = RareDetails()
+        rare = made
+        return made
+    }
+
+    /// Rules of dependencies that say when the body may run.
+    var policies: [EdgePolicy] {
+        get { rare?.policies ?? [] }
+        _modify { yield &madeRare.policies }
+    }
+
+    /// Where its body runs, if not where its queue says.
+    var executor: (any TaskExecutor)? {
+        get { rare?.executor }
+        set { madeRare.executor = newValue }
+    }
+
+    /// Nil for `.requested`.
+    var cancellationReason: CancellationReason? {
+        get { rare?.cancellationReason }
+        set { madeRare.cancellationReason = newValue }
+    }
+
+    /// An early end that came while a thread was linking the operation, which will settle it.
+    var endAfterLinking: OperationError? {
+        get { rare?.endAfterLinking }
+        set { madeRare.endAfterLinking = newValue }
+    }
+
+    /// What the open waits are for.
+    var awaited: [Awaited] {
+        get { rare?.awaited ?? [] }
+        _modify { yield &madeRare.awaited }
+    }
+
+    var children: [AnyOperation] { awaited.filter(\.isChild).map(\.operation) }
+
+    var progress: ProgressState? {
+        get { rare?.progress }
+        set { madeRare.progress = newValue }
+    }
+
+    /// What it runs and awaits together; of a ``GroupOperation`` its children come first.
+    var childGroups: [ChildGroup] {
+        get { rare?.childGroups ?? [] }
+        _modify { yield &madeRare.childGroups }
+    }
+
+    /// The nearest operation that holds names and inside which this one runs.
+    var nameHolder: AnyOperation? {
+        get { rare?.nameHolder }
+        set { madeRare.nameHolder = newValue }
+    }
+
+    /// At the finish, for the caller to release after unlocking.
+    func takeWhatEnds() -> (childGroups: [ChildGroup], nameHolder: AnyOperation?)? {
+        guard let rare else { return nil }
+        defer {
+            rare.childGroups = []
+            rare.nameHolder = nil
+        }
+        return (rare.childGroups, rare.nameHolder)
+    }
 }
 
 /// Somebody who awaits an operation's outcome.

@@ -171,19 +171,15 @@ extension AnyOperation {
     /// Wakes those who await the outcome. True: handlers are due.
     @inline(never)
     final func wake() -> Bool {
-        var childGroups: [ChildGroup] = []
-        // Released after unlocking.
-        var rules: Rules?
-        var nameHolder: AnyOperation?
-        let (progress, waiters, effects) = life.withLock { life in
+        // Some of it is held for its release after unlocking alone.
+        let (rules, ending, waiters, progress, effects) = life.withLock { life in
             let details = life.madeDetails()
-            swap(&childGroups, &details.childGroups)
-            rules = details.rules.take()
-            nameHolder = details.nameHolder.take()
-            return (details.progress, details.takeWaiters(), reachPast(life))
+            return (
+                details.rules.take(), details.takeWhatEnds(), details.takeWaiters(), details.progress, reachPast(life)
+            )
         }
-        withExtendedLifetime((rules, nameHolder)) {}
-        for group in childGroups { group.parentEnded() }
+        withExtendedLifetime(rules) {}
+        if let ending { for group in ending.childGroups { group.parentEnded() } }
         progress?.end(hasFailed ? .failed : .succeeded)
         if let waiters { for waiter in waiters { waiter.outcomeCame(of: self) } }
         return effects.isDue

@@ -72,7 +72,7 @@ extension AnyOperation {
 
     /// As above, locked by the caller.
     final func inputsHaveOutputs(_ life: Lifecycle) -> Bool {
-        !needsInputs || !edges.all.prefix(life.inputCount).contains { $0.hasFailed }
+        !needsInputs || life.inputCount == 0 || !edges.all.prefix(life.inputCount).contains { $0.hasFailed }
     }
 
     /// Of one that has not finished.

@@ -18,9 +18,9 @@ extension AnyOperation {
         }
     }
 
-    final func addHandlerForProducts(_ handler: @escaping HandlerList.ProductCall) {
+    final func addHandlerForProducts(_ handler: @escaping HandlerList.Call) {
         life.withLock { life in
-            if life.phase != .finished { life.madeDetails().handlers.addForProducts(handler) }
+            if life.phase != .finished { life.madeDetails().handlers.add(at: .product, handler) }
         }
     }
 

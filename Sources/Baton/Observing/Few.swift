@@ -4,11 +4,29 @@ enum Few<Element> {
     case one(Element)
     case many([Element])
 
-    var isEmpty: Bool {
+    init(_ elements: [Element]) {
+        switch elements.count {
+        case 0: self = .none
+        case 1: self = .one(elements[0])
+        default: self = .many(elements)
+        }
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    var count: Int {
         switch self {
-        case .none: true
-        case .one: false
-        case .many(let elements): elements.isEmpty
+        case .none: 0
+        case .one: 1
+        case .many(let elements): elements.count
+        }
+    }
+
+    subscript(place: Int) -> Element {
+        switch self {
+        case .none: preconditionFailure("there is no element \(place)")
+        case .one(let element): element
+        case .many(let elements): elements[place]
         }
     }
 
@@ -23,14 +41,13 @@ enum Few<Element> {
         }
     }
 
-    mutating func popFirst() -> Element? {
+    mutating func remove(at place: Int) -> Element {
         switch take() {
-        case .none: return nil
+        case .none: preconditionFailure("there is no element \(place)")
         case .one(let element): return element
         case .many(var elements):
-            let first = elements.isEmpty ? nil : elements.removeFirst()
-            self = .many(elements)
-            return first
+            defer { self = .many(elements) }
+            return elements.remove(at: place)
         }
     }
 
@@ -39,14 +56,6 @@ enum Few<Element> {
         case .none: []
         case .one(let element): [element]
         case .many(let elements): elements
-        }
-    }
-
-    func visit(_ body: (Element) -> Void) {
-        switch self {
-        case .none: break
-        case .one(let element): body(element)
-        case .many(let elements): for element in elements { body(element) }
         }
     }
 

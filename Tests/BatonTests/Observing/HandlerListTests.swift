@@ -66,7 +66,7 @@ import Testing
     @Test func theFinishDropsWhatIsLeft() {
         var list = HandlerList()
         list.add(at: .start, nothing)
-        list.addForProducts { _ in }
+        list.add(at: .product, nothing)
         list.reach(.finish)
         let effects = list.takeUncalled()
         list.reach(.start)
@@ -78,7 +78,7 @@ import Testing
         var list = HandlerList()
         list.add(at: .cancel, nothing)
         list.add(at: .finish, nothing)
-        list.addForProducts { _ in }
+        list.add(at: .product, nothing)
         list.addBeforeFinish(nothing)
         #expect(!list.surroundBody)
         list.add(at: .start, nothing)
