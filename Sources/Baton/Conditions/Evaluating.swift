@@ -1,13 +1,15 @@
 /// Evaluates the conditions of an operation: on the task of its lane, which holds no slot for it meanwhile.
 extension QueueCore {
     /// Nil: the operation may run. After a cancel the answer does not matter.
-    nonisolated(nonsending) func evaluate(_ rules: Rules, of operation: AnyOperation) async -> OperationError? {
-        if case .one(let condition) = rules.conditions, !rules.conditionsHaveNames {
+    nonisolated(nonsending) func evaluate(
+        _ rules: Unmanaged<Rules>, of operation: AnyOperation
+    ) async -> OperationError? {
+        if let condition = rules._withUnsafeGuaranteedRef({ $0.onlyCondition }) {
             let dependency = condition.dependency(for: operation)
             if dependency == nil { return await Verdict.of(condition, on: operation, after: nil).error }
             return await evaluate([condition], [dependency], of: operation)
         }
-        let conditions = rules.conditions.all
+        let conditions = rules._withUnsafeGuaranteedRef { $0.conditions.all }
         return await evaluate(conditions, conditions.map { $0.dependency(for: operation) }, of: operation)
     }
 

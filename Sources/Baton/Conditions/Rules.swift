@@ -15,7 +15,8 @@ final class Rules {
     enum Step {
         case fail(Misuse.Kind)
         case evaluate
-        case request(ExclusionSet)
+        /// Of ``exclusions``.
+        case request
         case run
     }
 
@@ -36,6 +37,11 @@ final class Rules {
     /// Of an evaluation that waits for the names of its conditions.
     @exclusivity(unchecked) private var waitingEvaluation: UnsafeContinuation<OperationError?, Never>?
 
+    /// It has one, and one without names.
+    var onlyCondition: StoredCondition? {
+        if case .one(let condition) = conditions, !conditionsHaveNames { condition } else { nil }
+    }
+
     func add(_ condition: StoredCondition, _ exclusions: [Exclusion]) {
         conditions.append(condition)
         if exclusions.isEmpty { return }
@@ -55,11 +61,11 @@ final class Rules {
 
     func next() -> Step {
         if isPassed { return .run }
-        if let problem = exclusions.problem { return .fail(.invalidExclusion(problem)) }
+        if !exclusions.isEmpty, let problem = exclusions.problem { return .fail(.invalidExclusion(problem)) }
         if hasConditionsLeft { return .evaluate }
         standing = .requested
         requests &+= 1
-        return .request(exclusions)
+        return .request
     }
 
     func conditionsAreSatisfied() { isEvaluated = true }

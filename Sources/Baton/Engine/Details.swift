@@ -56,6 +56,13 @@ final class RareDetails {
     fileprivate(set) var nameHolder: AnyOperation?
 
     deinit { progress?.release() }
+
+    /// To be asked when all dependencies have finished.
+    var hasUnmetPolicy: Bool {
+        policies.contains { edge in
+            !edge.source._withUnsafeGuaranteedRef { edge.policy.isMet(by: $0.outcomeKind) }
+        }
+    }
 }
 
 extension Details {

@@ -211,8 +211,11 @@ extension Lifecycle {
         case endedBefore
         /// A rule cannot be kept by anybody.
         case refused(Misuse.Kind)
+        /// It was cancelled while it was evaluated, and ends on this lane, which holds a slot for it.
+        case cancelled
         /// To be told what comes of it with ``conditionsAreSatisfied()`` or the end.
-        case evaluate(Rules)
+        /// They live until then.
+        case evaluate(Unmanaged<Rules>)
         /// Names to be asked for, inside the names that its ancestors hold, the nearest first.
         case request(ExclusionSet, inside: AnyOperation?)
         /// The body may run. `plain`: nothing is asked or told around it.
@@ -222,18 +225,18 @@ extension Lifecycle {
     /// - Parameter isKept: Something else keeps the body from running, so no rule is asked.
     mutating func pass(on lane: Lane, isKept: Bool) -> Passage {
         guard phase == .added, let details else { return .endedBefore }
-        let rules = details.rules
-        switch isKept ? .run : rules?.next() ?? .run {
+        guard !isKept, let rules = details.rules else { return .run(isPlain: !start(on: lane, details)) }
+        switch rules.next() {
         case .run:
             return .run(isPlain: !start(on: lane, details))
-        case .request(let exclusions):
-            return .request(exclusions, inside: details.nameHolder)
+        case .request:
+            return .request(rules.exclusions, inside: details.nameHolder)
         case .evaluate:
             phase = .evaluating
             self.lane = lane
             // Its slot is lent until the conditions have decided.
             details.openWaits += 1
-            return .evaluate(rules!)
+            return .evaluate(.passUnretained(rules))
         case .fail(let misuse):
             start(on: lane)
             return .refused(misuse)
@@ -243,11 +246,23 @@ extension Lifecycle {
     /// False: it was cancelled meanwhile, and ends on this lane.
     mutating func conditionsAreSatisfied() -> Bool {
         if isCancelled { return false }
-        details?.rules?.conditionsAreSatisfied()
         details?.openWaits -= 1
+        returnFromEvaluation()
+        return true
+    }
+
+    private mutating func returnFromEvaluation() {
+        details?.rules?.conditionsAreSatisfied()
         phase = .added
         lane = nil
-        return true
+    }
+
+    /// As above, when the lane has taken a slot again: it goes on at once.
+    mutating func passSatisfied(on lane: Lane) -> Passage {
+        details?.openWaits -= 1
+        if isCancelled { return .cancelled }
+        returnFromEvaluation()
+        return pass(on: lane, isKept: false)
     }
 
     /// No request for its names can be granted. False: its end came in between.

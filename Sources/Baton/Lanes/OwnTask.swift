@@ -33,5 +33,8 @@ final class OwnTask: Sendable {
         return withUnsafeCurrentTask { $0 == own.task } ? own : nil
     }
 
+    /// For the task itself: several times as fast as `Task.isCancelled`.
+    var isCancelled: Bool { task?.isCancelled ?? false }
+
     func belongs(to core: QueueCore) -> Bool { queue == ObjectIdentifier(core) }
 }

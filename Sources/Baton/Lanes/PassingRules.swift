@@ -14,9 +14,9 @@ extension QueueCore {
     nonisolated(nonsending) func passRules(
         of current: Unmanaged<AnyOperation>, on lane: Lane, as task: OwnTask
     ) async -> Passage {
-        let isKept = current._withUnsafeGuaranteedRef { $0.isKeptByEdges }
+        var passage = current._withUnsafeGuaranteedRef { $0.pass(on: lane) }
         while true {
-            switch current._withUnsafeGuaranteedRef({ $0.life.withLock { $0.pass(on: lane, isKept: isKept) } }) {
+            switch passage {
             case .endedBefore: return .endedBefore
             case .run(let isPlain):
                 return current._withUnsafeGuaranteedRef { operation in
@@ -28,7 +28,12 @@ extension QueueCore {
                 switch Claims.request(exclusions, for: current, inside: holder) {
                 case .granted:
                     // An early end has given them back: the next look at it says so.
-                    _ = current._withUnsafeGuaranteedRef { $0.life.withLock { $0.namesAreGranted() } }
+                    passage = current._withUnsafeGuaranteedRef { operation in
+                        operation.life.withLock { life in
+                            _ = life.namesAreGranted()
+                            return life.pass(on: lane, isKept: false)
+                        }
+                    }
                 case .withdrawn: return .endedBefore
                 case .impossible(let misuse):
                     let isRefused = current._withUnsafeGuaranteedRef { $0.life.withLock { $0.isRefused(on: lane) } }
@@ -40,10 +45,25 @@ extension QueueCore {
                 task.running = current._withUnsafeGuaranteedRef { $0 }
                 let error = await evaluate(rules, of: current.takeUnretainedValue())
                 task.running = nil
-                let isSatisfied = current._withUnsafeGuaranteedRef { $0.isSatisfied(unless: error) }
-                return isSatisfied ? .away(listAgain(satisfied: current)) : .toEnd
+                if error == nil, takesSlotAgain(for: current) {
+                    passage = current._withUnsafeGuaranteedRef { operation in
+                        operation.life.withLock { $0.passSatisfied(on: lane) }
+                    }
+                } else {
+                    let isSatisfied = current._withUnsafeGuaranteedRef { $0.isSatisfied(unless: error) }
+                    return isSatisfied ? .away(listAgain(satisfied: current)) : .toEnd
+                }
+            case .cancelled:
+                current._withUnsafeGuaranteedRef { $0.bodyFailed(.cancelled(reason: .requested)) }
+                return .toEnd
             }
         }
+    }
+
+    /// Nothing comes before it.
+    private func takesSlotAgain(for current: Unmanaged<AnyOperation>) -> Bool {
+        let level = current._withUnsafeGuaranteedRef { $0.level }
+        return change { $0.scheduler.slotAgain(for: level) }
     }
 
     private func refuse(_ current: Unmanaged<AnyOperation>, _ misuse: Misuse.Kind) -> Passage {
@@ -122,10 +142,12 @@ extension QueueCore.State {
 }
 
 extension AnyOperation {
-    /// Of a ready operation: a dependency keeps its body from running, so no rule is asked.
-    fileprivate final var isKeptByEdges: Bool {
-        let (hasPolicies, hasInputs) = life.withLock { ($0.details?.policies.isEmpty == false, inputsHaveOutputs($0)) }
-        return !hasInputs || hasPolicies && unmetPolicy != nil
+    /// When a lane has taken it up. If a dependency keeps its body from running, no rule is asked.
+    fileprivate final func pass(on lane: Lane) -> Lifecycle.Passage {
+        life.withLock { life in
+            let isKept = !inputsHaveOutputs(life) || life.details?.rare?.hasUnmetPolicy ?? false
+            return life.pass(on: lane, isKept: isKept)
+        }
     }
 
     /// Its conditions have answered. False: its end is decided, and the error stored.

@@ -35,7 +35,7 @@ extension AnyOperation {
     /// The handlers of what has come to pass are due, in the order in which it came, whoever notices first. Locked by the
     /// caller, who acts on the effects after unlocking.
     final func reachPast(_ life: Lifecycle) -> HandlerList.Effects {
-        guard let details = life.details else { return HandlerList().effects }
+        guard let details = life.details, details.handlers.hasHadAny else { return HandlerList().effects }
         // A cancel that comes between the lane and the body is told after the start.
         if !details.isStartOpen {
             if life.hasBegun, life.phase != .executing || inputsHaveOutputs(life) { details.handlers.reach(.start) }
@@ -55,7 +55,7 @@ extension AnyOperation {
     private final func deliverAlone() {
         let operation = Unmanaged.passRetained(self)
         Spawner.anywhere.spawn {
-            await operation.takeUnretainedValue().callHandlers()
+            await operation.takeUnretainedValue().callHandlers(as: nil)
             operation._withUnsafeGuaranteedRef { if $0.hasDueHandlers { $0.deliverAlone() } }
             operation.release()
         }
@@ -70,11 +70,11 @@ extension AnyOperation {
     }
 
     /// Calls what is due, unless another task does. A task that a handler has cancelled leaves the rest to another.
-    final func callHandlers() async {
+    final func callHandlers(as task: OwnTask?) async {
         var next = life.withLock { $0.madeDetails().handlers.startDelivery() }
         while let handler = next {
             await handler.call(self)
-            let isCancelled = Task.isCancelled
+            let isCancelled = task?.isCancelled ?? Task.isCancelled
             next = life.withLock { $0.madeDetails().handlers.nextDue(isCancelled: isCancelled) }
         }
     }

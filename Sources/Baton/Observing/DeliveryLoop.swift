@@ -8,11 +8,11 @@ extension QueueCore {
 
     func startDelivering() {
         spawner.spawn {
-            await OwnTask.run(of: self) { _ in await self.callHandlers() }
+            await OwnTask.run(of: self) { await self.callHandlers(as: $0) }
         }
     }
 
-    private func callHandlers() async {
+    private func callHandlers(as task: OwnTask) async {
         var slice = Slice(byCount: slicesByCount)
         var emptyTurns = 0
         var turn = state.withLock { state in
@@ -24,9 +24,9 @@ extension QueueCore {
             case .call(let operation, let isFollowed):
                 if isFollowed { startDelivering() }
                 emptyTurns = 0
-                await operation._withUnsafeGuaranteedRef { $0 }.callHandlers()
+                await operation._withUnsafeGuaranteedRef { $0 }.callHandlers(as: task)
                 // A handler has cancelled it: the others are not to notice.
-                if Task.isCancelled { return retire(operation) }
+                if task.isCancelled { return retire(operation) }
                 turn = ended(operation, slice.isOver())
             case .yield:
                 await Task.yield()

@@ -45,6 +45,9 @@ struct HandlerList {
     /// One of them has to be called before the body.
     var surroundBody: Bool { hasHad(.start) }
 
+    /// There has been a handler.
+    var hasHadAny: Bool { moments != 0 }
+
     private func hasHad(_ moment: Moment) -> Bool { moments & (1 << moment.rawValue) != 0 }
 
     // MARK: Registering
@@ -92,8 +95,10 @@ struct HandlerList {
     @inline(__always) var effects: Effects { Effects(isDue: isDue) }
 
     /// After the finish: no other moment will come.
-    mutating func takeUncalled() -> Effects {
-        if handlers.count == Int(dueCount) { return effects }
+    @inline(__always)
+    mutating func takeUncalled() -> Effects { handlers.count == Int(dueCount) ? effects : takeThoseThatWait() }
+
+    private mutating func takeThoseThatWait() -> Effects {
         let all = handlers.all
         handlers = Few(Array(all[..<Int(dueCount)]))
         return Effects(isDue: isDue, uncalled: Array(all[Int(dueCount)...]))

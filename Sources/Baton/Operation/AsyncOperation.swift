@@ -99,6 +99,7 @@ extension AsyncOperation {
         func opened<Stored>(_ value: Stored) -> Output {
             Stored.self == Output.self ? unsafeBitCast(value, to: Output.self) : value as! Output
         }
-        return opened(outcome)
+        // Without this, `Stored` would be `any Sendable` itself.
+        return _openExistential(outcome, do: opened)
     }
 }

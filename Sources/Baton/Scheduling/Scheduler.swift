@@ -225,6 +225,16 @@ struct Scheduler {
         return nextTurn()
     }
 
+    /// As above, for a lane that goes on with an operation of this priority. False: others come before it, or may.
+    mutating func slotAgain(for level: OperationPriority) -> Bool {
+        if isSuspended || running >= width { return false }
+        if let first = urgent.union(resumable).highest, first >= level { return false }
+        if let first = withReady.highest, first > level { return false }
+        parked -= 1
+        running += 1
+        return true
+    }
+
     /// A body has ended while its slot was lent.
     mutating func endedWithoutSlot() { parked -= 1 }
 

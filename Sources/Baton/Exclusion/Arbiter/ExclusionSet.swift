@@ -78,5 +78,6 @@ struct ExclusionSet: Sendable, Hashable {
 extension ExclusionSet: RandomAccessCollection {
     var startIndex: Int { demands.startIndex }
     var endIndex: Int { demands.endIndex }
+    var isEmpty: Bool { demands.isEmpty }
     subscript(place: Int) -> Demand { demands[place] }
 }
