@@ -14,12 +14,12 @@ extension AnyOperation {
         // Asked for before locking: it is the user's.
         let exclusions = condition.exclusions
         change("a condition", CallSite(file: file, line: line)) { life in
-            let rules = life.madeDetails().madeRules()
+            let details = life.madeDetails()
             // One that is nothing but a name is held, and not asked.
             if Condition.self == Exclusion.self {
-                rules.add(exclusions)
+                details.rules.add(exclusions)
             } else {
-                rules.add(BoxedCondition(base: condition), exclusions)
+                details.rules.add(BoxedCondition(base: condition), exclusions)
             }
         }
         return self
@@ -42,7 +42,7 @@ extension AnyOperation {
             nonisolated(nonsending) @escaping @Sendable (_ operation: AnyOperation) async throws -> ConditionResult
     ) -> Self {
         let condition = ClosureCondition(name: name, body: evaluate)
-        change("a condition", CallSite(file: file, line: line)) { $0.madeDetails().madeRules().add(condition, []) }
+        change("a condition", CallSite(file: file, line: line)) { $0.madeDetails().rules.add(condition, []) }
         return self
     }
 }

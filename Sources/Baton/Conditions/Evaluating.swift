@@ -2,14 +2,14 @@
 extension QueueCore {
     /// Nil: the operation may run. After a cancel the answer does not matter.
     nonisolated(nonsending) func evaluate(
-        _ rules: Unmanaged<Rules>, of operation: AnyOperation
+        conditionsIn details: Unmanaged<Details>, of operation: AnyOperation
     ) async -> OperationError? {
-        if let condition = rules._withUnsafeGuaranteedRef({ $0.onlyCondition }) {
+        if let condition = details._withUnsafeGuaranteedRef({ $0.rules.onlyCondition }) {
             let dependency = condition.dependency(for: operation)
             if dependency == nil { return await Verdict.of(condition, on: operation, after: nil).error }
             return await evaluate([condition], [dependency], of: operation)
         }
-        let conditions = rules._withUnsafeGuaranteedRef { $0.conditions.all }
+        let conditions = details._withUnsafeGuaranteedRef { $0.rules.conditions.all }
         return await evaluate(conditions, conditions.map { $0.dependency(for: operation) }, of: operation)
     }
 
@@ -124,7 +124,7 @@ extension AnyOperation {
     final func holdNames(_ exclusions: [Exclusion]) {
         if exclusions.isEmpty { return }
         life.withLock { life in
-            if life.phase == .created { life.madeDetails().madeRules().add(exclusions) }
+            if life.phase == .created { life.madeDetails().rules.add(exclusions) }
         }
     }
 }

@@ -33,7 +33,7 @@ extension AnyOperation {
         let (phase, core, waitsForSlot, conditions) = life.withLock { life in
             (
                 life.phase, life.isUnderWay ? self.core : nil, life.details.map { $0.openWaits > 0 } ?? false,
-                life.details?.rules?.conditions ?? .none
+                life.details?.rules.conditions ?? .none
             )
         }
         switch phase {

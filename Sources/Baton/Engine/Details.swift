@@ -4,29 +4,28 @@
 /// objects of a large graph. `@exclusivity(unchecked)` spares the dynamic check, where it is paid for every handler or rule: the
 /// lock forbids what it finds.
 final class Details {
-    var id: UInt64 = 0
     var name: String?
     @exclusivity(unchecked) var handlers = HandlerList()
+    /// A lane has taken it up, and nobody knows yet whether its body will run.
+    @exclusivity(unchecked) var isStartOpen = false
+    /// How many waits the body has begun and not ended: while there is one, the operation holds no slot.
+    @exclusivity(unchecked) var openWaits: Int32 = 0
     /// Conditions and exclusions.
-    @exclusivity(unchecked) var rules: Rules?
+    @exclusivity(unchecked) var rules = Rules()
     /// Nil, and not empty, for most: even an empty array costs something each time it is handed on.
     @exclusivity(unchecked) private var waitersIfAny: [Waiter]?
     @exclusivity(unchecked) fileprivate(set) var rare: RareDetails?
-    /// How many waits the body has begun and not ended: while there is one, the operation holds no slot.
-    @exclusivity(unchecked) var openWaits: Int32 = 0
-    /// A lane has taken it up, and nobody knows yet whether its body will run.
-    @exclusivity(unchecked) var isStartOpen = false
 
     /// Something is asked or told before the body runs, or before its outcome is published.
     var surroundsBody: Bool {
         handlers.surroundBody || rare.map { !$0.policies.isEmpty || $0.executor != nil } ?? false
     }
 
-    func madeRules() -> Rules {
-        if let rules { return rules }
-        let made = Rules()
-        rules = made
-        return made
+    /// At the finish, for the caller to release after unlocking.
+    func takeRules() -> Rules {
+        var rules = Rules()
+        swap(&rules, &self.rules)
+        return rules
     }
 
     /// Who awaits the outcome.
@@ -46,14 +45,15 @@ final class Details {
 
 /// Part of ``Details``, and read and changed through it.
 final class RareDetails {
-    fileprivate(set) var policies: [EdgePolicy] = []
-    fileprivate(set) var executor: (any TaskExecutor)?
+    fileprivate(set) var id: UInt64 = 0
+    @exclusivity(unchecked) fileprivate(set) var policies: [EdgePolicy] = []
+    @exclusivity(unchecked) fileprivate(set) var executor: (any TaskExecutor)?
     fileprivate(set) var cancellationReason: CancellationReason?
     fileprivate(set) var endAfterLinking: OperationError?
-    fileprivate(set) var awaited: [Awaited] = []
-    fileprivate(set) var progress: ProgressState?
-    fileprivate(set) var childGroups: [ChildGroup] = []
-    fileprivate(set) var nameHolder: AnyOperation?
+    @exclusivity(unchecked) fileprivate(set) var awaited: [Awaited] = []
+    @exclusivity(unchecked) fileprivate(set) var progress: ProgressState?
+    @exclusivity(unchecked) fileprivate(set) var childGroups: [ChildGroup] = []
+    @exclusivity(unchecked) fileprivate(set) var nameHolder: AnyOperation?
 
     deinit { progress?.release() }
 
@@ -71,6 +71,12 @@ extension Details {
         let made = RareDetails()
         rare = made
         return made
+    }
+
+    /// 0 until somebody asks for it.
+    var id: UInt64 {
+        get { rare?.id ?? 0 }
+        set { madeRare.id = newValue }
     }
 
     /// Rules of dependencies that say when the body may run.

@@ -100,7 +100,7 @@ struct Lifecycle {
                 start(on: lane)
                 return .plain
             }
-            if let rules = details.rules, !rules.isPassed { return .ruled }
+            if !details.rules.isPassed { return .ruled }
             return start(on: lane, details) ? .withDetails : .plain
         case .finished, .finishing, .created, .evaluating, .executing: return .endedBefore
         }
@@ -194,7 +194,7 @@ struct Lifecycle {
         let ending = Ending(
             dependents: dependents,
             hasDetails: details != nil,
-            claims: details?.rules.map { $0.standing != .asksForNone } ?? false,
+            claims: details.map { $0.rules.standing != .asksForNone } ?? false,
             isCancelled: isCancelled,
             hasOpenWaits: details.map { $0.openWaits > 0 } ?? false
         )
@@ -214,8 +214,8 @@ extension Lifecycle {
         /// It was cancelled while it was evaluated, and ends on this lane, which holds a slot for it.
         case cancelled
         /// To be told what comes of it with ``conditionsAreSatisfied()`` or the end.
-        /// They live until then.
-        case evaluate(Unmanaged<Rules>)
+        /// They are there until then.
+        case evaluate(conditionsIn: Unmanaged<Details>)
         /// Names to be asked for, inside the names that its ancestors hold, the nearest first.
         case request(ExclusionSet, inside: AnyOperation?)
         /// The body may run. `plain`: nothing is asked or told around it.
@@ -225,18 +225,17 @@ extension Lifecycle {
     /// - Parameter isKept: Something else keeps the body from running, so no rule is asked.
     mutating func pass(on lane: Lane, isKept: Bool) -> Passage {
         guard phase == .added, let details else { return .endedBefore }
-        guard !isKept, let rules = details.rules else { return .run(isPlain: !start(on: lane, details)) }
-        switch rules.next() {
+        switch isKept ? .run : details.rules.next() {
         case .run:
             return .run(isPlain: !start(on: lane, details))
-        case .request:
-            return .request(rules.exclusions, inside: details.nameHolder)
+        case .request(let exclusions):
+            return .request(exclusions, inside: details.nameHolder)
         case .evaluate:
             phase = .evaluating
             self.lane = lane
             // Its slot is lent until the conditions have decided.
             details.openWaits += 1
-            return .evaluate(.passUnretained(rules))
+            return .evaluate(conditionsIn: .passUnretained(details))
         case .fail(let misuse):
             start(on: lane)
             return .refused(misuse)
@@ -252,7 +251,7 @@ extension Lifecycle {
     }
 
     private mutating func returnFromEvaluation() {
-        details?.rules?.conditionsAreSatisfied()
+        details?.rules.conditionsAreSatisfied()
         phase = .added
         lane = nil
     }
@@ -274,15 +273,15 @@ extension Lifecycle {
 
     /// It ends before its run. True: the caller gives back what it holds or asks for.
     mutating func endsClaim() -> Bool {
-        guard let details, let rules = details.rules, rules.standing != .asksForNone else { return false }
-        details.rules?.namesAreGivenBack()
+        guard let details, details.rules.standing != .asksForNone else { return false }
+        details.rules.namesAreGivenBack()
         return true
     }
 
     /// They are held, and the body may not start now. False: its end came before, and has given them back.
     mutating func givesNamesBack() -> Bool {
         guard phase == .added else { return false }
-        details?.rules?.namesAreGivenBack()
+        details?.rules.namesAreGivenBack()
         return true
     }
 
@@ -298,11 +297,11 @@ extension Lifecycle {
     mutating func namesAreGranted() -> Grant {
         switch phase {
         case .added:
-            details?.rules?.namesAreHeld()
+            details?.rules.namesAreHeld()
             return .toRun
         case .evaluating:
             // A cancel has woken it before: it gives the names back itself.
-            return details?.rules?.takeWaitingEvaluation().map { .toEvaluate($0) } ?? .unwanted
+            return details?.rules.takeWaitingEvaluation().map { .toEvaluate($0) } ?? .unwanted
         // An early end came between the grant and its news, and gives the names back.
         case .created, .executing, .finishing, .finished: return .ended
         }

@@ -88,7 +88,7 @@ extension AnyOperation {
             details.openWaits += 1
             details.awaited.append(Awaited(operation: operation, isChild: asChild))
             let loan = Loan(body: self, core: details.openWaits == 1 && life.lane != nil ? core : nil)
-            return (loan, details.rules?.noteWait() ?? false)
+            return (loan, details.rules.noteWait())
         }
         if isHoldersFirst { Claims.holderWaits() }
         return loan

@@ -70,7 +70,7 @@ enum Claims {
         let holder = operation.life.withLock { $0.details?.nameHolder }
         let error = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: UnsafeContinuation<OperationError?, Never>) in
-                operation.life.withLock { $0.details?.rules?.evaluationWaits(continuation) }
+                operation.life.withLock { $0.details?.rules.evaluationWaits(continuation) }
                 switch place(exclusions, for: operation, inside: holder) {
                 case .granted, .withdrawn: operation.wakeEvaluation()
                 // A cancel may have come before there was anything to withdraw.
@@ -178,7 +178,7 @@ enum Claims {
     }
 
     private static func endHolding(_ operation: AnyOperation) {
-        let hasWaited = operation.life.withLock { $0.details?.rules?.endHolding() ?? false }
+        let hasWaited = operation.life.withLock { $0.details?.rules.endHolding() ?? false }
         if hasWaited { waitingHolders.wrappingSubtract(1, ordering: .relaxed) }
     }
 
@@ -237,14 +237,14 @@ extension AnyOperation {
     final var nameScope: AnyOperation? {
         life.withLock { life in
             guard let details = life.details else { return nil }
-            return details.rules?.standing == .held ? self : details.nameHolder
+            return details.rules.standing == .held ? self : details.nameHolder
         }
     }
 
     /// It does not wait for names any more. Its claim is withdrawn at once, not when its task goes on: whoever searches for
     /// deadlocks would meet it meanwhile.
     final func wakeEvaluation(with error: OperationError? = nil, withdrawing: Bool = false) {
-        let continuation = life.withLock { $0.details?.rules?.takeWaitingEvaluation() }
+        let continuation = life.withLock { $0.details?.rules.takeWaitingEvaluation() }
         guard let continuation else { return }
         if withdrawing { Claims.giveBack(by: self) }
         Handover.willResume(self)

@@ -88,7 +88,7 @@ extension AnyOperation {
     }
 
     /// Tells one of its claims from the next.
-    fileprivate final var claimNumber: UInt32 { life.withLock { $0.details?.rules?.requests ?? 0 } }
+    fileprivate final var claimNumber: UInt32 { life.withLock { $0.details?.rules.requests ?? 0 } }
 
     /// It fails, if it still waits for the names of that claim.
     fileprivate final func endAsDeadlocked(_ path: [OperationReference], claim number: UInt32?) {

@@ -164,7 +164,7 @@ extension AnyOperation {
             let details = life.madeDetails()
             details.openWaits += 1
             if !details.childGroups.contains(where: { $0 === group }) { details.childGroups.append(group) }
-            return (details.openWaits == 1, life.isCancelled, details.rules?.noteWait() ?? false)
+            return (details.openWaits == 1, life.isCancelled, details.rules.noteWait())
         }
         if isFirst { Claims.holderWaits() }
         return (lendsSlot, isCancelled)

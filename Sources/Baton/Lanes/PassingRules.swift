@@ -40,10 +40,10 @@ extension QueueCore {
                     return isRefused ? refuse(current, misuse) : .endedBefore
                 case .waiting: return .away(change { $0.scheduler.nextTurn() })
                 }
-            case .evaluate(let rules):
+            case .evaluate(let details):
                 change { $0.scheduler.lendSlot() }
                 task.running = current._withUnsafeGuaranteedRef { $0 }
-                let error = await evaluate(rules, of: current.takeUnretainedValue())
+                let error = await evaluate(conditionsIn: details, of: current.takeUnretainedValue())
                 task.running = nil
                 if error == nil, takesSlotAgain(for: current) {
                     passage = current._withUnsafeGuaranteedRef { operation in

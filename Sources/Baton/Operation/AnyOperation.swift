@@ -137,7 +137,7 @@ extension AnyOperation {
 
     /// Where it is in its life, at this moment.
     public final var state: OperationState {
-        let (phase, hasConditionsLeft) = life.withLock { ($0.phase, $0.details?.rules?.hasConditionsLeft ?? false) }
+        let (phase, hasConditionsLeft) = life.withLock { ($0.phase, $0.details?.rules.hasConditionsLeft ?? false) }
         return switch phase {
         case .created: .created
         case .added: countdown.isZero ? (hasConditionsLeft ? .evaluating : .ready) : .waiting

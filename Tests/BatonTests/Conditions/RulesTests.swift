@@ -4,7 +4,7 @@ import Testing
 
 /// From ready to the body, as a value.
 @Suite struct RulesTests {
-    private struct Asks: OperationCondition {}
+    private final class Asks: OperationCondition {}
 
     private func step(_ step: Rules.Step) -> String {
         switch step {
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func conditionsThenNamesThenTheRun() {
-        let rules = Rules()
+        var rules = Rules()
         rules.add(Asks(), [.mutuallyExclusive("x")])
         rules.add([.mutuallyExclusive("y")])
         #expect(!rules.isPassed)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func namesGivenBackAreAskedForAnew() {
-        let rules = Rules()
+        var rules = Rules()
         rules.add([.mutuallyExclusive("x")])
         _ = rules.next()
         let first = rules.requests
@@ -41,14 +41,14 @@ import Testing
     }
 
     @Test func whatNobodyCouldHoldFailsBeforeAnythingIsAsked() {
-        let rules = Rules()
+        var rules = Rules()
         rules.add(Asks(), [])
         rules.add([.limited("x", to: 1, weight: 2)])
         #expect(step(rules.next()).hasPrefix("fail invalidExclusion"))
     }
 
     @Test func onlyTheFirstWaitOfAHolderCounts() {
-        let rules = Rules()
+        var rules = Rules()
         rules.add([.mutuallyExclusive("x")])
         #expect(!rules.noteWait())
         _ = rules.next()
