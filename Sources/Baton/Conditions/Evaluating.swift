@@ -1,6 +1,7 @@
 /// Evaluates the conditions of an operation: on the task of its lane, which holds no slot for it meanwhile.
 extension QueueCore {
     /// Nil: the operation may run. After a cancel the answer does not matter.
+    @inline(__always)
     nonisolated(nonsending) func evaluate(
         conditionsIn details: Unmanaged<Details>, of operation: AnyOperation
     ) async -> OperationError? {
@@ -84,6 +85,7 @@ private enum Verdict: Sendable {
     case skip(String)
     case threw(any Error, condition: String)
 
+    @inline(__always)
     nonisolated(nonsending) static func of(
         _ condition: any OperationCondition, on operation: AnyOperation, after dependency: AnyOperation?
     ) async -> Verdict {

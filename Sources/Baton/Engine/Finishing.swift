@@ -175,7 +175,8 @@ extension AnyOperation {
         let (rules, ending, waiters, progress, effects) = life.withLock { life in
             let details = life.madeDetails()
             return (
-                details.takeRules(), details.takeWhatEnds(), details.takeWaiters(), details.progress, reachPast(life)
+                details.takeRules(), details.takeWhatEnds(), details.takeWaiters(), details.progress,
+                reachPast(life, details)
             )
         }
         withExtendedLifetime(rules) {}

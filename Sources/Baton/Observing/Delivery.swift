@@ -25,17 +25,25 @@ extension AnyOperation {
     }
 
     private final func register(_ add: (inout HandlerList, _ isFinished: Bool) -> Void) {
-        let (effects, core) = life.withLock { life in
+        let news = life.withLock { life -> (HandlerList.Effects, QueueCore?)? in
             add(&life.madeDetails().handlers, life.phase == .finished)
+            // Nothing has come to pass.
+            if life.phase == .created { return nil }
             return (reachPast(life), life.isUnderWay ? self.core : nil)
         }
-        if effects.isDue { deliver(from: core ?? QueueDirectory.find(queueNumber)) }
+        if let (effects, core) = news, effects.isDue { deliver(from: core ?? QueueDirectory.find(queueNumber)) }
     }
 
     /// The handlers of what has come to pass are due, in the order in which it came, whoever notices first. Locked by the
     /// caller, who acts on the effects after unlocking.
     final func reachPast(_ life: Lifecycle) -> HandlerList.Effects {
-        guard let details = life.details, details.handlers.hasHadAny else { return HandlerList().effects }
+        guard let details = life.details else { return HandlerList().effects }
+        return reachPast(life, details)
+    }
+
+    /// As above, with the details of its life.
+    final func reachPast(_ life: borrowing Lifecycle, _ details: Details) -> HandlerList.Effects {
+        if !details.handlers.hasHadAny { return details.handlers.effects }
         // A cancel that comes between the lane and the body is told after the start.
         if !details.isStartOpen {
             if life.hasBegun, life.phase != .executing || inputsHaveOutputs(life) { details.handlers.reach(.start) }
@@ -55,7 +63,7 @@ extension AnyOperation {
     private final func deliverAlone() {
         let operation = Unmanaged.passRetained(self)
         Spawner.anywhere.spawn {
-            await operation.takeUnretainedValue().callHandlers(as: nil)
+            _ = await operation.takeUnretainedValue().callHandlers(as: nil)
             operation._withUnsafeGuaranteedRef { if $0.hasDueHandlers { $0.deliverAlone() } }
             operation.release()
         }
@@ -69,14 +77,16 @@ extension AnyOperation {
         if delivers { deliver(from: core) }
     }
 
-    /// Calls what is due, unless another task does. A task that a handler has cancelled leaves the rest to another.
-    final func callHandlers(as task: OwnTask?) async {
+    /// Calls what is due, unless another task does. True: a handler has cancelled the task, which leaves the rest to another.
+    final func callHandlers(as task: OwnTask?) async -> Bool {
+        var isCancelled = false
         var next = life.withLock { $0.madeDetails().handlers.startDelivery() }
         while let handler = next {
             await handler.call(self)
-            let isCancelled = task?.isCancelled ?? Task.isCancelled
+            isCancelled = task?.isCancelled ?? Task.isCancelled
             next = life.withLock { $0.madeDetails().handlers.nextDue(isCancelled: isCancelled) }
         }
+        return isCancelled
     }
 
     /// Something is due, and no task calls it.

@@ -24,9 +24,9 @@ extension QueueCore {
             case .call(let operation, let isFollowed):
                 if isFollowed { startDelivering() }
                 emptyTurns = 0
-                await operation._withUnsafeGuaranteedRef { $0 }.callHandlers(as: task)
+                let isCancelled = await operation._withUnsafeGuaranteedRef { $0 }.callHandlers(as: task)
                 // A handler has cancelled it: the others are not to notice.
-                if task.isCancelled { return retire(operation) }
+                if isCancelled { return retire(operation) }
                 turn = ended(operation, slice.isOver())
             case .yield:
                 await Task.yield()

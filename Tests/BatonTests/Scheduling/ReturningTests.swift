@@ -57,4 +57,32 @@ import Testing
         #expect(rig.slotAgain() == .run("asks"))
         #expect(rig.scheduler.running == 1)
     }
+    /// A lane that could go on with its operation at once leaves it to the lists when something may come first.
+    @Test(arguments: Obstacle.allCases) private func aLaneGoesOnAtOnceUnlessSomethingComesFirst(_ obstacle: Obstacle)
+        async
+    {
+        let rig = SchedulerRig(width: 1)
+        rig.append("asks")
+        _ = rig.settle()
+        _ = rig.laneStarted()
+        rig.scheduler.lendSlot()
+        switch obstacle {
+        case .none: rig.append("ready")
+        case .lowerPriority: _ = rig.appendReturning("low", .low)
+        case .higherPriority: rig.append("high", .high)
+        case .returningBefore: _ = rig.appendReturning("back")
+        case .resumption: await rig.appendResumption("waited")
+        case .suspension: rig.scheduler.isSuspended = true
+        case .noSlot: rig.scheduler.width = 0
+        }
+        let goesOn = obstacle == .none || obstacle == .lowerPriority
+        let parked = rig.scheduler.parked
+        #expect(rig.scheduler.slotAgain(for: .normal) == goesOn)
+        #expect(rig.scheduler.running == (goesOn ? 1 : 0))
+        #expect(rig.scheduler.parked == (goesOn ? parked - 1 : parked))
+    }
+
+    private enum Obstacle: CaseIterable {
+        case none, lowerPriority, higherPriority, returningBefore, resumption, suspension, noSlot
+    }
 }
