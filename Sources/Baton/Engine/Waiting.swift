@@ -15,7 +15,7 @@ extension AnyOperation {
         let loan = body?.beginWait(for: self, asChild: asChild)
         let error = await withUnsafeContinuation { continuation in
             let waiter = Waiter(waking: .resume(continuation), body: loan?.body)
-            let isTooLate = !addWaiter(waiter)
+            let isTooLate = addWaiter(waiter) == .finished
             begun()
             loan?.core?.change { $0.scheduler.lendSlot() }
             if isTooLate {
@@ -44,12 +44,11 @@ extension AnyOperation {
         }
     }
 
-    /// False: it has finished.
-    final func addWaiter(_ waiter: Waiter) -> Bool {
+    /// Returns the phase: one that has finished does not take it.
+    final func addWaiter(_ waiter: Waiter) -> Lifecycle.Phase {
         life.withLock { life in
-            if life.phase == .finished { return false }
-            life.madeDetails().waiters.append(waiter)
-            return true
+            if life.phase != .finished { life.madeDetails().waiters.append(waiter) }
+            return life.phase
         }
     }
 }

@@ -96,9 +96,8 @@ final class ChildGroup: Sendable {
     private func start(
         _ children: [AnyOperation], from first: Place, after last: AnyOperation?, on core: QueueCore
     ) {
-        let addedBefore = children.filter { $0.life.withLock { $0.phase != .created } }
         prepare(children, after: last)
-        watch(children, from: first)
+        let addedBefore = watch(children, from: first)
         core.addWithUpstream(children, from: .child(inside: parent.nameScope))
         for child in addedBefore { refuseEndlessWait(for: child) }
     }
@@ -112,12 +111,19 @@ final class ChildGroup: Sendable {
         }
     }
 
-    /// Before they are added, so that the add finds a circle.
-    private func watch(_ children: [AnyOperation], from first: Place) {
+    /// Before they are added, so that the add finds a circle. Returns those that had been added before.
+    @discardableResult
+    private func watch(_ children: [AnyOperation], from first: Place) -> [AnyOperation] {
+        var addedBefore: [AnyOperation] = []
         for (place, child) in zip(first..., children) {
             let waiter = Waiter(waking: .tell(self, place), body: parent)
-            if !child.addWaiter(waiter) { waiter.outcomeCame(of: child) }
+            switch child.addWaiter(waiter) {
+            case .created: break
+            case .added, .evaluating, .executing, .finishing: addedBefore.append(child)
+            case .finished: waiter.outcomeCame(of: child)
+            }
         }
+        return addedBefore
     }
 
     private func refuseEndlessWait(for child: AnyOperation) {

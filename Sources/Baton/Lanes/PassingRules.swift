@@ -42,7 +42,7 @@ extension QueueCore {
                 }
             case .evaluate(let details):
                 change { $0.scheduler.lendSlot() }
-                task.running = current._withUnsafeGuaranteedRef { $0 }
+                current._withUnsafeGuaranteedRef { task.running = $0 }
                 let error = await evaluate(conditionsIn: details, of: current.takeUnretainedValue())
                 task.running = nil
                 if error == nil, takesSlotAgain(for: current) {

@@ -30,8 +30,16 @@ extension AnyOperation {
         var order: [AnyOperation] = []
         var seen: Set<ObjectIdentifier> = []
         var path: [(operation: AnyOperation, sources: ArraySlice<AnyOperation>)] = []
-        for operation in operations where seen.insert(ObjectIdentifier(operation)).inserted {
-            path.append((operation, operation.unseenSources))
+        order.reserveCapacity(operations.count)
+        for operation in operations {
+            let sources = operation.unseenSources
+            // Twice in the list does no harm.
+            if sources.isEmpty {
+                order.append(operation)
+                continue
+            }
+            guard seen.insert(ObjectIdentifier(operation)).inserted else { continue }
+            path.append((operation, sources))
             while let last = path.indices.last {
                 if let source = path[last].sources.popFirst() {
                     if seen.insert(ObjectIdentifier(source)).inserted { path.append((source, source.unseenSources)) }
