@@ -10,6 +10,8 @@ enum Claims {
         var arbiter = Arbiter<AnyOperation>()
         /// Ended between the lane's decision to ask for names and the asking: the lane finds it here.
         var ended: Set<ObjectIdentifier> = []
+        /// The lane has asked, in vain, and found the end; whoever brings it will find this.
+        var askedInVain: Set<ObjectIdentifier> = []
 
         mutating func place(
             _ exclusions: ExclusionSet, for operation: AnyOperation, inside scope: [AnyOperation]
@@ -59,7 +61,9 @@ enum Claims {
     static func request(
         _ exclusions: ExclusionSet, for operation: Unmanaged<AnyOperation>, inside holder: AnyOperation?
     ) -> Answer {
-        operation._withUnsafeGuaranteedRef { place(exclusions, for: $0, inside: holder) }
+        let placed = operation._withUnsafeGuaranteedRef { place(exclusions, for: $0, inside: holder) }
+        if placed.mayDeadlock, let origin = placed.operation { Deadlocks.break(through: origin) }
+        return placed.answer
     }
 
     /// Returns when the names are held, or with an error when they never will be, or when the operation has been cancelled.
@@ -71,10 +75,16 @@ enum Claims {
         let error = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: UnsafeContinuation<OperationError?, Never>) in
                 operation.life.withLock { $0.details?.rules.evaluationWaits(continuation) }
-                switch place(exclusions, for: operation, inside: holder) {
+                let placed = place(exclusions, for: operation, inside: holder)
+                switch placed.answer {
                 case .granted, .withdrawn: operation.wakeEvaluation()
-                // A cancel may have come before there was anything to withdraw.
-                case .waiting: if operation.isCancelled { operation.wakeEvaluation(withdrawing: true) }
+                case .waiting:
+                    // A cancel may have come before there was anything to withdraw. One that comes later finds the claim.
+                    if operation.isCancelled {
+                        operation.wakeEvaluation(withdrawing: true)
+                    } else if placed.mayDeadlock {
+                        Deadlocks.break(through: operation)
+                    }
                 case .impossible(let misuse):
                     operation.wakeEvaluation(with: .misuse(Misuse(misuse, operation: operation.reference)))
                 }
@@ -97,14 +107,13 @@ enum Claims {
 
     private static func place(
         _ exclusions: ExclusionSet, for operation: AnyOperation, inside holder: AnyOperation?
-    ) -> Answer {
+    ) -> Placed {
         let scope = holder?.holdersAround ?? []
         let placed = state.withLock { $0.place(exclusions, for: operation, inside: scope) }
-        if let operation = placed.operation {
-            if let conflict = placed.conflict { operation.report(Misuse(conflict, operation: operation.reference)) }
-            if placed.mayDeadlock { Deadlocks.break(through: operation) }
+        if let conflict = placed.conflict, let operation = placed.operation {
+            operation.report(Misuse(conflict, operation: operation.reference))
         }
-        return placed.answer
+        return placed
     }
 
     // MARK: Looking
@@ -151,6 +160,15 @@ enum Claims {
         return wasInLine
     }
 
+    /// From the lane that asked in vain, and found that the operation's end had come in between.
+    static func endedInBetween(_ operation: AnyOperation) {
+        state.withLock { state in
+            if state.ended.remove(ObjectIdentifier(operation)) == nil {
+                state.askedInVain.insert(ObjectIdentifier(operation))
+            }
+        }
+    }
+
     // MARK: Giving back
 
     /// Gives back what an evaluation holds or waits for, or what one holds that may not start now.
@@ -167,9 +185,11 @@ enum Claims {
             switch released.claim {
             case .held: return (false, released.granted)
             case .waiting: return (true, released.granted)
-            // A lane is about to ask.
+            // A lane is about to ask, or has asked in vain.
             case .none:
-                state.ended.insert(ObjectIdentifier(operation))
+                if state.askedInVain.remove(ObjectIdentifier(operation)) == nil {
+                    state.ended.insert(ObjectIdentifier(operation))
+                }
                 return (false, [])
             }
         }
@@ -244,9 +264,10 @@ extension AnyOperation {
     /// It does not wait for names any more. Its claim is withdrawn at once, not when its task goes on: whoever searches for
     /// deadlocks would meet it meanwhile.
     final func wakeEvaluation(with error: OperationError? = nil, withdrawing: Bool = false) {
+        // First: a claim that nobody waits for would be met by whoever searches, and could not be ended.
+        if withdrawing { Claims.giveBack(by: self) }
         let continuation = life.withLock { $0.details?.rules.takeWaitingEvaluation() }
         guard let continuation else { return }
-        if withdrawing { Claims.giveBack(by: self) }
         Handover.willResume(self)
         continuation.resume(returning: error)
     }

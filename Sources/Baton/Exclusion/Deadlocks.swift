@@ -94,18 +94,25 @@ extension AnyOperation {
     fileprivate final func endAsDeadlocked(_ path: [OperationReference], claim number: UInt32?) {
         enum End {
             case early(EarlyEnd)
-            case evaluation
+            case evaluation(UnsafeContinuation<OperationError?, Never>)
         }
         let error = OperationError.exclusionDeadlock(path)
         let end = life.withLock { life -> End? in
             guard let rules = life.details?.rules, rules.requests == number else { return nil }
-            if life.phase == .evaluating { return .evaluation }
+            // Not one that has been granted in the meantime, or cancelled.
+            if life.phase == .evaluating {
+                return life.details?.rules.takeWaitingEvaluation().map { .evaluation($0) }
+            }
             guard rules.standing == .requested else { return nil }
             return endBeforeRun(with: error, &life).map { .early($0) }
         }
         switch end {
         case .early(let end): end.settle()
-        case .evaluation: wakeEvaluation(with: error, withdrawing: true)
+        case .evaluation(let continuation):
+            // At once, not when its task goes on: a search would find the same circle until then.
+            Claims.giveBack(by: self)
+            Handover.willResume(self)
+            continuation.resume(returning: error)
         case nil: break
         }
     }

@@ -36,8 +36,11 @@ extension QueueCore {
                     }
                 case .withdrawn: return .endedBefore
                 case .impossible(let misuse):
-                    let isRefused = current._withUnsafeGuaranteedRef { $0.life.withLock { $0.isRefused(on: lane) } }
-                    return isRefused ? refuse(current, misuse) : .endedBefore
+                    if current._withUnsafeGuaranteedRef({ $0.life.withLock { $0.isRefused(on: lane) } }) {
+                        return refuse(current, misuse)
+                    }
+                    current._withUnsafeGuaranteedRef { Claims.endedInBetween($0) }
+                    return .endedBefore
                 case .waiting: return .away(change { $0.scheduler.nextTurn() })
                 }
             case .evaluate(let details):
