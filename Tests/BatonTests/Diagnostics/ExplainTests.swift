@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(1))) struct ExplainTests {
+@Suite(.timeLimit(.minutes(5))) struct ExplainTests {
     private func roots(_ operation: AnyOperation) -> [String] {
         operation.explain().roots.map { "\($0.operation.name): \($0.cause)" }
     }

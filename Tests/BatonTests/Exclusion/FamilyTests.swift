@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// Names and the operations that run inside one another.
-@Suite(.timeLimit(.minutes(1))) struct FamilyTests {
+@Suite(.timeLimit(.minutes(5))) struct FamilyTests {
     @Test func childrenThatDoNotAskRunUnderTheirParents() {
         let name = Names()
         let stage = Stage(width: 1)
@@ -116,7 +116,7 @@ import Testing
 }
 
 /// Circles of those who hold names and those who wait for them.
-@Suite(.timeLimit(.minutes(1))) struct DeadlockTests {
+@Suite(.timeLimit(.minutes(5))) struct DeadlockTests {
     /// Holds `held`, and when the gate opens runs `child`.
     private func holder(
         _ title: String, of held: Exclusion, _ gate: Gate, thenRuns child: AsyncOperation<Void>

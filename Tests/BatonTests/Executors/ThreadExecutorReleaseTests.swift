@@ -5,7 +5,7 @@ import Testing
 @testable import Baton
 
 /// Nothing of an executor is left when nobody needs it. What a test waits for is the last thing that a thread says.
-@Suite(.timeLimit(.minutes(1))) struct ThreadExecutorReleaseTests {
+@Suite(.timeLimit(.minutes(5))) struct ThreadExecutorReleaseTests {
     private let threads = Threads()
     private let log = EventLog<Int>()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Baton
 @testable import BatonTesting
 
-@Suite(.timeLimit(.minutes(1))) struct ThreadExecutorTests {
+@Suite(.timeLimit(.minutes(5))) struct ThreadExecutorTests {
     private let threads = Threads()
     private let log = EventLog<Int>()
 

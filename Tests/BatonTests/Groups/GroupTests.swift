@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(1))) struct GroupTests {
+@Suite(.timeLimit(.minutes(5))) struct GroupTests {
     private func failing(_ name: String) -> AsyncOperation<Void> { AsyncOperation(name) { throw Oops(text: name) } }
 
     @Test func itFinishesWhenAllItsChildrenHave() {
@@ -364,7 +364,7 @@ import Testing
 }
 
 /// Each child counts for one unit.
-@Suite(.timeLimit(.minutes(1))) struct GroupProgressTests {
+@Suite(.timeLimit(.minutes(5))) struct GroupProgressTests {
     private func shown(_ group: GroupOperation) -> String {
         let progress = group.progress
         return "\(progress.completedUnitCount)/\(progress.totalUnitCount.map { "\($0)" } ?? "?")"

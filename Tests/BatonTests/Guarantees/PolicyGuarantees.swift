@@ -6,7 +6,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(1))) struct PolicyGuarantees {
+@Suite(.timeLimit(.minutes(5))) struct PolicyGuarantees {
     enum Ending: String, CaseIterable {
         case success, failed, callbackDropped, dependencyFailed, cycle, cancelled, skipped
     }

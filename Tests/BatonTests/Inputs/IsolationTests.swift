@@ -41,7 +41,7 @@ private actor Kitchen {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct IsolationTests {
+@Suite(.timeLimit(.minutes(5))) struct IsolationTests {
     private let queue = AsyncOperationQueue()
 
     @Test @MainActor func aProcedureMayBeIsolatedToTheMainActor() async throws {

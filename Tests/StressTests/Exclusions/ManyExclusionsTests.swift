@@ -9,7 +9,7 @@ import Testing
     /// debug build if the environment says `BATON_STRESS_MILLION=1`.
     private static var count: Int {
         #if DEBUG
-            Seeds.wantsMillion ? 1_000_000 : 100_000
+            Seeds.wantsMillion ? 1_000_000 : 50_000
         #else
             1_000_000
         #endif
