@@ -186,14 +186,16 @@ import Testing
         #expect(stuck.ending == "cancelled on request")
     }
 
-    @Test func oneThatCancelsItsOwnOperation() {
-        let stage = Stage()
+    @Test(arguments: [1, 64]) func oneThatCancelsItsOwnOperation(width: Int) {
+        let stage = Stage(width: width)
         let operation = stage.noting("body").addCondition("cancels") { operation in
             operation.cancel(reason: .because("of a whim"))
             #expect(Task.isCancelled)
             return .satisfied
         }
-        stage.run(operation, stage.noting("other"))
+        stage.run(operation)
+        // Its slot is free.
+        stage.run(stage.noting("other"))
         #expect(operation.ending == "cancelled because of a whim")
         #expect(stage.ran == ["other"])
     }
