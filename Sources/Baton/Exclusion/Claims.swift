@@ -263,7 +263,7 @@ extension AnyOperation {
 
     /// It does not wait for names any more. Its claim is withdrawn at once, not when its task goes on: whoever searches for
     /// deadlocks would meet it meanwhile.
-    final func wakeEvaluation(with error: OperationError? = nil, withdrawing: Bool = false) {
+    fileprivate final func wakeEvaluation(with error: OperationError? = nil, withdrawing: Bool = false) {
         // First: a claim that nobody waits for would be met by whoever searches, and could not be ended.
         if withdrawing { Claims.giveBack(by: self) }
         let continuation = life.withLock { $0.details?.rules.takeWaitingEvaluation() }

@@ -36,6 +36,11 @@ extension QueueCore {
                 case .away(let turn):
                     next = take(turn)
                     budget = Self.inlineBudget
+                    // A lane that finds nothing but operations that wait for names gives its thread up, too.
+                    if next != nil, slice.isOver() {
+                        await Task.yield()
+                        slice.restart()
+                    }
                     continue
                 }
             }

@@ -29,6 +29,21 @@ import Testing
         #expect(stage.ran == (0..<640).map { "\($0)" })
     }
 
+    /// It runs none of them: each asks for a name, and waits for it.
+    @Test func G34_aLaneYieldsAmongOperationsThatWaitForNames() {
+        let name = Names()
+        let stage = Stage(width: 1)
+        let elsewhere = Stage(on: stage.steps)
+        let gate = Gate()
+        elsewhere.run(elsewhere.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
+        stage.queue.add((0..<640).map { stage.noting("\($0)").addCondition(.mutuallyExclusive(name("x"))) })
+        #expect(stage.steps.runAll() >= 10)
+        #expect(stage.ran.isEmpty)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == (0..<640).map { "\($0)" })
+    }
+
     /// Queues whose bodies never suspend, more than there are threads on most machines, and a task that wants to stop them.
     /// Without slices it would come after the last of them. They end by themselves, so that no test hangs if it fails. Each
     /// has its own lock: a thread that waits for one would make Dispatch start another.

@@ -1,0 +1,84 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+extension GroupTests {
+    @Test func cancellingItCancelsItsChildrenAndWaitsForThem() {
+        let stage = Stage()
+        let gate = Gate()
+        let stubborn = stage.waiting("stubborn", at: gate)
+        let inner = GroupOperation(stubborn, stage.noting("later", after: stubborn), name: "inner")
+        let group = GroupOperation(inner, name: "outer")
+        stage.run(group)
+        group.cancel(reason: .because("of rain"))
+        stage.steps.runAll()
+        #expect(inner.isCancelled && stubborn.isCancelled)
+        #expect(!group.hasFinished && !inner.hasFinished)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stubborn.ending == "success")
+        #expect(inner.ending == "cancelled with ‘outer’, which had started it")
+        #expect(group.ending == "cancelled because of rain")
+    }
+
+    @Test func allChildrenThatSucceedAllTheSameMakeItASuccess() {
+        let stage = Stage()
+        let gate = Gate()
+        let group = GroupOperation(stage.waiting("one", at: gate), stage.waiting("two", at: gate))
+        stage.run(group)
+        group.cancel()
+        gate.open()
+        stage.steps.runAll()
+        #expect(group.ending == "success")
+        #expect(group.isCancelled)
+    }
+
+    @Test func oneThatNeverStartsCancelsItsChildren() {
+        let stage = Stage(isSuspended: true)
+        let children = (0..<4).map { stage.noting("child \($0)") }
+        let cancelled = GroupOperation(children[0])
+        let neverAdded = GroupOperation(GroupOperation(children[1]))
+        let skipped = GroupOperation(children[2]).addCondition("no") { _ in .skip("no") }
+        stage.run(cancelled, skipped)
+        cancelled.cancel()
+        neverAdded.cancel()
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(children.prefix(3).map { $0.error?.outcome } == [.cancelled, .cancelled, .cancelled])
+        #expect(children[3].state == .created)
+        #expect(stage.ran.isEmpty)
+    }
+
+    @Test(arguments: [1_000, 100_000]) func deepGroupsAreCancelledAndReleasedInALoop(depth: Int) {
+        let stage = Stage(isSuspended: true)
+        let tokens = Tokens()
+        func nest() -> GroupOperation {
+            var group = GroupOperation(AsyncOperation { [token = tokens.make()] in token })
+            for _ in 0..<depth { group = GroupOperation(group) }
+            return group
+        }
+        do {
+            let cancelled = nest()
+            stage.run(cancelled)
+            cancelled.cancel()
+            _ = nest()
+        }
+        #expect(tokens.alive == 0)
+    }
+
+    @Test func oneThatIsCancelledBeforeItStartsTakesNoMoreWhileItsHandlersRun() {
+        let stage = Stage(isSuspended: true)
+        let gate = Gate()
+        let child = stage.noting("child")
+        let group = GroupOperation(child)
+        group.willFinish { _ in await gate.wait() }
+        stage.run(group)
+        group.cancel()
+        #expect(throws: OperationError.self) { try group.add(stage.noting("late")) }
+        #expect(child.error?.outcome == .cancelled)
+        gate.open()
+        stage.steps.runAll()
+        #expect(group.ending == "cancelled on request")
+    }
+}
