@@ -30,6 +30,7 @@ public final class AsyncOperationQueue: Sendable {
     ///     ``ThreadExecutor``.
     ///   - taskPriority: What the tasks of the queue say to their executor; nil says nothing. It does not order the operations
     ///     of the queue: that is ``AnyOperation/priority``.
+    ///   - clock: What measures the delays and time limits of its operations, and the times of its events.
     ///   - onMisuse: Told of calls that make no sense; see the property.
     public convenience init(
         name: String? = nil,
@@ -37,22 +38,23 @@ public final class AsyncOperationQueue: Sendable {
         isSuspended: Bool = false,
         executor: (any TaskExecutor)? = nil,
         taskPriority: TaskPriority? = nil,
+        clock: some Clock<Duration> = ContinuousClock(),
         onMisuse: (@Sendable (Misuse) -> Void)? = nil
     ) {
         self.init(
             name: name, maxConcurrentOperationCount: maxConcurrentOperationCount, isSuspended: isSuspended,
-            executor: executor, taskPriority: taskPriority, onMisuse: onMisuse, tap: nil)
+            executor: executor, taskPriority: taskPriority, clock: clock, onMisuse: onMisuse, tap: nil)
     }
 
     package init(
         name: String? = nil, maxConcurrentOperationCount width: Int = defaultMaxConcurrentOperationCount,
         isSuspended: Bool = false, executor: (any TaskExecutor)? = nil, taskPriority: TaskPriority? = nil,
-        onMisuse: (@Sendable (Misuse) -> Void)? = nil,
+        clock: some Clock<Duration> = ContinuousClock(), onMisuse: (@Sendable (Misuse) -> Void)? = nil,
         tap: (@Sendable (EngineEvent) -> Void)?
     ) {
         core = QueueCore(
             name: name, width: width < 1 ? Self.defaultMaxConcurrentOperationCount : width, isSuspended: isSuspended,
-            executor: executor, priority: taskPriority, onMisuse: onMisuse, tap: tap)
+            executor: executor, priority: taskPriority, time: TimeSource(clock), onMisuse: onMisuse, tap: tap)
         if width < 1 { core.report(Misuse(.invalidWidth(width), queue: name)) }
     }
 

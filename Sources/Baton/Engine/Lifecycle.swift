@@ -46,7 +46,7 @@ struct Lifecycle {
 
     enum Claim {
         /// It is the caller's to link. `isAwaited`: somebody already waits for it, so a cycle may be closed by it.
-        case claimed(isAwaited: Bool)
+        case claimed(isAwaited: Bool, hasDetails: Bool)
         case addedBefore
         /// Added and done, or cancelled before anybody added it.
         case finishedBefore
@@ -56,7 +56,8 @@ struct Lifecycle {
         switch phase {
         case .created:
             phase = .added
-            return .claimed(isAwaited: !dependents.isEmpty || details?.isAwaitedByBody == true)
+            return .claimed(
+                isAwaited: !dependents.isEmpty || details?.isAwaitedByBody == true, hasDetails: details != nil)
         case .added, .evaluating, .executing: return .addedBefore
         case .finishing, .finished: return .finishedBefore
         }

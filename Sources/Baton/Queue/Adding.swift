@@ -86,7 +86,7 @@ extension QueueCore {
         let claim = retained._withUnsafeGuaranteedRef { operation in
             operation.life.withLock { life in
                 let claim = life.claim()
-                if case .claimed(let isAwaited) = claim {
+                if case .claimed(let isAwaited, _) = claim {
                     operation.home = .passUnretained(self)
                     operation.queueNumber = number
                     if batch.isChild { operation.becomesChild(of: batch.origin, &life) }
@@ -95,13 +95,19 @@ extension QueueCore {
                 return claim
             }
         }
-        if case .claimed = claim {
+        if case .claimed(_, let hasDetails) = claim {
+            if hasDetails { retained._withUnsafeGuaranteedRef { prepare($0) } }
             if tap != nil { retained._withUnsafeGuaranteedRef { note(.added, $0) } }
             Batch.append(retained, &batch.claimed, &batch.lastClaimed)
             batch.count += 1
         } else {
             refuse(retained.takeRetainedValue(), claim, callSite)
         }
+    }
+
+    /// What few operations want when they are added, before anybody else can reach them through the queue.
+    @inline(never)
+    private func prepare(_ operation: AnyOperation) {
     }
 
     @inline(never)

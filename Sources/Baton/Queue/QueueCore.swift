@@ -32,6 +32,7 @@ final class QueueCore: Sendable {
     let name: String?
     let number: UInt32
     let spawner: Spawner
+    let time: TimeSource
     /// Seeded schedules count operations; everything else looks at the clock.
     let slicesByCount: Bool
     /// The one point where every event passes.
@@ -40,9 +41,10 @@ final class QueueCore: Sendable {
 
     init(
         name: String?, width: Int, isSuspended: Bool, executor: (any TaskExecutor)?, priority: TaskPriority? = nil,
-        onMisuse: (@Sendable (Misuse) -> Void)?, tap: (@Sendable (EngineEvent) -> Void)?
+        time: TimeSource, onMisuse: (@Sendable (Misuse) -> Void)?, tap: (@Sendable (EngineEvent) -> Void)?
     ) {
         self.name = name
+        self.time = time
         self.tap = tap
         state = LockedState(State(scheduler: Scheduler(width: width, isSuspended: isSuspended)))
         spawner = Spawner(executor: executor, priority: priority)
