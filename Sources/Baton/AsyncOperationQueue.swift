@@ -185,7 +185,7 @@ extension QueueCore {
     fileprivate func handleReleased() {
         let stranded = state.withLock { state in
             state.isReleased = true
-            return state.scheduler.isSuspended ? state.roster.members().filter { !$0.isChild } : []
+            return state.scheduler.isSuspended ? state.roster.members().filter { !$0.goesFirst } : []
         }
         for operation in stranded { operation.endBeforeRun(with: .queueReleased)?.settle() }
     }

@@ -11,6 +11,7 @@ struct Rules {
     /// What comes next.
     enum Step {
         case fail(Misuse.Kind)
+        case pause
         case evaluate
         case request(ExclusionSet)
         case run
@@ -36,6 +37,7 @@ struct Rules {
     /// Some of the conditions have names.
     private(set) var conditionsHaveNames = false
     private var isEvaluated = false
+    private var isDelayed = false
 
     /// It has one, and one without names.
     var onlyCondition: StoredCondition? {
@@ -59,12 +61,20 @@ struct Rules {
 
     @inline(__always) var hasConditionsLeft: Bool { !isEvaluated && !conditions.isEmpty }
 
+    /// It is not to go on before a time of its own.
+    mutating func delay() { isDelayed = true }
+
+    mutating func delayBegins() { isDelayed = false }
+
     /// Nothing stands before the body any more.
-    @inline(__always) var isPassed: Bool { !hasConditionsLeft && (names == nil || standing == .held) }
+    @inline(__always) var isPassed: Bool {
+        !isDelayed && !hasConditionsLeft && (names == nil || standing == .held)
+    }
 
     @inline(__always)
     func next() -> Step {
         if isPassed { return .run }
+        if isDelayed { return .pause }
         return names == nil ? .evaluate : nextWithNames()
     }
 

@@ -39,7 +39,7 @@ extension AnyOperation {
         switch phase {
         case .created: return .notAdded
         case .finished: return .finished(outcomeKind)
-        case .added: return core?.causeOfWaiting(asChild: isChild) ?? .starting
+        case .added: return core?.causeOfWaiting(of: self) ?? .starting
         case .evaluating: return .evaluating(conditions: conditions.all.map(\.name))
         case .executing: return waitsForSlot ? .waitingForSlot(width: core?.width ?? 0) : .executing
         case .finishing: return waitsForSlot ? .waitingForSlot(width: core?.width ?? 0) : .finishing
@@ -50,9 +50,9 @@ extension AnyOperation {
 extension QueueCore {
     var width: Int { state.withLock { $0.scheduler.width } }
 
-    fileprivate func causeOfWaiting(asChild: Bool) -> Explanation.Cause {
+    fileprivate func causeOfWaiting(of operation: AnyOperation) -> Explanation.Cause {
         state.withLock { state in
-            if state.scheduler.isSuspended, !asChild { return .queueSuspended }
+            if state.scheduler.isSuspended, !operation.goesFirst { return .queueSuspended }
             let scheduler = state.scheduler
             return scheduler.running >= scheduler.width ? .queueFull(width: scheduler.width) : .starting
         }

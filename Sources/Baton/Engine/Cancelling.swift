@@ -12,25 +12,39 @@ extension AnyOperation {
 
     /// Cancels it if `isWanted` says so in the same step.
     final func cancel(reason: CancellationReason, if isWanted: (Lifecycle) -> Bool) {
-        enum Effect {
-            case none
-            case ended(EarlyEnd)
-            case running(Lane, children: [AnyOperation], [ChildGroup], delivers: Bool)
-        }
-        let effect = life.withLock { life -> Effect in
+        let effect = life.withLock { life -> CancelEffect in
             guard isWanted(life) else { return .none }
             switch life.cancel() {
             case .none: return .none
             case .beforeRun:
                 life.details?.cancellationReason = reason
-                return endBeforeRun(with: .cancelled(reason: reason), &life).map { .ended($0) } ?? .none
+                return endBeforeRun(with: reason.error, &life).map { .ended($0) } ?? .none
             case .inRun(let lane):
                 if case .requested = reason {} else { life.madeDetails().cancellationReason = reason }
-                return .running(
-                    lane, children: life.details?.children ?? [], life.details?.childGroups ?? [],
-                    delivers: reachPast(life).isDue)
+                return effectInRun(of: life, on: lane)
             }
         }
+        settle(effect)
+    }
+
+    /// Cancels the attempt that runs, if `cut` says on which lane it does, in the same step.
+    final func cancelAttempt(_ cut: (inout Lifecycle) -> Lane?) {
+        settle(life.withLock { life in cut(&life).map { effectInRun(of: life, on: $0) } ?? .none })
+    }
+
+    private enum CancelEffect {
+        case none
+        case ended(EarlyEnd)
+        case running(Lane, children: [AnyOperation], [ChildGroup], delivers: Bool)
+    }
+
+    private final func effectInRun(of life: Lifecycle, on lane: Lane) -> CancelEffect {
+        .running(
+            lane, children: life.details?.children ?? [], life.details?.childGroups ?? [],
+            delivers: reachPast(life).isDue)
+    }
+
+    private final func settle(_ effect: CancelEffect) {
         switch effect {
         case .none: break
         case .ended(let end): end.settle()

@@ -4,7 +4,7 @@
 /// objects of a large graph. `@exclusivity(unchecked)` spares the dynamic check, where it is paid for every handler or rule: the
 /// lock forbids what it finds.
 final class Details {
-    var name: String?
+    @exclusivity(unchecked) private var boxedName: Name?
     @exclusivity(unchecked) var handlers = HandlerList()
     /// A lane has taken it up, and nobody knows yet whether its body will run.
     @exclusivity(unchecked) var isStartOpen = false
@@ -14,11 +14,25 @@ final class Details {
     @exclusivity(unchecked) var rules = Rules()
     /// Nil, and not empty, for most: even an empty array costs something each time it is handed on.
     @exclusivity(unchecked) private var waitersIfAny: [Waiter]?
+    @exclusivity(unchecked) private(set) var timing: Timing?
     @exclusivity(unchecked) fileprivate(set) var rare: RareDetails?
 
     /// Something is asked or told before the body runs, or before its outcome is published.
     var surroundsBody: Bool {
-        handlers.surroundBody || rare.map { !$0.policies.isEmpty || $0.executor != nil } ?? false
+        handlers.surroundBody || timing?.surroundsBody == true
+            || rare.map { !$0.policies.isEmpty || $0.executor != nil } ?? false
+    }
+
+    var name: String? {
+        get { boxedName?.text }
+        set { boxedName = newValue.map { Name($0) } }
+    }
+
+    func madeTiming() -> Timing {
+        if let timing { return timing }
+        let made = Timing()
+        timing = made
+        return made
     }
 
     /// At the finish, for the caller to release after unlocking.
@@ -40,7 +54,23 @@ final class Details {
 
     func takeWaiters() -> [Waiter]? { waitersIfAny.take() }
 
+    /// Those of an attempt that has ended are not counted any more.
+    func forgetWaits() {
+        openWaits = 0
+        if rare != nil {
+            awaited = []
+            childGroups = []
+        }
+    }
+
     var isAwaitedByBody: Bool { waitersIfAny?.contains { $0.body != nil } ?? false }
+}
+
+/// A string takes two words, for few.
+private final class Name {
+    let text: String
+
+    init(_ text: String) { self.text = text }
 }
 
 /// Part of ``Details``, and read and changed through it.

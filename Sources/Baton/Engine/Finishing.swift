@@ -10,7 +10,7 @@ extension QueueCore {
         var released = Released(continuing: continuing)
         ending.dependents.visit { countDown($0, &released) }
         if let first = released.first { list(first) }
-        return Settled(follower: released.follower, handlersAreDue: ending.hasDetails && operation.wake())
+        return Settled(follower: released.follower, handlersAreDue: ending.hasDetails && operation.wake(in: self))
     }
 
     struct Settled {
@@ -88,8 +88,10 @@ extension AnyOperation {
         let claims: Bool
         /// Nobody will run these, and they take no more.
         let groups: [ChildGroup]
+        let alarms: Alarms?
 
         func settle() {
+            alarms?.takeOut(of: operation, from: core)
             if claims { Claims.giveBack(atEndOf: operation) }
             for group in groups { group.parentEnded() }
             if let ending { operation.settleUnrun(ending, core) } else { operation.finishUnrun(core) }
@@ -129,7 +131,7 @@ extension AnyOperation {
         let groups = life.details?.childGroups ?? []
         return EarlyEnd(
             operation: self, ending: life.beginFinishing() ? nil : life.finish(), core: core, claims: claims,
-            groups: groups)
+            groups: groups, alarms: life.details?.timing?.takeAlarms())
     }
 
     /// For one that ended without having run.
@@ -137,7 +139,7 @@ extension AnyOperation {
         guard let core else {
             dropBodyAndEdges()
             ending.dependents.visit { AnyOperation.countDownElsewhere($0) }
-            if ending.hasDetails, wake() { deliver(from: nil) }
+            if ending.hasDetails, wake(in: nil) { deliver(from: nil) }
             return lettingGo()
         }
         if core.settle(self, ending, continuing: false).handlersAreDue { deliver(from: core) }
@@ -170,16 +172,17 @@ extension AnyOperation {
 
     /// Wakes those who await the outcome. True: handlers are due.
     @inline(never)
-    final func wake() -> Bool {
+    final func wake(in core: QueueCore?) -> Bool {
         // Some of it is held for its release after unlocking alone.
-        let (rules, ending, waiters, progress, effects) = life.withLock { life in
+        let (rules, timing, ending, waiters, progress, effects) = life.withLock { life in
             let details = life.madeDetails()
             return (
-                details.takeRules(), details.takeWhatEnds(), details.takeWaiters(), details.progress,
-                reachPast(life, details)
+                details.takeRules(), details.timing?.takeWhatEnds(), details.takeWhatEnds(), details.takeWaiters(),
+                details.progress, reachPast(life, details)
             )
         }
         withExtendedLifetime(rules) {}
+        timing?.alarms?.takeOut(of: self, from: core)
         if let ending { for group in ending.childGroups { group.parentEnded() } }
         progress?.end(hasFailed ? .failed : .succeeded)
         if let waiters { for waiter in waiters { waiter.outcomeCame(of: self) } }
@@ -214,9 +217,9 @@ extension AnyOperation {
     @usableFromInline
     final func bodyFailed(_ error: OperationError) {
         let reason = life.withLock { life in
-            life.isCancelled ? life.details?.cancellationReason ?? .requested : nil
+            life.isCancelled ? life.details?.cancellationReason ?? .requested : life.details?.timing?.cutReason
         }
-        setFailure(reason.map { .cancelled(reason: $0) } ?? error)
+        setFailure(reason?.error ?? error)
     }
 
     /// A rule or a missing input kept the body from running. On the lane that has taken the operation up.

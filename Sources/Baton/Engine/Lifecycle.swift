@@ -118,6 +118,7 @@ struct Lifecycle {
     @inline(__always)
     private mutating func start(on lane: Lane, _ details: Details) -> Bool {
         start(on: lane)
+        details.timing?.attempt += 1
         if !details.surroundsBody { return false }
         details.isStartOpen = true
         return true
@@ -164,6 +165,56 @@ struct Lifecycle {
         }
     }
 
+    // MARK: Attempts
+
+    /// Nil: it is not this attempt that runs, or something else has cancelled it.
+    mutating func cutAttempt(_ attempt: Int32, after limit: Duration, isLast: Bool) -> Lane? {
+        guard phase == .executing, !isCancelled, let timing = details?.timing, timing.attempt == attempt, !timing.isCut
+        else { return nil }
+        timing.isCut = true
+        if isLast || !timing.hasAttemptsLeft { attemptIsCancelled(after: limit) }
+        return lane
+    }
+
+    /// A limit has cut the attempt, and there is no other.
+    private mutating func attemptIsCancelled(after limit: Duration) {
+        isCancelled = true
+        details?.cancellationReason = .timeout(limit)
+    }
+
+    /// What an attempt leaves behind when another one follows.
+    struct AttemptEnd {
+        let wasCut: Bool
+        /// No: it has left waits open that have lent its slot.
+        let holdsSlot: Bool
+        let holdsNames: Bool
+        /// To be released after unlocking.
+        let groups: [ChildGroup]
+        let awaited: [Awaited]
+    }
+
+    /// It is to run again, and pauses. Nil: it has been cancelled.
+    mutating func endAttempt() -> AttemptEnd? {
+        guard !isCancelled, let details, let timing = details.timing else { return nil }
+        let end = AttemptEnd(
+            wasCut: timing.isCut, holdsSlot: details.openWaits == 0, holdsNames: details.rules.standing == .held,
+            groups: details.childGroups, awaited: details.awaited)
+        phase = .added
+        lane = nil
+        details.forgetWaits()
+        details.rules.namesAreGivenBack()
+        timing.isCut = false
+        timing.isPaused = true
+        return end
+    }
+
+    /// False: its end came first, or it is over already.
+    mutating func endPause() -> Bool {
+        guard phase == .added, let timing = details?.timing, timing.isPaused else { return false }
+        timing.pauseEnds()
+        return true
+    }
+
     // MARK: Finishing
 
     /// The outcome is stored. False: nothing stands between it and its publication.
@@ -175,7 +226,13 @@ struct Lifecycle {
 
     /// The end of a run. Nil: `willFinish` handlers stand between the outcome and its publication.
     @inline(__always)
-    mutating func finishRun() -> Ending? { details != nil && beginFinishing() ? nil : finish() }
+    mutating func finishRun() -> Ending? {
+        guard let details else { return finish() }
+        if let timing = details.timing, timing.isCut, !isCancelled, let limit = timing.limit {
+            attemptIsCancelled(after: limit)
+        }
+        return beginFinishing() ? nil : finish()
+    }
 
     struct Ending {
         var dependents: Dependents
@@ -217,6 +274,8 @@ extension Lifecycle {
         /// To be told what comes of it with ``conditionsAreSatisfied()`` or the end.
         /// They are there until then.
         case evaluate(conditionsIn: Unmanaged<Details>)
+        /// It waits for its time, and comes again.
+        case pause(Delay)
         /// Names to be asked for, inside the names that its ancestors hold, the nearest first.
         case request(ExclusionSet, inside: AnyOperation?)
         /// The body may run. `plain`: nothing is asked or told around it.
@@ -237,6 +296,11 @@ extension Lifecycle {
             // Its slot is lent until the conditions have decided.
             details.openWaits += 1
             return .evaluate(conditionsIn: .passUnretained(details))
+        case .pause:
+            guard let timing = details.timing, let delay = timing.rare?.delay else { return .endedBefore }
+            details.rules.delayBegins()
+            timing.isPaused = true
+            return .pause(delay)
         case .fail(let misuse):
             start(on: lane)
             return .refused(misuse)

@@ -10,6 +10,8 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
     case caller
     /// Its queue's `cancelAll()`.
     case queue
+    /// It took, or waited, longer than its limit, which is this. Its error is then ``OperationError/timedOut(after:)``.
+    case timeout(Duration)
 
     /// The reason as the end of a sentence that begins with "was cancelled".
     public var description: String {
@@ -19,6 +21,12 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
         case .parent(let parent): "with \(parent), which had started it"
         case .caller: "with the task that awaited it"
         case .queue: "with everything in its queue"
+        case .timeout(let limit): "because its time limit of \(limit) was over"
         }
+    }
+
+    /// Of an operation that was cancelled for it.
+    var error: OperationError {
+        if case .timeout(let limit) = self { .timedOut(after: limit) } else { .cancelled(reason: self) }
     }
 }

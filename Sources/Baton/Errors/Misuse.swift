@@ -34,6 +34,14 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case invalidExclusion(String)
         /// Operations limit the same name to different numbers; the smaller one counts.
         case conflictingLimits(name: String, limit: Int, other: Int)
+        /// A duration that cannot be negative was. The text names it.
+        case negativeDuration(String)
+        /// An operation makes at least 1 attempt. The number is the one that was refused.
+        case invalidAttempts(Int)
+        /// An operation repeats at least 1 time. The number is the one that was refused.
+        case invalidCount(Int)
+        /// A group was to be retried or repeated.
+        case groupRunsOnce
         /// A child was added to a group that had closed.
         case groupIsClosed(OperationReference)
     }
@@ -91,6 +99,14 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
             "it can never hold its exclusions: \(problem)"
         case .conflictingLimits(let name, let limit, let other):
             "\(name) is limited to \(limit) here and to \(other) elsewhere; the smaller limit counts. Use one limit for one name"
+        case .negativeDuration(let what):
+            "\(what) cannot be negative; it counts as zero"
+        case .invalidAttempts(let count):
+            "cannot make \(count) attempts; it makes 1. Ask for 1 or more"
+        case .invalidCount(let count):
+            "cannot repeat \(count) times; it runs once. Ask for 1 or more"
+        case .groupRunsOnce:
+            "a group cannot run again, because its children run once. Retry an operation that makes the group and runs it"
         case .groupIsClosed(let child):
             "\(child) was added when the group had finished, was cancelled or had decided; it was left alone. Add it earlier"
         }

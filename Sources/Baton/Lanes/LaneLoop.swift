@@ -14,14 +14,16 @@ extension QueueCore {
         var next = take(change { $0.scheduler.laneStarted() })
         while let operation = next {
             var run = Run(isRun: false)
+            /// The operation is not this lane's any more, and has not ended.
+            var away: Scheduler.Turn?
             switch begin(operation, on: lane, as: task) {
             case .endedBefore: break
             case .plain:
                 await takeBody(operation)(operation.takeUnretainedValue())
                 if !finish(operation, task, &run) { await finishLater(operation, &run) }
             case .withDetails:
-                await runSurrounded(operation.takeUnretainedValue())
-                if !finish(operation, task, &run) { await finishLater(operation, &run) }
+                away = await runSurrounded(operation.takeUnretainedValue())
+                if away == nil, !finish(operation, task, &run) { await finishLater(operation, &run) }
             case .ruled:
                 switch await passRules(of: operation, on: lane, as: task) {
                 case .endedBefore: break
@@ -29,27 +31,27 @@ extension QueueCore {
                     await takeBody(operation)(operation.takeUnretainedValue())
                     if !finish(operation, task, &run) { await finishLater(operation, &run) }
                 case .toBody(isPlain: false):
-                    await runSurrounded(operation.takeUnretainedValue())
-                    if !finish(operation, task, &run) { await finishLater(operation, &run) }
+                    away = await runSurrounded(operation.takeUnretainedValue())
+                    if away == nil, !finish(operation, task, &run) { await finishLater(operation, &run) }
                 case .toEnd:
                     if !finish(operation, task, &run) { await finishLater(operation, &run) }
-                case .away(let turn):
-                    next = take(turn)
-                    budget = Self.inlineBudget
-                    // A lane that finds nothing but operations that wait for names gives its thread up, too.
-                    if next != nil, slice.isOver() {
-                        await Task.yield()
-                        slice.restart()
-                    }
-                    continue
+                case .away(let turn): away = turn
                 }
             }
 
-            if run.spendsLane {
+            if let away {
+                task.running = nil
+                next = take(away)
+                budget = Self.inlineBudget
+                // A lane that finds nothing but operations that wait gives its thread up, too.
+                if next != nil, slice.isOver() {
+                    await Task.yield()
+                    slice.restart()
+                }
+            } else if run.spendsLane {
                 retire(operation, &run)
                 return
-            }
-            if slice.isOver() {
+            } else if slice.isOver() {
                 if endSlice(operation, &run) { return }
                 await Task.yield()
                 slice.restart()

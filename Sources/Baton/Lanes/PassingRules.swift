@@ -56,6 +56,9 @@ extension QueueCore {
                     let isSatisfied = current._withUnsafeGuaranteedRef { $0.isSatisfied(unless: error) }
                     return isSatisfied ? .away(listAgain(satisfied: current)) : .toEnd
                 }
+            case .pause(let delay):
+                pause(current, for: delay.rest)
+                return .away(change { $0.scheduler.nextTurn() })
             case .cancelled:
                 current._withUnsafeGuaranteedRef { $0.bodyFailed(.cancelled(reason: .requested)) }
                 return .toEnd

@@ -2,13 +2,28 @@ import Synchronization
 
 /// What is around the body of few operations: rules and handlers of the operation, hooks of the queue.
 extension QueueCore {
-    /// Everything between taking an operation up and its outcome. On the task of its lane.
-    nonisolated(nonsending) func runSurrounded(_ operation: AnyOperation) async {
-        if let unmet = operation.unmetPolicy { return operation.bodyWasSkipped(.skipped(unmet)) }
-        let body = operation.body.take()!
-        // It will say itself which input has no output.
-        guard operation.inputsHaveOutputs else { return await body(operation) }
+    /// Everything between taking an operation up and its outcome. On the task of its lane. Nil: its outcome is there. Else it
+    /// runs again later, and the lane goes on with this.
+    nonisolated(nonsending) func runSurrounded(_ operation: AnyOperation) async -> Scheduler.Turn? {
+        if let unmet = operation.unmetPolicy {
+            operation.bodyWasSkipped(.skipped(unmet))
+            return nil
+        }
+        guard operation.inputsHaveOutputs else {
+            // It will say itself which input has no output.
+            await operation.body.take()!(operation)
+            return nil
+        }
         tellStart(of: operation)
+        guard let timing = operation.life.withLock({ $0.details?.timing }) else {
+            await run(operation.body.take()!, of: operation)
+            return nil
+        }
+        return await runAttempt(of: operation, timing)
+    }
+
+    /// With its hooks, on its executor.
+    nonisolated(nonsending) func run(_ body: AnyOperation.Body, of operation: AnyOperation) async {
         let hooks = surroundings.withLock { $0 }[...]
         if let executor = operation.life.withLock({ $0.details?.executor }) {
             await withTaskExecutorPreference(executor) { await run(body, of: operation, inside: hooks) }

@@ -11,12 +11,14 @@ public class AnyOperation: @unchecked Sendable {
     final let life: LockedState<Lifecycle>
     final let countdown = Countdown()
 
-    // In the gap that the countdown leaves. `queueNumber`, `level` and `isChild` are constant after the claim, and written
-    // under the lock before; `rosterIndex` is guarded by the queue's lock; `hasFailed` belongs to `outcome`.
+    // In the gap that the countdown leaves. `queueNumber` and `level` are constant after the claim, and written under
+    // the lock before; `goesFirst` too, but for a later change under the queue's lock; `rosterIndex` is guarded by the queue's
+    // lock; `hasFailed` belongs to `outcome`.
     @exclusivity(unchecked) final var queueNumber: UInt32 = 0
     @exclusivity(unchecked) final var rosterIndex: UInt32 = 0
     @exclusivity(unchecked) final var level = OperationPriority.normal
-    @exclusivity(unchecked) final var isChild = false
+    /// A child that a running body waits for, or one that has run before: ahead of others, also while the queue is suspended.
+    @exclusivity(unchecked) final var goesFirst = false
     @exclusivity(unchecked) final var hasFailed = false
     /// Its body does not run if one of its inputs has no output.
     final let needsInputs: Bool
@@ -137,10 +139,12 @@ extension AnyOperation {
 
     /// Where it is in its life, at this moment.
     public final var state: OperationState {
-        let (phase, hasConditionsLeft) = life.withLock { ($0.phase, $0.details?.rules.hasConditionsLeft ?? false) }
+        let (phase, isPaused, hasConditionsLeft) = life.withLock {
+            ($0.phase, $0.details?.timing?.isPaused ?? false, $0.details?.rules.hasConditionsLeft ?? false)
+        }
         return switch phase {
         case .created: .created
-        case .added: countdown.isZero ? (hasConditionsLeft ? .evaluating : .ready) : .waiting
+        case .added: countdown.isZero && !isPaused ? (hasConditionsLeft ? .evaluating : .ready) : .waiting
         case .evaluating: .evaluating
         case .executing: .executing
         case .finishing: .finishing

@@ -3,13 +3,14 @@ public struct OperationContext: Sendable {
     /// The operation whose body this is.
     public let operation: AnyOperation
 
-    /// Which run of the body this is, from 1.
-    public let attempt: Int
+    /// Which run of the body this is, from 1; see ``AnyOperation/retry(_:attempts:deadline:file:line:if:)``.
+    public var attempt: Int { directCall?.attempt ?? operation.currentAttempt }
 
     /// Set when there is no run of an operation around this.
     private let directCall: DirectCall?
 
     private struct DirectCall {
+        let attempt: Int
         /// Where children run.
         let queue: AsyncOperationQueue
         let dependencies: OperationDependencies
@@ -18,7 +19,6 @@ public struct OperationContext: Sendable {
     @usableFromInline
     init(_ operation: AnyOperation) {
         self.operation = operation
-        attempt = 1
         directCall = nil
     }
 
@@ -28,8 +28,7 @@ public struct OperationContext: Sendable {
     /// `outputs` as those of its ``dependencies``.
     public init(attempt: Int = 1, outputs: [any Sendable] = [], queue: AsyncOperationQueue = .shared) {
         operation = AsyncOperation<Void>("direct call") {}
-        self.attempt = attempt
-        directCall = DirectCall(queue: queue, dependencies: OperationDependencies(found: outputs))
+        directCall = DirectCall(attempt: attempt, queue: queue, dependencies: OperationDependencies(found: outputs))
     }
 
     /// The operations that this one depended on, with their outputs. To be asked while the body runs.

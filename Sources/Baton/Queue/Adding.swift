@@ -108,6 +108,7 @@ extension QueueCore {
     /// What few operations want when they are added, before anybody else can reach them through the queue.
     @inline(never)
     private func prepare(_ operation: AnyOperation) {
+        limitWaiting(of: operation)
     }
 
     @inline(never)
@@ -212,7 +213,7 @@ extension QueueCore {
 extension AnyOperation {
     /// Locked by the caller.
     fileprivate final func becomesChild(of origin: Origin, _ life: inout Lifecycle) {
-        isChild = true
+        goesFirst = true
         if let holder = origin.nameHolder { life.madeDetails().nameHolder = holder }
     }
 }

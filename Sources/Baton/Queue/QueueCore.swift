@@ -32,7 +32,10 @@ final class QueueCore: Sendable {
     let name: String?
     let number: UInt32
     let spawner: Spawner
+    /// Since the queue was made.
     let time: TimeSource
+    /// Its deadlines are on a clock of its own.
+    let sleeper: Sleeper
     /// Seeded schedules count operations; everything else looks at the clock.
     let slicesByCount: Bool
     /// The one point where every event passes.
@@ -48,6 +51,7 @@ final class QueueCore: Sendable {
         self.tap = tap
         state = LockedState(State(scheduler: Scheduler(width: width, isSuspended: isSuspended)))
         spawner = Spawner(executor: executor, priority: priority)
+        sleeper = time.isContinuous && executor == nil ? .shared : Sleeper(time, spawner)
         slicesByCount = executor is any DeterministicTaskExecutor
         misuseHandler = LockedState(onMisuse)
         number = QueueDirectory.nextNumber()
@@ -56,6 +60,7 @@ final class QueueCore: Sendable {
 
     deinit {
         QueueDirectory.leave(number)
+        if sleeper !== Sleeper.shared { sleeper.stop() }
         Self.release(state.withLock { $0.scheduler.takeFinished() })
     }
 

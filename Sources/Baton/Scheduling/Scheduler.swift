@@ -54,7 +54,8 @@ struct Scheduler {
         /// Operations whose conditions are satisfied, or that have got the names they had asked for, and so have been taken up
         /// before. While the queue is suspended, children alone.
         var returning = ReadyList()
-        /// Operations that a running body waits for. They go before others, lest everything starts and nothing ends.
+        /// Operations that a running body waits for, and further attempts. They go before others, lest everything starts and
+        /// nothing ends.
         var children = ReadyList()
         var ready = ReadyList()
     }
@@ -94,8 +95,8 @@ struct Scheduler {
 
     @inline(__always)
     mutating func append(_ operation: Unmanaged<AnyOperation>) {
-        let (level, isChild) = operation._withUnsafeGuaranteedRef { ($0.level, $0.isChild) }
-        if isChild {
+        let (level, goesFirst) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst) }
+        if goesFirst {
             levels[level].children.append(operation)
             urgent.insert(level)
         } else {
@@ -106,8 +107,8 @@ struct Scheduler {
 
     /// Ahead of those of its priority that were not taken up before. False: it may not start while the queue is suspended.
     mutating func appendReturning(_ operation: Unmanaged<AnyOperation>) -> Bool {
-        let (level, isChild) = operation._withUnsafeGuaranteedRef { ($0.level, $0.isChild) }
-        if isSuspended, !isChild { return false }
+        let (level, goesFirst) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst) }
+        if isSuspended, !goesFirst { return false }
         levels[level].returning.append(operation)
         urgent.insert(level)
         return true
@@ -119,7 +120,7 @@ struct Scheduler {
         for level in OperationPriority.allCases where urgent.contains(level) {
             var kept = ReadyList()
             while let operation = levels[level].returning.popFirst() {
-                if operation._withUnsafeGuaranteedRef({ $0.isChild }) {
+                if operation._withUnsafeGuaranteedRef({ $0.goesFirst }) {
                     kept.append(operation)
                 } else {
                     taken.append(operation)

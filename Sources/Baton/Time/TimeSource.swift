@@ -1,10 +1,13 @@
 /// A clock, without its type: `any Clock<Duration>` cannot subtract its instants. Times count from when this was made.
 struct TimeSource: Sendable {
     private let read: @Sendable () -> Duration
+    /// The clock is the system's own.
+    let isContinuous: Bool
     private let wait: @Sendable (Duration) async throws -> Void
 
     init(_ clock: some Clock<Duration>) {
         let start = clock.now
+        isContinuous = clock is ContinuousClock
         read = { start.duration(to: clock.now) }
         wait = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
     }

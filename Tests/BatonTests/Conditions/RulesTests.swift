@@ -9,6 +9,7 @@ import Testing
     private func step(_ step: Rules.Step) -> String {
         switch step {
         case .fail(let misuse): "fail \(misuse)"
+        case .pause: "pause"
         case .evaluate: "evaluate"
         case .request(let exclusions): "request \(exclusions.map { "\($0.name)" })"
         case .run: "run"

@@ -25,7 +25,7 @@ final class SchedulerRig {
     private func make(_ name: String, _ priority: OperationPriority, isChild: Bool = false) -> AnyOperation {
         let operation = AsyncOperation(name) {}
         operation.priority = priority
-        operation.isChild = isChild
+        operation.goesFirst = isChild
         operations.append(operation)
         return operation
     }

@@ -7,6 +7,8 @@ struct Stage: Sendable {
     let steps: StepExecutor
     let log = EventLog<String>()
     let misuses: EventLog<Misuse>
+    /// That of the queue.
+    let clock = TestClock()
     let queue: AsyncOperationQueue
 
     init(
@@ -17,7 +19,7 @@ struct Stage: Sendable {
         self.steps = steps
         self.misuses = misuses
         queue = AsyncOperationQueue(
-            name: name, maxConcurrentOperationCount: width, isSuspended: isSuspended, executor: steps,
+            name: name, maxConcurrentOperationCount: width, isSuspended: isSuspended, executor: steps, clock: clock,
             onMisuse: { misuses($0) }, tap: tap)
     }
 
@@ -43,6 +45,12 @@ struct Stage: Sendable {
     /// Adds, and runs everything that can run.
     func run(_ operations: AnyOperation...) {
         queue.add(operations)
+        steps.runAll()
+    }
+
+    /// Moves the clock, and runs everything that can run then.
+    func advance(by duration: Duration) {
+        clock.advance(by: duration)
         steps.runAll()
     }
 }

@@ -113,6 +113,7 @@ extension Outcome.Reason {
         case .parent(let parent): self = .parent(parent.node)
         case .caller: self = .caller
         case .queue: self = .queue
+        case .timeout(let limit): self = .because("\(limit)")
         }
     }
 }

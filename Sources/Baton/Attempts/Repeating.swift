@@ -1,0 +1,52 @@
+extension AsyncOperation {
+    /// Runs the body again and again, and has the output of the last run.
+    ///
+    /// ```swift
+    /// let status = AsyncOperation(JobStatus(job)).repeating(every: .seconds(1)) { $0 == .done }
+    /// ```
+    ///
+    /// It repeats what has succeeded; a failure ends it, unless it has a ``retry(_:attempts:deadline:file:line:if:)``, whose
+    /// attempts and deadline are counted anew for each repetition. Between two runs it holds no slot and no exclusion, and takes both again as a
+    /// retried operation does. A cancel during a pause ends it at once. Dependents and handlers see the end only.
+    ///
+    /// A ``GroupOperation`` cannot be repeated, because its children run once: that is ``Misuse``, and changes nothing. So is a
+    /// call after the add. Called again, the last call counts.
+    ///
+    /// - Parameters:
+    ///   - interval: From the start of one run to the start of the next. One that takes longer is followed at once, and what was
+    ///     missed is not made up for. Negative is ``Misuse`` and counts as zero.
+    ///   - count: How many runs at most; nil: until `isDone` or a cancel. Less than 1 is ``Misuse`` and counts as 1.
+    ///   - isDone: Whether this output is the last. Called after each run on its task, while the operation still has its slot. What
+    ///     it throws becomes the operation's error.
+    @discardableResult
+    public final func repeating(
+        every interval: Duration, count: Int? = nil, file: StaticString = #fileID, line: UInt = #line,
+        until isDone: @escaping @Sendable (_ output: Output) async throws -> Bool = { _ in false }
+    ) -> Self {
+        let place = CallSite(file: file, line: line)
+        if refusesToRunAgain(place) { return self }
+        if let count, count < 1 { report(Misuse(.invalidCount(count), operation: reference, callSite: place)) }
+        let repetition = Repetition(
+            interval: checked(interval, "an interval", place), count: count.map { max(1, $0) },
+            // Asked with this operation alone.
+            isDone: { try await isDone(unsafeDowncast($0, to: AsyncOperation<Output>.self).storedOutput) })
+        // Released after unlocking.
+        var former: Repetition?
+        change("a repetition", place) { life in
+            let rare = life.madeDetails().madeTiming().madeRare()
+            former = rare.repetition
+            rare.repetition = repetition
+        }
+        withExtendedLifetime(former) {}
+        return self
+    }
+}
+
+/// How an operation repeats.
+struct Repetition: Sendable {
+    let interval: Duration
+    /// Runs at most.
+    let count: Int?
+    /// Asked when a run has succeeded.
+    let isDone: @Sendable (AnyOperation) async throws -> Bool
+}

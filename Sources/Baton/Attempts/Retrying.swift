@@ -1,0 +1,122 @@
+/// One run of an operation's body.
+public struct OperationAttempt: Sendable {
+    /// Which one, from 1.
+    public let number: Int
+    /// Why it has failed; nil while it runs, and if it has succeeded.
+    public let error: OperationError?
+    /// How long the operation waits before the next one; nil if there is none.
+    public let delay: Duration?
+}
+
+extension AnyOperation {
+    /// Runs the body again when it has failed, up to `attempts` times in all.
+    ///
+    /// ```swift
+    /// download.retry(.exponential(from: .milliseconds(100)).jittered(), attempts: 5) { error in
+    ///     error.underlyingError is ConnectionLost
+    /// }
+    /// ```
+    ///
+    /// It stays the same operation, with the same inputs: dependents and handlers see the final outcome only, which is that of
+    /// the last attempt. Between two attempts it holds no slot and no exclusion; it takes exclusions anew, at the end of the
+    /// line, and goes ahead of operations of its priority that have not begun, also while the queue is suspended. Conditions are not
+    /// evaluated again. Nothing is retried after a cancel; one that comes during the delay ends the operation at once. What keeps the
+    /// body from running at all (dependencies, conditions) is no attempt.
+    ///
+    /// What the body runs with ``OperationContext/run(_:)`` it has to make anew each time: an operation runs once. For the
+    /// same reason a ``GroupOperation`` cannot be retried: that is ``Misuse``. So are fewer attempts than 1, which count as 1, and a
+    /// negative duration, which counts as zero. Called again, or together with ``retryOnFailure(file:line:_:)``, the last call
+    /// counts. After the add this is ``Misuse`` and changes nothing.
+    ///
+    /// - Parameters:
+    ///   - backoff: How long to wait before the next attempt.
+    ///   - attempts: How often the body may run, the first time included.
+    ///   - deadline: How long all attempts and delays may take together, from the start of the first attempt. An attempt that
+    ///     runs then is cancelled as by ``timeout(_:file:line:)``, and is the last one; one that could only start later is not
+    ///     made, and the operation ends with the error of the last.
+    ///   - isRetryable: Whether this error is worth another attempt. Called on a task of the queue that is not cancelled, while
+    ///     the operation still has its slot. What it throws becomes the operation's error.
+    @discardableResult
+    public final func retry(
+        _ backoff: Backoff, attempts: Int, deadline: Duration? = nil, file: StaticString = #fileID, line: UInt = #line,
+        if isRetryable: @escaping @Sendable (_ error: OperationError) async throws -> Bool
+    ) -> Self {
+        retry(backoff, attempts, deadline, CallSite(file: file, line: line)) { _, error in try await isRetryable(error)
+        }
+        return self
+    }
+
+    /// Runs the body again whenever it has failed, up to `attempts` times in all.
+    ///
+    /// See ``retry(_:attempts:deadline:file:line:if:)``; here every error is worth another attempt.
+    @discardableResult
+    public final func retry(
+        _ backoff: Backoff, attempts: Int, deadline: Duration? = nil, file: StaticString = #fileID, line: UInt = #line
+    ) -> Self {
+        retry(backoff, attempts, deadline, CallSite(file: file, line: line), if: nil)
+        return self
+    }
+
+    /// Runs the body again when it has failed, as long as `decide` says so.
+    ///
+    /// There is no delay; `decide` may take its time. Otherwise it is as
+    /// ``retry(_:attempts:deadline:file:line:if:)`` says.
+    ///
+    /// - Parameter decide: Called with the number of failures before this one, 0 for the first, and with its error.
+    @discardableResult
+    public final func retryOnFailure(
+        file: StaticString = #fileID, line: UInt = #line,
+        _ decide: @escaping @Sendable (_ failures: Int, _ error: OperationError) async throws -> Bool
+    ) -> Self {
+        retry(.immediately, .max, nil, CallSite(file: file, line: line), if: decide)
+        return self
+    }
+
+    /// The runs of the body, in order: those that have failed and were followed by another, and the one that runs or was the last.
+    ///
+    /// Of a repeating operation, those since it has repeated last. None, if the body has not run.
+    public final var attempts: [OperationAttempt] {
+        let (failures, number, hasEnded) = life.withLock { life in
+            let timing = life.details?.timing
+            let last = life.hasBegun && timing?.isPaused != true ? Int(timing?.attempt ?? 1) : 0
+            return (timing?.rare?.failures ?? [], last, life.phase == .finished)
+        }
+        if number <= failures.count { return failures }
+        return failures + [OperationAttempt(number: number, error: hasEnded ? failure : nil, delay: nil)]
+    }
+
+    private final func retry(
+        _ backoff: Backoff, _ attempts: Int, _ deadline: Duration?, _ place: CallSite, if mayRetry: RetryPredicate?
+    ) {
+        if refusesToRunAgain(place) { return }
+        if attempts < 1 { report(Misuse(.invalidAttempts(attempts), operation: reference, callSite: place)) }
+        if backoff.isNegative {
+            report(Misuse(.negativeDuration("a backoff"), operation: reference, callSite: place))
+        }
+        let deadline = deadline.map { checked($0, "a deadline", place) }
+        // Released after unlocking, like what it captures.
+        var former: RetryPredicate?
+        change("a retry", place) { life in
+            let timing = life.madeDetails().madeTiming()
+            timing.backoff = backoff
+            timing.maxAttempts = Int32(clamping: max(1, attempts))
+            former = timing.rare?.mayRetry
+            if mayRetry != nil || deadline != nil || timing.rare != nil {
+                timing.madeRare().mayRetry = mayRetry
+                timing.madeRare().deadline = deadline
+            }
+        }
+        withExtendedLifetime(former) {}
+    }
+
+    final func refusesToRunAgain(_ place: CallSite) -> Bool {
+        guard self is GroupOperation else { return false }
+        report(Misuse(.groupRunsOnce, operation: reference, callSite: place))
+        return true
+    }
+}
+
+extension AnyOperation {
+    /// Which run of the body this is, from 1.
+    final var currentAttempt: Int { life.withLock { max(1, Int($0.details?.timing?.attempt ?? 1)) } }
+}

@@ -1,0 +1,180 @@
+/// The body of an operation that has time limits or runs again, on the task of its lane.
+extension QueueCore {
+    /// Runs it once. Nil: its outcome is there. Else it runs again later, and the lane goes on with this.
+    nonisolated(nonsending) func runAttempt(of operation: AnyOperation, _ timing: Timing) async -> Scheduler.Turn? {
+        let ticket = startTiming(operation, timing)
+        await run(timing.runsAgain ? operation.body! : operation.body.take()!, of: operation)
+        if let ticket { sleeper.remove(ticket) }
+        if !timing.runsAgain { return nil }
+        guard let next = await nextRun(of: operation) else { return nil }
+        return goAgain(operation, next)
+    }
+
+    /// Takes the time, if somebody wants to know it. Returns the alarm that ends the attempt.
+    private func startTiming(_ operation: AnyOperation, _ timing: Timing) -> Sleeper.Ticket? {
+        if timing.limit == nil, timing.rare == nil { return nil }
+        let now = sleeper.now
+        var limit = timing.limit.map { (whole: $0, end: now + $0, isLast: false) }
+        if timing.rare != nil, let (deadline, end) = startRareTiming(operation, now), end < limit?.end ?? .maximum {
+            limit = (deadline, end, isLast: true)
+        }
+        guard let limit else { return nil }
+        let alarm = Alarm.attemptLimit(
+            .passUnretained(operation), attempt: timing.attempt, after: limit.whole, isLast: limit.isLast)
+        return sleeper.add(alarm, at: limit.end)
+    }
+
+    /// Returns the deadline of all attempts, with the time at which it comes.
+    private func startRareTiming(_ operation: AnyOperation, _ now: Duration) -> (Duration, end: Duration)? {
+        let (alarms, chainStarts, deadline) = operation.life.withLock { life in
+            let timing = life.details?.timing
+            let chainStarts = timing?.rare?.chainStarts ?? []
+            timing?.rare?.chainStarts = []
+            return (timing?.takeAlarms(), chainStarts, timing?.rare?.noteStart(at: now))
+        }
+        alarms?.takeOut(of: operation, from: self)
+        for chain in chainStarts { chain.note(time) }
+        return deadline
+    }
+
+    // MARK: After an attempt
+
+    /// What the user's closures are asked must not notice that a time limit has cancelled the attempt's task.
+    private nonisolated(nonsending) func nextRun(of operation: AnyOperation) async -> NextRun? {
+        let (isCancelled, isCut) = operation.life.withLock { ($0.isCancelled, $0.details?.timing?.isCut ?? false) }
+        if isCancelled { return nil }
+        if !isCut { return await operation.nextRun(now: { sleeper.now }) }
+        let next = LockedState<NextRun?>(nil)
+        await spawner.spawn {
+            await OwnTask.run(of: self) { task in
+                task.running = operation
+                let decided = await operation.nextRun(now: { self.sleeper.now })
+                task.running = nil
+                next.withLock { $0 = decided }
+            }
+        }.value
+        return next.withLock { $0 }
+    }
+
+    /// Nil: it has been cancelled, and has an outcome.
+    private func goAgain(_ operation: AnyOperation, _ next: NextRun) -> Scheduler.Turn? {
+        // First: a queue that is released while suspended ends what has not begun.
+        change { _ in operation.goesFirst = true }
+        guard let end = operation.endAttempt(next) else { return nil }
+        for group in end.groups { group.parentEnded() }
+        if end.holdsNames { Claims.giveBack(by: operation) }
+        let isListed = next.delay <= .zero && operation.life.withLock { $0.endPause() }
+        if !isListed { pause(.passUnretained(operation), for: next.delay) }
+        let (turn, isGone) = change { state in
+            // It may have been cancelled in between; in an empty queue nobody would let it go.
+            let isGone = isListed && state.roster.count == 0
+            if isListed, !isGone { state.scheduler.append(.passUnretained(operation)) }
+            return (state.turn(after: end), isGone)
+        }
+        if isGone { Unmanaged.passUnretained(operation).release() }
+        return turn
+    }
+}
+
+extension QueueCore.State {
+    fileprivate mutating func turn(after end: Lifecycle.AttemptEnd) -> Scheduler.Turn {
+        if !end.holdsSlot {
+            scheduler.endedWithoutSlot()
+            return .end
+        }
+        // The task of the lane is cancelled.
+        if end.wasCut {
+            scheduler.returnSlot()
+            return .end
+        }
+        return scheduler.nextTurn()
+    }
+}
+
+/// A run that follows another one.
+struct NextRun: Sendable {
+    let delay: Duration
+    /// Of the attempt before; nil if that has succeeded, and the operation repeats.
+    let error: OperationError?
+}
+
+extension AnyOperation {
+    /// After a run of the body, with its outcome in place. Nil: that stands, or what a closure has thrown.
+    fileprivate nonisolated(nonsending) final func nextRun(now: () -> Duration) async -> NextRun? {
+        guard let timing = life.withLock({ $0.details?.timing }) else { return nil }
+        do {
+            if let failure { return try await nextAttempt(after: failure, timing, now) }
+            return try await nextRepetition(timing, now)
+        } catch {
+            setFailure(error as? OperationError ?? .failed(error))
+            return nil
+        }
+    }
+
+    private nonisolated(nonsending) final func nextAttempt(
+        after error: OperationError, _ timing: Timing, _ now: () -> Duration
+    ) async throws -> NextRun? {
+        guard let backoff = timing.backoff, timing.hasAttemptsLeft else { return nil }
+        let failures = Int(timing.attempt)
+        if let mayRetry = timing.rare?.mayRetry, !(try await mayRetry(failures - 1, error)) { return nil }
+        let delay = backoff.delay(after: failures, error: error)
+        if let deadline = timing.rare?.deadlineEnd, now() + delay >= deadline { return nil }
+        return NextRun(delay: delay, error: error)
+    }
+
+    private nonisolated(nonsending) final func nextRepetition(
+        _ timing: Timing, _ now: () -> Duration
+    ) async throws -> NextRun? {
+        guard let rare = timing.rare, let repetition = rare.repetition else { return nil }
+        if let count = repetition.count, rare.repetitions + 1 >= count { return nil }
+        if try await repetition.isDone(self) { return nil }
+        return NextRun(delay: rare.lastStart + repetition.interval - now(), error: nil)
+    }
+
+    /// It waits for its next run, and has no outcome meanwhile.
+    fileprivate final func endAttempt(_ next: NextRun) -> Lifecycle.AttemptEnd? {
+        // What was the outcome is the user's, and released after unlocking.
+        var formerOutcome: any Sendable = ()
+        let end = life.withLock { life -> Lifecycle.AttemptEnd? in
+            guard let end = life.endAttempt() else { return nil }
+            life.details?.timing?.noteEnd(followedBy: next)
+            swap(&formerOutcome, &outcome)
+            hasFailed = false
+            return end
+        }
+        withExtendedLifetime(formerOutcome) {}
+        // An attempt that has failed before the cancel is not its outcome: there would have been another.
+        if end == nil, let failure { bodyFailed(failure) }
+        return end
+    }
+}
+
+extension Timing {
+    fileprivate func noteEnd(followedBy next: NextRun) {
+        if let error = next.error {
+            madeRare().failures.append(OperationAttempt(number: Int(attempt), error: error, delay: next.delay))
+        } else {
+            attempt = 0
+            rare?.failures = []
+            rare?.firstStart = nil
+            rare?.repetitions += 1
+        }
+    }
+}
+
+extension RareTiming {
+    /// Returns the deadline of all attempts.
+    fileprivate func noteStart(at now: Duration) -> (Duration, end: Duration)? {
+        if firstStart == nil { firstStart = now }
+        lastStart = now
+        return deadline.flatMap { deadline in deadlineEnd.map { (deadline, $0) } }
+    }
+
+    fileprivate var deadlineEnd: Duration? {
+        deadline.flatMap { deadline in firstStart.map { $0 + deadline } }
+    }
+}
+
+extension Duration {
+    fileprivate static let maximum = Duration(attoseconds: .max)
+}

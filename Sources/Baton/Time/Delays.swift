@@ -1,0 +1,155 @@
+extension AsyncOperation where Output == Void {
+    /// An operation that finishes when `duration` has passed since its dependencies have.
+    ///
+    /// It holds no slot of its queue meanwhile, but it needs one to begin. The time is that of the queue's clock. A negative
+    /// duration is ``Misuse`` and counts as zero.
+    public static func delay(
+        _ duration: Duration, file: StaticString = #fileID, line: UInt = #line
+    ) -> AsyncOperation<Void> {
+        let operation = AsyncOperation("delay") {}
+        operation.delay(by: .for(operation.checked(duration, "a delay", CallSite(file: file, line: line))))
+        return operation
+    }
+}
+
+extension AsyncOperation {
+    /// A new operation with this one's output, when `duration` has passed since this one has finished.
+    ///
+    /// It waits as ``delay(_:file:line:)-(Duration,_,_)`` does. If this one has no output, it does not wait.
+    public final func delay(
+        _ duration: Duration, file: StaticString = #fileID, line: UInt = #line
+    ) -> AsyncOperation<Output> {
+        let operation = AsyncOperation<Output>(self, as: "delay")
+        operation.delay(by: .for(operation.checked(duration, "a delay", CallSite(file: file, line: line))))
+        return operation
+    }
+
+    /// A new operation with this one's output, when at least `duration` has passed since the first of its chain has started.
+    ///
+    /// After 2 s of work, one of 5 s waits for 3 s; after 6 s it does not wait. The chain is this operation with everything that it
+    /// needs at the time of this call, directly or not. What of it has started before the call counts as if it started
+    /// with it.
+    public final func delay(
+        untilAtLeast duration: Duration, file: StaticString = #fileID, line: UInt = #line
+    ) -> AsyncOperation<Output> {
+        let operation = AsyncOperation<Output>(self, as: "delay")
+        operation.delay(
+            by: .sinceStart(
+                of: ChainStart(of: self), operation.checked(duration, "a delay", CallSite(file: file, line: line))))
+        return operation
+    }
+
+    /// Passes on what `source` returns.
+    private convenience init(_ source: AsyncOperation<Output>, as name: String) {
+        self.init(source) { $0 }
+        self.name = name
+    }
+}
+
+/// How long an operation waits when everything that it depends on has finished.
+enum Delay {
+    case `for`(Duration)
+    case sinceStart(of: ChainStart, Duration)
+
+    /// What is left of it. To be asked outside every lock.
+    var rest: Duration {
+        switch self {
+        case .for(let duration): duration
+        case .sinceStart(let chain, let duration): duration - chain.elapsed
+        }
+    }
+}
+
+/// When the first of several operations has started, on the clock of its queue.
+final class ChainStart: Sendable {
+    private struct Start {
+        let time: TimeSource
+        let instant: Duration
+    }
+
+    private let start = LockedState<Start?>(nil)
+
+    init(of last: AnyOperation) {
+        var seen: Set<ObjectIdentifier> = [ObjectIdentifier(last)]
+        var left = [last]
+        while let operation = left.popLast() {
+            if operation.tellsStart(to: self) { note(TimeSource(ContinuousClock())) }
+            for source in operation.dependencies where seen.insert(ObjectIdentifier(source)).inserted {
+                left.append(source)
+            }
+        }
+    }
+
+    /// The first one counts.
+    func note(_ time: TimeSource) {
+        let start = Start(time: time, instant: time.now)
+        self.start.withLock { first in
+            if first == nil { first = start }
+        }
+    }
+
+    /// Zero if none has started.
+    var elapsed: Duration {
+        guard let start = start.withLock({ $0 }) else { return .zero }
+        return start.time.now - start.instant
+    }
+}
+
+// MARK: - Pauses
+
+extension AnyOperation {
+    fileprivate final func delay(by delay: Delay) {
+        life.withLock { life in
+            let details = life.madeDetails()
+            details.madeTiming().madeRare().delay = delay
+            details.rules.delay()
+        }
+    }
+
+    /// True: it has started before.
+    fileprivate final func tellsStart(to chain: ChainStart) -> Bool {
+        life.withLock { life in
+            if life.hasBegun || life.phase == .finished { return true }
+            life.madeDetails().madeTiming().madeRare().chainStarts.append(chain)
+            return false
+        }
+    }
+
+    /// The alarm had the reference that is the queue's.
+    static func pauseEnded(of operation: Unmanaged<AnyOperation>) {
+        let core = operation._withUnsafeGuaranteedRef { operation in
+            operation.life.withLock { $0.endPause() ? operation.core : nil }
+        }
+        // Else its end came first.
+        if let core { core.listPaused(operation) } else { operation.release() }
+    }
+}
+
+extension QueueCore {
+    /// It waits, on no task and in no list, with the reference that is the queue's.
+    func pause(_ operation: Unmanaged<AnyOperation>, for duration: Duration) {
+        if duration <= .zero { return AnyOperation.pauseEnded(of: operation) }
+        let end = sleeper.now + duration
+        // The alarm may ring before its ticket is known here.
+        let retained = operation.takeUnretainedValue()
+        let ticket = sleeper.add(.pauseEnd(operation), at: end)
+        let hasEnded = retained.life.withLock { life in
+            guard life.phase == .added, let timing = life.details?.timing, timing.isPaused else { return true }
+            let rare = timing.madeRare()
+            rare.pauseTicket = ticket
+            rare.pauseEnd = end
+            return false
+        }
+        if hasEnded, sleeper.remove(ticket) != nil { operation.release() }
+    }
+
+    fileprivate func listPaused(_ operation: Unmanaged<AnyOperation>) {
+        let isListed = change { state in
+            if state.roster.count == 0 { return false }
+            state.scheduler.append(operation)
+            return true
+        }
+        // It has ended in between, and nobody else would let it go.
+        if !isListed { operation.release() }
+    }
+}

@@ -1,0 +1,113 @@
+import Synchronization
+
+/// Wakes operations when their time has come: one task that sleeps until the earliest deadline, however many there are.
+///
+/// A queue has its own, but for those with the continuous clock and the global executor, which share one. When a deadline is
+/// taken out the task sleeps on: deadlines are mostly taken out in time, and the next one mostly comes later.
+final class Sleeper: Sendable {
+    typealias Ticket = Deadlines<Alarm>.Ticket
+
+    fileprivate struct State {
+        var deadlines = Deadlines<Alarm>()
+        /// When the task wakes. Nil: there is none.
+        var wakeTime: Duration?
+        /// Of the task that sleeps. One with an older number has been replaced.
+        var number: UInt64 = 0
+        var task: Task<Void, Never>?
+    }
+
+    static let shared = Sleeper(TimeSource(ContinuousClock()), .anywhere)
+
+    /// Clocks are known to miscount in nanoseconds when they are told to sleep for centuries.
+    private static let longestSleep = Duration.seconds(24 * 60 * 60)
+
+    private let time: TimeSource
+    private let spawner: Spawner
+    private let state = LockedState(State())
+
+    init(_ time: TimeSource, _ spawner: Spawner) {
+        self.time = time
+        self.spawner = spawner
+    }
+
+    /// On the clock of its deadlines. To be asked outside every lock.
+    var now: Duration { time.now }
+
+    func add(_ alarm: Alarm, at deadline: Duration) -> Ticket {
+        let (ticket, replacement) = state.withLock { state -> (Ticket, Replacement?) in
+            let ticket = state.deadlines.add(alarm, at: deadline)
+            if let wakeTime = state.wakeTime, wakeTime <= deadline { return (ticket, nil) }
+            return (ticket, state.replaceTask(wakingAt: deadline))
+        }
+        if let replacement { start(replacement) }
+        return ticket
+    }
+
+    /// Nil: its time has come, or it was taken out before. The caller has to see to what it kept alive.
+    @discardableResult
+    func remove(_ ticket: Ticket) -> Alarm? { state.withLock { $0.deadlines.remove(ticket) } }
+
+    /// Its queue has gone, and with it every operation that could have a deadline.
+    func stop() {
+        let task = state.withLock { state in
+            state.number += 1
+            return state.task.take()
+        }
+        task?.cancel()
+    }
+
+    /// For tests.
+    var count: Int { state.withLock { $0.deadlines.count } }
+
+    // MARK: The task
+
+    fileprivate struct Replacement {
+        let number: UInt64
+        let former: Task<Void, Never>?
+    }
+
+    private func start(_ replacement: Replacement) {
+        replacement.former?.cancel()
+        let task = spawner.spawn { await self.sleep(as: replacement.number) }
+        let isCurrent = state.withLock { state in
+            if state.number == replacement.number, state.wakeTime != nil { state.task = task }
+            return state.number == replacement.number
+        }
+        if !isCurrent { task.cancel() }
+    }
+
+    private func sleep(as number: UInt64) async {
+        while let wakeTime = state.withLock({ $0.number == number ? $0.wakeTime : nil }) {
+            try? await time.sleep(until: min(wakeTime, now + Self.longestSleep))
+            let now = now
+            let (due, successor) = state.withLock { $0.wake(at: now, as: number) }
+            if due.isEmpty { continue }
+            // First: to ring may run handlers of a cancel, which take their time.
+            if let successor { start(successor) }
+            for alarm in due { alarm.ring() }
+            return
+        }
+    }
+}
+
+extension Sleeper.State {
+    fileprivate mutating func replaceTask(wakingAt time: Duration) -> Sleeper.Replacement {
+        wakeTime = time
+        number += 1
+        return Sleeper.Replacement(number: number, former: task.take())
+    }
+
+    /// What is due rings, and if there is more another task sleeps until then. Nothing is due: the same task goes on, until
+    /// what is now the earliest.
+    fileprivate mutating func wake(at now: Duration, as number: UInt64) -> ([DueAlarm], Sleeper.Replacement?) {
+        if self.number != number { return ([], nil) }
+        let due = deadlines.takeDue(at: now).map { DueAlarm($0) }
+        wakeTime = deadlines.next
+        if due.isEmpty {
+            if wakeTime == nil { task = nil }
+            return ([], nil)
+        }
+        task = nil
+        return (due, wakeTime.map { replaceTask(wakingAt: $0) })
+    }
+}

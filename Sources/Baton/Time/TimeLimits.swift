@@ -1,0 +1,94 @@
+extension AnyOperation {
+    /// Cancels the body when it takes longer than `limit`. Each attempt of a ``retry(_:attempts:deadline:file:line:if:)`` has that long.
+    ///
+    /// This is a cancel with ``CancellationReason/timeout(_:)`` as its reason: `Task.isCancelled` becomes true in the body, and the
+    /// outcome comes when the body has returned. If it throws then, the error is ``OperationError/timedOut(after:)``; if it returns
+    /// a value all the same, that is the outcome. An attempt that was cancelled like this counts as a failed one, and may be
+    /// followed by another; ``didCancel(_:)`` handlers are called if none follows.
+    ///
+    /// The time is that of the queue's clock. It runs while the body does, also while that waits for children; conditions and
+    /// exclusions come before. Called again, the last limit counts. A negative limit is ``Misuse``, and counts as zero. After
+    /// the add this is ``Misuse`` and changes nothing.
+    @discardableResult
+    public final func timeout(_ limit: Duration, file: StaticString = #fileID, line: UInt = #line) -> Self {
+        let limit = checked(limit, "a timeout", CallSite(file: file, line: line))
+        change("a timeout", CallSite(file: file, line: line)) { $0.madeDetails().madeTiming().limit = limit }
+        return self
+    }
+
+    /// Ends the operation with ``OperationError/timedOut(after:)`` if its body has not started `limit` after the add.
+    ///
+    /// It does not matter what it waits for: dependencies, a suspended queue, a slot, conditions, exclusions. Conditions that
+    /// are being evaluated are cancelled, and the outcome comes when they have returned. See ``timeout(_:file:line:)``.
+    @discardableResult
+    public final func timeout(waiting limit: Duration, file: StaticString = #fileID, line: UInt = #line) -> Self {
+        let limit = checked(limit, "a timeout", CallSite(file: file, line: line))
+        change("a timeout", CallSite(file: file, line: line)) {
+            $0.madeDetails().madeTiming().madeRare().waitingLimit = limit
+        }
+        return self
+    }
+
+    /// A negative duration is reported and counts as zero.
+    final func checked(_ duration: Duration, _ what: String, _ place: CallSite) -> Duration {
+        if duration >= .zero { return duration }
+        report(Misuse(.negativeDuration(what), operation: reference, callSite: place))
+        return .zero
+    }
+}
+
+// MARK: - When the time has come
+
+extension AnyOperation {
+    final func attemptLimitCame(of attempt: Int32, after limit: Duration, isLast: Bool) {
+        cancelAttempt { life in life.cutAttempt(attempt, after: limit, isLast: isLast) }
+    }
+
+    final func waitingLimitCame() {
+        let limit = life.withLock { $0.details?.timing?.rare?.waitingLimit }
+        if let limit { cancel(reason: .timeout(limit)) { !$0.hasBegun } }
+    }
+}
+
+extension QueueCore {
+    /// When the operation is claimed, before anybody can reach it through the queue.
+    func limitWaiting(of operation: AnyOperation) {
+        let limit = operation.life.withLock { $0.details?.timing?.rare?.waitingLimit }
+        guard let limit else { return }
+        let ticket = sleeper.add(.waitingLimit(.passUnretained(operation)), at: sleeper.now + limit)
+        let isTooLate = operation.life.withLock { life in
+            if life.phase == .added { life.details?.timing?.rare?.waitingTicket = ticket }
+            return life.phase != .added
+        }
+        // It was cancelled in between.
+        if isTooLate { sleeper.remove(ticket) }
+    }
+}
+
+/// The alarms of an operation that does not need them any more, to be taken out after unlocking.
+struct Alarms {
+    fileprivate var waiting: Sleeper.Ticket?
+    fileprivate var pause: Sleeper.Ticket?
+
+    /// Of one that has ended. If it was in a pause, whoever takes out that alarm lets go of the queue's reference.
+    func takeOut(of operation: AnyOperation, from core: QueueCore?) {
+        guard let core else { return }
+        if let waiting { core.sleeper.remove(waiting) }
+        if let pause, core.sleeper.remove(pause) != nil { Unmanaged.passUnretained(operation).release() }
+    }
+}
+
+extension Timing {
+    /// At the finish, for the caller to release after unlocking.
+    func takeWhatEnds() -> (alarms: Alarms?, closures: Any)? {
+        let backoff = backoff.take()
+        if backoff == nil, rare == nil { return nil }
+        return (takeAlarms(), (backoff, rare?.takeClosures()))
+    }
+
+    func takeAlarms() -> Alarms? {
+        guard let rare, rare.waitingTicket != nil || rare.pauseTicket != nil else { return nil }
+        return Alarms(waiting: rare.waitingTicket.take(), pause: rare.pauseTicket.take())
+    }
+
+}

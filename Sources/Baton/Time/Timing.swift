@@ -1,0 +1,77 @@
+/// Time limits, delays and further attempts of an operation, and how far it is with them. Made when first needed; part of
+/// ``Details``, and so guarded by the operation's lock.
+///
+/// Small, with what is rarer still in an object of its own, for the reason given there.
+final class Timing {
+    // Rules. Frozen by the add, and read without the lock from then on.
+    /// Nil: what fails is not tried again.
+    @exclusivity(unchecked) var backoff: Backoff?
+    /// Of each attempt.
+    @exclusivity(unchecked) var limit: Duration?
+    /// At most.
+    @exclusivity(unchecked) var maxAttempts: Int32 = 1
+
+    // How far it is.
+    /// The one that runs, or else the last one; 0 before the first.
+    @exclusivity(unchecked) var attempt: Int32 = 0
+    /// A time limit has cancelled the attempt that runs.
+    @exclusivity(unchecked) var isCut = false
+    /// It is in no list and on no task, and waits for its time.
+    @exclusivity(unchecked) var isPaused = false
+    @exclusivity(unchecked) private(set) var rare: RareTiming?
+
+    func madeRare() -> RareTiming {
+        if let rare { return rare }
+        let made = RareTiming()
+        rare = made
+        return made
+    }
+
+    var runsAgain: Bool { backoff != nil || rare?.repetition != nil }
+
+    var hasAttemptsLeft: Bool { backoff != nil && attempt < maxAttempts }
+
+    /// Something of it is asked or told around the body.
+    var surroundsBody: Bool {
+        limit != nil || runsAgain || rare.map { $0.waitingTicket != nil || !$0.chainStarts.isEmpty } ?? false
+    }
+
+    func pauseEnds() {
+        isPaused = false
+        rare?.pauseTicket = nil
+        rare?.pauseEnd = nil
+    }
+
+    /// Why the attempt was cancelled, if a limit of its own did it.
+    var cutReason: CancellationReason? { isCut ? limit.map { .timeout($0) } : nil }
+}
+
+/// Part of ``Timing``.
+final class RareTiming {
+    // Rules, frozen by the add.
+    var mayRetry: RetryPredicate?
+    /// Of all attempts together, from the start of the first.
+    var deadline: Duration?
+    var waitingLimit: Duration?
+    var delay: Delay?
+    var repetition: Repetition?
+
+    // How far it is. Times are those of the queue's sleeper.
+    /// When the first attempt started, of those that count.
+    var firstStart: Duration?
+    /// When the body started last.
+    var lastStart = Duration.zero
+    var repetitions = 0
+    /// The attempts that were followed by another.
+    var failures: [OperationAttempt] = []
+    var waitingTicket: Sleeper.Ticket?
+    /// Of its pause. Nil also while somebody is about to put it here.
+    var pauseTicket: Sleeper.Ticket?
+    var pauseEnd: Duration?
+    var chainStarts: [ChainStart] = []
+
+    func takeClosures() -> (RetryPredicate?, Repetition?) { (mayRetry.take(), repetition.take()) }
+}
+
+/// Asked with the number of failures before this one, and with its error.
+typealias RetryPredicate = @Sendable (Int, OperationError) async throws -> Bool

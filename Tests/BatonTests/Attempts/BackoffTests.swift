@@ -1,0 +1,82 @@
+import Testing
+
+@testable import Baton
+
+struct BackoffTests {
+    private let error = OperationError.failed(Oops())
+
+    private func delays(_ backoff: Backoff, _ count: Int = 4) -> [Duration] {
+        (1...count).map { backoff.delay(after: $0, error: error) }
+    }
+
+    @Test func growthIsAsNamed() {
+        #expect(delays(.immediately) == [.zero, .zero, .zero, .zero])
+        #expect(delays(.constant(.seconds(2))) == Array(repeating: .seconds(2), count: 4))
+        #expect(delays(.linear(from: .seconds(1))) == [.seconds(1), .seconds(2), .seconds(3), .seconds(4)])
+        #expect(
+            delays(.linear(from: .seconds(1), by: .seconds(5))) == [
+                .seconds(1), .seconds(6), .seconds(11), .seconds(16),
+            ])
+        #expect(delays(.exponential(from: .seconds(1))) == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
+        #expect(
+            delays(.exponential(from: .seconds(1), factor: 10)) == [
+                .seconds(1), .seconds(10), .seconds(100), .seconds(1000),
+            ])
+    }
+
+    @Test func aCapIsTheLongest() {
+        #expect(
+            delays(.exponential(from: .seconds(1)).capped(at: .seconds(3))) == [
+                .seconds(1), .seconds(2), .seconds(3), .seconds(3),
+            ])
+    }
+
+    @Test func fullJitterIsDrawnFromTheWholeDelay() {
+        let backoff = Backoff.exponential(from: .seconds(2)).jittered { range in
+            #expect(range.lowerBound == 0)
+            return range.upperBound / 2
+        }
+        #expect(delays(backoff) == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
+        let random = Backoff.constant(.seconds(1)).jittered()
+        for delay in delays(random, 1000) { #expect(delay >= .zero && delay <= .seconds(1)) }
+        #expect(Set(delays(random, 1000)).count > 900)
+    }
+
+    @Test func aGeneratorThatIsOutOfItsRangeDoesNoHarm() {
+        #expect(delays(.constant(.seconds(1)).jittered { _ in 99 }, 1) == [.seconds(1)])
+        #expect(delays(.constant(.seconds(1)).jittered { _ in -99 }, 1) == [.zero])
+        #expect(delays(.constant(.seconds(1)).jittered { _ in .nan }, 1) == [.seconds(1)])
+        #expect(delays(.constant(.seconds(1)).jittered { _ in .infinity }, 1) == [.seconds(1)])
+    }
+
+    @Test func whatTheErrorSaysIsHonoured() {
+        let backoff = Backoff.constant(.seconds(1)).capped(at: .seconds(2)).honoring { error in
+            error.underlyingError is Oops ? .seconds(30) : nil
+        }
+        #expect(backoff.delay(after: 1, error: error) == .seconds(30))
+        #expect(backoff.delay(after: 1, error: .callbackDropped) == .seconds(1))
+        #expect(Backoff.immediately.honoring { _ in .seconds(-5) }.delay(after: 1, error: error) == .zero)
+    }
+
+    @Test func nothingOverflows() {
+        let year = Duration.seconds(365 * 24 * 60 * 60)
+        #expect(Backoff.exponential(from: .seconds(1)).delay(after: .max, error: error) == year)
+        #expect(Backoff.linear(from: .seconds(Int64.max)).delay(after: .max, error: error) == year)
+        #expect(Backoff.exponential(from: .seconds(1), factor: .infinity).delay(after: 2, error: error) == year)
+        #expect(Backoff.exponential(from: .seconds(1), factor: .nan).delay(after: 9, error: error) == .seconds(1))
+        #expect(Backoff.exponential(from: .seconds(1), factor: 0.1).delay(after: 9, error: error) == .seconds(1))
+        #expect(Backoff.exponential(from: .zero).delay(after: .max, error: error) == .zero)
+        #expect(Backoff.constant(.seconds(1)).delay(after: 0, error: error) == .seconds(1))
+    }
+
+    @Test func negativeOnesCountAsZero() {
+        for backoff in [
+            Backoff.constant(.seconds(-1)), .linear(from: .zero, by: .seconds(-1)), .exponential(from: .seconds(-1)),
+            .constant(.seconds(1)).capped(at: .seconds(-1)),
+        ] {
+            #expect(backoff.isNegative)
+            #expect(backoff.delay(after: 3, error: error) == .zero)
+        }
+        #expect(!Backoff.linear(from: .seconds(1)).isNegative)
+    }
+}

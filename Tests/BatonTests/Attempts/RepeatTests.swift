@@ -1,0 +1,149 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(5))) struct RepeatTests {
+    @Test func itRunsSoManyTimesAtThisInterval() {
+        let stage = Stage()
+        let runs = Tally()
+        let operation = AsyncOperation("tick") { () -> Int in
+            runs.add()
+            return runs.count
+        }
+        .repeating(every: .seconds(2), count: 3)
+        stage.run(operation)
+        #expect(runs.count == 1)
+        stage.advance(by: .seconds(1))
+        #expect(runs.count == 1)
+        stage.advance(by: .seconds(1))
+        #expect(runs.count == 2)
+        stage.advance(by: .seconds(2))
+        #expect(try! operation.result!.get() == 3)
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func theIntervalIsFromStartToStart() {
+        let stage = Stage()
+        let operation = AsyncOperation("tick") {
+            stage.log("\(stage.clock.now)")
+            try await stage.clock.sleep(for: .seconds(1))
+        }
+        .repeating(every: .seconds(2), count: 3)
+        stage.run(operation)
+        for _ in 0..<6 { stage.advance(by: .seconds(1)) }
+        #expect(stage.ran == ["0.0 seconds", "2.0 seconds", "4.0 seconds"])
+    }
+
+    @Test func aLongerRunIsFollowedAtOnce() {
+        let stage = Stage()
+        let operation = AsyncOperation("tick") {
+            stage.log("\(stage.clock.now)")
+            try await stage.clock.sleep(for: .seconds(5))
+        }
+        .repeating(every: .seconds(2), count: 2)
+        stage.run(operation)
+        stage.advance(by: .seconds(5))
+        #expect(stage.ran == ["0.0 seconds", "5.0 seconds"])
+        stage.advance(by: .seconds(5))
+        #expect(operation.ending == "success")
+    }
+
+    @Test func itEndsWhenAnOutputIsTheLast() {
+        let stage = Stage()
+        let runs = Tally()
+        let operation = AsyncOperation("poll") { () -> Int in
+            runs.add()
+            return runs.count
+        }
+        .repeating(every: .seconds(1)) { $0 == 3 }
+        stage.run(operation)
+        for _ in 0..<9 { stage.advance(by: .seconds(1)) }
+        #expect(try! operation.result!.get() == 3)
+    }
+
+    @Test func whatTheQuestionThrowsBecomesTheError() {
+        let stage = Stage()
+        let operation = stage.noting("poll").repeating(every: .seconds(1)) { throw Oops(text: "question") }
+        stage.run(operation)
+        #expect(operation.ending == "failed: question")
+        #expect(stage.ran == ["poll"])
+    }
+
+    @Test func aFailureEndsIt() {
+        let stage = Stage()
+        let runs = Tally()
+        let operation = AsyncOperation<Void>("tick") {
+            runs.add()
+            if runs.count == 2 { throw Oops() }
+        }
+        .repeating(every: .seconds(1))
+        stage.run(operation)
+        stage.advance(by: .seconds(1))
+        #expect(operation.ending == "failed: oops")
+    }
+
+    @Test func eachRepetitionHasItsOwnAttempts() {
+        let stage = Stage()
+        let operation = AsyncOperation("tick") { context in
+            stage.log("attempt \(context.attempt)")
+            if context.attempt == 1 { throw Oops() }
+        }
+        .retry(.immediately, attempts: 2).repeating(every: .seconds(1), count: 2)
+        stage.run(operation)
+        stage.advance(by: .seconds(1))
+        #expect(stage.ran == ["attempt 1", "attempt 2", "attempt 1", "attempt 2"])
+        #expect(operation.ending == "success")
+        #expect(operation.attempts.map(\.number) == [1, 2])
+    }
+
+    @Test func cancelledInAPauseItEndsAtOnceAndLetsItsOutputGo() {
+        let tokens = Tokens()
+        let stage = Stage()
+        let operation = AsyncOperation("tick") { tokens.make() }.repeating(every: .seconds(1))
+        stage.run(operation)
+        #expect(tokens.alive == 0)
+        operation.cancel()
+        #expect(operation.ending == "cancelled on request")
+        #expect(stage.queue.operationCount == 0)
+        #expect(stage.queue.core.sleeper.count == 0)
+    }
+
+    @Test func cancelledInARunItKeepsTheValueOfThatRun() {
+        let stage = Stage()
+        let gate = Gate()
+        let operation = stage.waiting("tick", at: gate).repeating(every: .seconds(1))
+        stage.run(operation)
+        operation.cancel()
+        gate.open()
+        stage.steps.runAll()
+        #expect(operation.ending == "success")
+        #expect(stage.ran == ["tick"])
+    }
+
+    @Test func itHoldsNoSlotInBetween() {
+        let stage = Stage(width: 1)
+        let operation = stage.noting("tick").repeating(every: .seconds(1), count: 2)
+        let other = stage.noting("other")
+        stage.run(operation, other)
+        #expect(stage.ran == ["tick", "other"])
+        stage.advance(by: .seconds(1))
+        #expect(stage.ran == ["tick", "other", "tick"])
+    }
+
+    @Test func anInvalidCountIsReportedAndCountsAsOne() {
+        let stage = Stage(isSuspended: true)
+        let added = stage.noting("added")
+        stage.run(added)
+        added.repeating(every: .seconds(-1), count: 0)
+        #expect(
+            stage.misuseKinds == [
+                .invalidCount(0), .negativeDuration("an interval"), .changedAfterAdding("a repetition"),
+            ])
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        let operation = stage.noting("tick").repeating(every: .seconds(1), count: 0)
+        stage.run(operation)
+        #expect(operation.ending == "success")
+    }
+}

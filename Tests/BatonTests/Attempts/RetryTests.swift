@@ -1,0 +1,454 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(5))) struct RetryTests {
+    /// Fails so many times, then returns the number of the attempt.
+    private func failing(_ count: Int, on stage: Stage, _ name: String = "flaky") -> AsyncOperation<Int> {
+        AsyncOperation(name) { context in
+            stage.log("\(name) \(context.attempt)")
+            if context.attempt <= count { throw Oops(text: "failure \(context.attempt)") }
+            return context.attempt
+        }
+    }
+
+    @Test func whatFailsIsTriedAgain() {
+        let stage = Stage()
+        let operation = failing(2, on: stage).retry(.immediately, attempts: 3)
+        stage.run(operation)
+        #expect(stage.ran == ["flaky 1", "flaky 2", "flaky 3"])
+        #expect(try! operation.result!.get() == 3)
+    }
+
+    @Test func theLastAttemptDecides() {
+        let stage = Stage()
+        let operation = failing(5, on: stage).retry(.immediately, attempts: 3)
+        stage.run(operation)
+        #expect(operation.ending == "failed: failure 3")
+        #expect(stage.ran.count == 3)
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func theDelayIsThatOfTheBackoff() {
+        let stage = Stage()
+        let operation = failing(2, on: stage).retry(.exponential(from: .seconds(1)), attempts: 3)
+        stage.run(operation)
+        #expect(stage.ran.count == 1)
+        #expect(operation.state == .waiting)
+        stage.advance(by: .seconds(1))
+        #expect(stage.ran.count == 2)
+        stage.advance(by: .milliseconds(1999))
+        #expect(stage.ran.count == 2)
+        stage.advance(by: .milliseconds(1))
+        #expect(stage.ran.count == 3)
+        #expect(operation.ending == "success")
+    }
+
+    @Test func G21_theDelayHoldsNoSlotAndNoExclusion() {
+        let stage = Stage(width: 1)
+        let operation = failing(1, on: stage).retry(.constant(.seconds(1)), attempts: 2)
+            .addCondition(.mutuallyExclusive("retries"))
+        let other = stage.noting("other").addCondition(.mutuallyExclusive("retries"))
+        stage.run(operation, other)
+        #expect(stage.ran == ["flaky 1", "other"])
+        stage.advance(by: .seconds(1))
+        #expect(stage.ran == ["flaky 1", "other", "flaky 2"])
+    }
+
+    @Test func G21_exclusionsAreTakenAnewAtTheEndOfTheLine() {
+        let stage = Stage()
+        let (first, gate) = (Gate(), Gate())
+        let operation = AsyncOperation("flaky") { context in
+            stage.log("flaky \(context.attempt)")
+            if context.attempt > 1 { return }
+            await first.wait()
+            throw Oops()
+        }
+        .retry(.immediately, attempts: 2).addCondition(.mutuallyExclusive("line"))
+        let second = stage.waiting("second", at: gate).addCondition(.mutuallyExclusive("line"))
+        let third = stage.noting("third").addCondition(.mutuallyExclusive("line"))
+        stage.run(operation, second, third)
+        #expect(stage.ran == ["flaky 1"])
+        first.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["flaky 1", "second"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["flaky 1", "second", "third", "flaky 2"])
+    }
+
+    @Test func G21_conditionsAreNotEvaluatedAgain() {
+        let stage = Stage()
+        let operation = failing(2, on: stage).retry(.constant(.seconds(1)), attempts: 3)
+            .addCondition("once") { [log = stage.log] _ in
+                log("condition")
+                return .satisfied
+            }
+        stage.run(operation)
+        stage.advance(by: .seconds(1))
+        stage.advance(by: .seconds(1))
+        #expect(stage.ran == ["condition", "flaky 1", "flaky 2", "flaky 3"])
+    }
+
+    @Test func G21_dependentsAndHandlersSeeTheFinalOutcomeOnly() {
+        let stage = Stage()
+        let log = stage.log
+        let operation = failing(1, on: stage).retry(.constant(.seconds(1)), attempts: 2)
+            .didStart { log("didStart") }
+            .willFinish { log("willFinish \((try? $0.get()) ?? 0)") }
+            .didFinish { log("didFinish \((try? $0.get()) ?? 0)") }
+        let dependent = stage.noting("dependent", after: operation)
+        let reader = operation.then { log("read \($0)") }
+        stage.run(operation, dependent, reader)
+        #expect(stage.ran == ["flaky 1", "didStart"])
+        stage.advance(by: .seconds(1))
+        #expect(
+            Set(stage.ran.dropFirst(2)) == [
+                "flaky 2", "willFinish 2", "didFinish 2", "dependent", "read 2",
+            ])
+        #expect(Array(stage.ran[2...3]) == ["flaky 2", "willFinish 2"])
+        #expect(stage.ran.count == 7)
+    }
+
+    @Test func theInputIsThereInEachAttempt() {
+        let stage = Stage()
+        let source = AsyncOperation("source") { "input" }
+        let operation = source.then { input, context in
+            if context.attempt < 3 { throw Oops() }
+            return "\(input) \(context.attempt)"
+        }
+        .retry(.constant(.seconds(1)), attempts: 3)
+        stage.run(source, operation)
+        stage.advance(by: .seconds(1))
+        stage.advance(by: .seconds(1))
+        #expect(try! operation.result!.get() == "input 3")
+    }
+
+    @Test func attemptsListsAllTheFirstIncluded() {
+        let stage = Stage()
+        let operation = failing(2, on: stage).retry(.linear(from: .seconds(1)), attempts: 3)
+        #expect(operation.attempts.isEmpty)
+        stage.run(operation)
+        #expect(operation.attempts.map(\.number) == [1])
+        #expect(operation.attempts[0].delay == .seconds(1))
+        stage.advance(by: .seconds(1))
+        stage.advance(by: .seconds(2))
+        #expect(operation.attempts.map(\.number) == [1, 2, 3])
+        #expect(operation.attempts.map { $0.error.map { "\($0)" } } == ["failure 1", "failure 2", nil])
+        #expect(operation.attempts.map(\.delay) == [.seconds(1), .seconds(2), nil])
+    }
+
+    @Test func attemptsOfOneWithoutARetry() {
+        let stage = Stage()
+        let good = stage.noting("good")
+        let bad = AsyncOperation<Void>("bad") { throw Oops() }
+        let skipped = stage.noting("skipped").addDependency(bad, on: .success)
+        stage.run(good, bad, skipped)
+        #expect(good.attempts.map { "\($0.number) \($0.error == nil)" } == ["1 true"])
+        #expect(bad.attempts.map { "\($0.number) \($0.error == nil)" } == ["1 false"])
+        #expect(skipped.attempts.isEmpty)
+    }
+
+    // MARK: Whether
+
+    @Test func onlyWhatThePredicateLetsIsTriedAgain() {
+        let stage = Stage()
+        let operation = failing(5, on: stage).retry(.immediately, attempts: 5) { error in
+            (error.underlyingError as? Oops)?.text != "failure 2"
+        }
+        stage.run(operation)
+        #expect(stage.ran == ["flaky 1", "flaky 2"])
+        #expect(operation.ending == "failed: failure 2")
+    }
+
+    @Test func whatThePredicateThrowsBecomesTheError() {
+        let stage = Stage()
+        let operation = failing(5, on: stage).retry(.immediately, attempts: 5) { _ in throw Oops(text: "predicate") }
+        stage.run(operation)
+        #expect(stage.ran == ["flaky 1"])
+        #expect(operation.ending == "failed: predicate")
+    }
+
+    @Test func R5_4_retryOnFailureCountsFromZero() {
+        let stage = Stage()
+        let operation = failing(9, on: stage).retryOnFailure { [log = stage.log] n, error in
+            log("\(n): \(error)")
+            return n < 2
+        }
+        stage.run(operation)
+        #expect(
+            stage.ran == ["flaky 1", "0: failure 1", "flaky 2", "1: failure 2", "flaky 3", "2: failure 3"])
+        #expect(operation.ending == "failed: failure 3")
+    }
+
+    @Test func R5_4_theLastCallCounts() {
+        let stage = Stage()
+        let operation = failing(9, on: stage).retry(.constant(.seconds(5)), attempts: 7)
+            .retryOnFailure { _, _ in true }
+            .retryOnFailure { n, _ in n < 1 }
+        stage.run(operation)
+        #expect(stage.ran.count == 2)
+    }
+
+    @Test func whatKeepsTheBodyFromRunningIsNoAttempt() {
+        let stage = Stage()
+        let source = AsyncOperation<Int>("source") { throw Oops() }
+        let reader = source.then { $0 }.retry(.immediately, attempts: 5) { _ in
+            stage.log("asked")
+            return true
+        }
+        let refused = stage.noting("refused").retry(.immediately, attempts: 5).addCondition("no") { _ in throw Oops() }
+        stage.run(source, reader, refused)
+        #expect(stage.ran.isEmpty)
+        #expect(reader.error?.stage == .dependency)
+        #expect(refused.error?.stage == .condition)
+    }
+
+    // MARK: Cancels
+
+    @Test func G21_nothingIsRetriedAfterACancel() {
+        let stage = Stage()
+        let gate = Gate()
+        let operation = AsyncOperation<Void>("slow") {
+            stage.log("ran")
+            await gate.wait()
+            throw Oops()
+        }
+        .retry(.immediately, attempts: 5)
+        stage.run(operation)
+        operation.cancel()
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["ran"])
+        #expect(operation.ending == "cancelled on request")
+    }
+
+    @Test func aCancelDuringTheDelayEndsItAtOnce() {
+        let tokens = Tokens()
+        let stage = Stage()
+        do {
+            let token = tokens.make()
+            let operation = AsyncOperation<Void>("flaky") { throw TokenError(token: token) }
+                .retry(.constant(.seconds(10)), attempts: 2)
+            stage.run(operation)
+            operation.cancel(reason: .because("enough"))
+            #expect(operation.ending == "cancelled because enough")
+            #expect(operation.attempts.count == 1)
+        }
+        stage.steps.runAll()
+        #expect(stage.queue.operationCount == 0)
+        #expect(stage.queue.core.sleeper.count == 0)
+        #expect(tokens.alive == 0)
+        stage.advance(by: .seconds(20))
+    }
+
+    @Test func aCancelWhileThePredicateDecidesIsTheOutcome() {
+        let stage = Stage()
+        let gate = Gate()
+        let operation = failing(5, on: stage).retry(.immediately, attempts: 5) { _ in
+            await gate.wait()
+            return true
+        }
+        stage.run(operation)
+        operation.cancel()
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["flaky 1"])
+        #expect(operation.ending == "cancelled on request")
+    }
+
+    @Test func aRetryOfACancelledOperationDoesNotRun() {
+        let stage = Stage()
+        let operation = failing(1, on: stage).retry(.immediately, attempts: 2)
+        operation.cancel()
+        stage.run(operation)
+        #expect(stage.ran.isEmpty)
+        #expect(operation.ending == "cancelled on request")
+    }
+
+    // MARK: Suspension, release
+
+    @Test func G24_furtherAttemptsGoOnWhileTheQueueIsSuspended() {
+        let stage = Stage()
+        let operation = failing(2, on: stage).retry(.constant(.seconds(1)), attempts: 3)
+        stage.run(operation)
+        stage.queue.isSuspended = true
+        let new = stage.noting("new")
+        stage.run(new)
+        stage.advance(by: .seconds(1))
+        stage.advance(by: .seconds(1))
+        #expect(stage.ran == ["flaky 1", "flaky 2", "flaky 3"])
+        #expect(operation.ending == "success")
+        #expect(new.state == .ready)
+    }
+
+    @Test func aReleasedSuspendedQueueLetsFurtherAttemptsGoOn() {
+        let steps = StepExecutor()
+        let clock = TestClock()
+        let log = EventLog<String>()
+        let operation = AsyncOperation("flaky") { context in
+            log("attempt \(context.attempt)")
+            if context.attempt == 1 { throw Oops() }
+        }
+        .retry(.constant(.seconds(1)), attempts: 2)
+        do {
+            let queue = AsyncOperationQueue(executor: steps, clock: clock)
+            queue.add(operation)
+            steps.runAll()
+            queue.isSuspended = true
+        }
+        clock.advance(by: .seconds(1))
+        steps.runAll()
+        #expect(log.events == ["attempt 1", "attempt 2"])
+        #expect(operation.ending == "success")
+    }
+
+    // MARK: Time limits
+
+    @Test func G20_eachAttemptHasItsOwnTimeout() {
+        let stage = Stage()
+        let operation = AsyncOperation("slow") { context in
+            stage.log("attempt \(context.attempt) \(Task.isCancelled)")
+            if context.attempt < 3 { try await stage.clock.sleep(for: .seconds(60)) }
+            return context.attempt
+        }
+        .timeout(.seconds(2)).retry(.constant(.seconds(1)), attempts: 3)
+        .didCancel { stage.log("cancelled \($0)") }
+        stage.run(operation)
+        for _ in 0..<2 {
+            stage.advance(by: .seconds(2))
+            #expect(!operation.isCancelled)
+            stage.advance(by: .seconds(1))
+        }
+        #expect(stage.ran == ["attempt 1 false", "attempt 2 false", "attempt 3 false"])
+        #expect(try! operation.result!.get() == 3)
+        #expect(
+            operation.attempts.map { $0.error.map { "\($0)" } ?? "" } == [
+                "timed out after 2.0 seconds", "timed out after 2.0 seconds", "",
+            ])
+        #expect(!operation.isCancelled)
+    }
+
+    @Test func aTimeoutShorterThanTheBackoffDoesNotCountTheDelay() {
+        let stage = Stage()
+        let operation = failing(1, on: stage).timeout(.seconds(1)).retry(.constant(.seconds(10)), attempts: 2)
+        stage.run(operation)
+        stage.advance(by: .seconds(5))
+        stage.advance(by: .seconds(5))
+        #expect(operation.ending == "success")
+    }
+
+    @Test func theLastAttemptCanTimeOut() {
+        let stage = Stage()
+        let operation = AsyncOperation("slow") { try await stage.clock.sleep(for: .seconds(60)) }
+            .timeout(.seconds(1)).retry(.immediately, attempts: 2).didCancel { _ in stage.log("cancelled") }
+        stage.run(operation)
+        stage.advance(by: .seconds(1))
+        #expect(operation.state == .executing)
+        #expect(stage.ran.isEmpty)
+        stage.advance(by: .seconds(1))
+        #expect(operation.ending == "timed out after 1.0 seconds")
+        #expect(operation.isCancelled)
+        #expect(stage.ran == ["cancelled"])
+    }
+
+    @Test func aTimeoutThatIsNotRetryableEndsIt() {
+        let stage = Stage()
+        let operation = AsyncOperation("slow") { try await stage.clock.sleep(for: .seconds(60)) }
+            .timeout(.seconds(1)).retry(.immediately, attempts: 5) { error in
+                stage.log("asked, cancelled: \(Task.isCancelled)")
+                if case .timedOut = error { return false }
+                return true
+            }
+            .didCancel { stage.log("cancelled \($0)") }
+        stage.run(operation)
+        stage.advance(by: .seconds(1))
+        #expect(operation.ending == "timed out after 1.0 seconds")
+        #expect(operation.isCancelled)
+        #expect(
+            stage.ran == ["asked, cancelled: false", "cancelled because its time limit of 1.0 seconds was over"])
+    }
+
+    @Test func G20_theDeadlineCountsTheWhole() {
+        let stage = Stage()
+        let operation = AsyncOperation<Void>("slow") { context in
+            stage.log("attempt \(context.attempt)")
+            try await stage.clock.sleep(for: .seconds(3))
+            throw Oops()
+        }
+        .retry(.constant(.seconds(1)), attempts: 100, deadline: .seconds(10))
+        stage.run(operation)
+        for _ in 0..<10 { stage.advance(by: .seconds(1)) }
+        // At 0, 4 and 8 s; the third is cut at 10 s.
+        #expect(stage.ran == ["attempt 1", "attempt 2", "attempt 3"])
+        #expect(operation.ending == "timed out after 10.0 seconds")
+    }
+
+    @Test func anAttemptThatCouldOnlyStartAfterTheDeadlineIsNotMade() {
+        let stage = Stage()
+        let operation = failing(9, on: stage).retry(.constant(.seconds(4)), attempts: 9, deadline: .seconds(10))
+        stage.run(operation)
+        stage.advance(by: .seconds(4))
+        stage.advance(by: .seconds(4))
+        #expect(stage.ran == ["flaky 1", "flaky 2", "flaky 3"])
+        #expect(operation.ending == "failed: failure 3")
+    }
+
+    // MARK: Bad input
+
+    @Test func zeroAttemptsCountAsOne() {
+        let stage = Stage()
+        let operation = failing(9, on: stage).retry(.immediately, attempts: 0)
+        stage.run(operation)
+        #expect(stage.ran == ["flaky 1"])
+    }
+
+    @Test func badNumbersAreReportedAndNotTaken() {
+        let stage = Stage(isSuspended: true)
+        let operation = stage.noting("a")
+        stage.run(operation)
+        operation.retry(.constant(.seconds(-1)), attempts: -3, deadline: .seconds(-1))
+        #expect(
+            stage.misuseKinds == [
+                .invalidAttempts(-3), .negativeDuration("a backoff"), .negativeDuration("a deadline"),
+                .changedAfterAdding("a retry"),
+            ])
+    }
+
+    @Test func aGroupCannotRunAgain() {
+        let stage = Stage(isSuspended: true)
+        let child = AsyncOperation<Void>("child") { throw Oops() }
+        let group = GroupOperation(child)
+        group.retry(.immediately, attempts: 3).repeating(every: .zero, count: 2)
+        stage.queue.isSuspended = false
+        stage.run(group)
+        #expect(group.ending.hasPrefix("group: child"))
+        #expect(group.attempts.count == 1)
+    }
+
+    /// The first attempt leaves a task behind that waits with the slot lent.
+    @Test func anAttemptThatLeavesAWaitOpenIsFollowedByAnother() {
+        let stage = Stage(width: 1)
+        let gate = Gate()
+        let child = stage.waiting("child", at: gate)
+        let operation = AsyncOperation("leaking") { context in
+            stage.log("attempt \(context.attempt)")
+            if context.attempt == 1 {
+                stage.steps.task { try? await context.run(child) }
+                await Task.yield()
+                throw Oops()
+            }
+        }
+        .retry(.immediately, attempts: 2)
+        let next = stage.noting("next")
+        stage.run(operation, next)
+        gate.open()
+        stage.steps.runAll()
+        #expect(operation.ending == "success")
+        #expect(child.ending == "success")
+        #expect(next.ending == "success")
+        #expect(stage.queue.core.state.withLock { $0.scheduler.running } == 0)
+        #expect(stage.queue.core.state.withLock { $0.scheduler.parked } == 0)
+    }
+}

@@ -1,0 +1,148 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(5))) struct DelayTests {
+    @Test func aDelayPassesItsInputOn() {
+        let stage = Stage()
+        let source = AsyncOperation("source") { 7 }
+        let delay = source.delay(.seconds(2))
+        stage.run(source, delay)
+        #expect(delay.state == .waiting)
+        stage.advance(by: .seconds(1))
+        #expect(delay.result == nil)
+        stage.advance(by: .seconds(1))
+        #expect(try! delay.result!.get() == 7)
+    }
+
+    @Test func oneWithoutAnInputIsAnOperationLikeOthers() {
+        let stage = Stage()
+        let delay = AsyncOperation.delay(.seconds(1))
+        let after = stage.noting("after", after: delay)
+        stage.run(delay, after)
+        stage.advance(by: .milliseconds(999))
+        #expect(stage.ran.isEmpty)
+        stage.advance(by: .milliseconds(1))
+        #expect(stage.ran == ["after"])
+        #expect(delay.name == "delay")
+    }
+
+    @Test func itHoldsNoSlot() {
+        let stage = Stage(width: 1)
+        let delay = AsyncOperation.delay(.seconds(1))
+        let other = stage.noting("other")
+        stage.run(delay, other)
+        #expect(stage.ran == ["other"])
+        stage.advance(by: .seconds(1))
+        #expect(delay.ending == "success")
+    }
+
+    @Test func aSourceWithoutAnOutputIsNotWaitedAfter() {
+        let stage = Stage()
+        let source = AsyncOperation<Int>("source") { throw Oops() }
+        let delay = source.delay(.seconds(2))
+        stage.run(source, delay)
+        #expect(delay.ending == "needs source via source: failed: oops")
+    }
+
+    @Test func aNegativeDelayCountsAsZero() {
+        let stage = Stage()
+        let delay = AsyncOperation.delay(.seconds(-2))
+        stage.run(delay)
+        #expect(delay.ending == "success")
+    }
+
+    @Test func cancelledItEndsAtOnceAndLeavesNothing() {
+        let tokens = Tokens()
+        let stage = Stage()
+        do {
+            let token = tokens.make()
+            let source = AsyncOperation("source") { token }
+            let delay = source.delay(.seconds(2))
+            stage.run(source, delay)
+            delay.cancel()
+            #expect(delay.ending == "cancelled on request")
+            stage.steps.runAll()
+        }
+        #expect(tokens.alive == 0)
+        #expect(stage.queue.operationCount == 0)
+        #expect(stage.queue.core.sleeper.count == 0)
+        stage.advance(by: .seconds(5))
+    }
+
+    @Test func conditionsAreAskedAfterTheDelay() {
+        let stage = Stage()
+        let delay = AsyncOperation.delay(.seconds(1)).addCondition("asked") { [log = stage.log] _ in
+            log("condition")
+            return .satisfied
+        }
+        stage.run(delay)
+        #expect(stage.ran.isEmpty)
+        stage.advance(by: .seconds(1))
+        #expect(stage.ran == ["condition"])
+        #expect(delay.ending == "success")
+    }
+
+    @Test func whenTheQueueIsSuspendedItEndsLater() {
+        let stage = Stage()
+        let delay = AsyncOperation.delay(.seconds(1))
+        stage.run(delay)
+        stage.queue.isSuspended = true
+        stage.advance(by: .seconds(1))
+        #expect(delay.state == .ready)
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(delay.ending == "success")
+    }
+
+    // MARK: At least
+
+    @Test func R5_7_whatTheChainHasTakenCounts() {
+        let stage = Stage()
+        let work = AsyncOperation("work") { try await stage.clock.sleep(for: .seconds(2)) }
+        let delay = work.delay(untilAtLeast: .seconds(5))
+        stage.run(work, delay)
+        stage.advance(by: .seconds(2))
+        #expect(work.ending == "success")
+        stage.advance(by: .milliseconds(2999))
+        #expect(delay.result == nil)
+        stage.advance(by: .milliseconds(1))
+        #expect(delay.ending == "success")
+    }
+
+    @Test func R5_7_aChainThatHasTakenLongerIsNotWaitedAfter() {
+        let stage = Stage()
+        let work = AsyncOperation("work") { try await stage.clock.sleep(for: .seconds(6)) }
+        let delay = work.delay(untilAtLeast: .seconds(5))
+        stage.run(work, delay)
+        stage.advance(by: .seconds(6))
+        #expect(delay.ending == "success")
+    }
+
+    @Test func theFirstOfTheChainCounts() {
+        let stage = Stage()
+        let first = AsyncOperation("first") { try await stage.clock.sleep(for: .seconds(2)) }
+        let second = first.then { try await stage.clock.sleep(for: .seconds(2)) }
+        let delay = second.delay(untilAtLeast: .seconds(5))
+        // What happens before has nothing to do with it.
+        stage.advance(by: .seconds(100))
+        stage.run(first, second, delay)
+        stage.advance(by: .seconds(2))
+        stage.advance(by: .seconds(2))
+        #expect(second.ending == "success")
+        #expect(delay.state == .waiting)
+        stage.advance(by: .seconds(1))
+        #expect(delay.ending == "success")
+    }
+
+    @Test func aChainThatHasStartedBeforeCountsFromTheCall() {
+        let stage = Stage()
+        let work = stage.noting("work")
+        stage.run(work)
+        let delay = work.delay(untilAtLeast: .seconds(3600))
+        stage.run(delay)
+        #expect(delay.state == .waiting)
+        delay.cancel()
+    }
+}

@@ -1,0 +1,262 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(5))) struct TimeoutTests {
+    @Test func aBodyThatTakesTooLongIsCancelledAndItsErrorIsTheTimeout() {
+        let stage = Stage()
+        let operation = AsyncOperation("slow") { try await stage.clock.sleep(for: .seconds(60)) }
+            .timeout(.seconds(5))
+        stage.run(operation)
+        stage.advance(by: .seconds(4))
+        #expect(operation.state == .executing)
+        stage.advance(by: .seconds(1))
+        guard case .timedOut(after: .seconds(5))? = operation.error else {
+            Issue.record("\(operation.ending)")
+            return
+        }
+        #expect(operation.isCancelled)
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func G20_aValueAfterTheTimeoutIsASuccess() {
+        let stage = Stage()
+        let gate = Gate()
+        let operation = stage.waiting("stubborn", at: gate).timeout(.seconds(5))
+        stage.run(operation)
+        stage.advance(by: .seconds(5))
+        // G17: the outcome comes when the body has returned.
+        #expect(operation.state == .executing)
+        #expect(operation.isCancelled)
+        gate.open()
+        stage.steps.runAll()
+        #expect(operation.ending == "success")
+    }
+
+    @Test func oneThatIsInTimeNeverHearsOfIt() {
+        let stage = Stage()
+        let gate = Gate()
+        let operation = AsyncOperation("quick") {
+            await gate.wait()
+            return Task.isCancelled
+        }
+        .timeout(.seconds(5))
+        stage.run(operation)
+        stage.advance(by: .seconds(4))
+        gate.open()
+        stage.steps.runAll()
+        stage.advance(by: .seconds(10))
+        #expect(try! operation.result!.get() == false)
+        #expect(!operation.isCancelled)
+        #expect(stage.queue.core.sleeper.count == 0)
+    }
+
+    @Test func theNextOperationOnTheLaneIsNotCancelled() {
+        let stage = Stage(width: 1)
+        let slow = AsyncOperation("slow") { try await stage.clock.sleep(for: .seconds(60)) }.timeout(.seconds(1))
+        let next = AsyncOperation("next") { Task.isCancelled }
+        stage.run(slow, next)
+        stage.advance(by: .seconds(1))
+        #expect(slow.error != nil)
+        #expect(try! next.result!.get() == false)
+    }
+
+    @Test func itCountsFromTheStartOfTheBody() {
+        let stage = Stage(width: 1)
+        let gate = Gate()
+        let first = stage.waiting("first", at: gate)
+        let second = AsyncOperation("second") { try await stage.clock.sleep(for: .seconds(2)) }.timeout(.seconds(3))
+        stage.run(first, second)
+        stage.advance(by: .seconds(100))
+        gate.open()
+        stage.steps.runAll()
+        stage.advance(by: .seconds(2))
+        #expect(second.ending == "success")
+    }
+
+    @Test func aZeroTimeoutCancelsTheBodyAtItsFirstWait() {
+        let stage = Stage()
+        let operation = AsyncOperation("none") { try await stage.clock.sleep(for: .seconds(1)) }.timeout(.zero)
+        stage.run(operation)
+        #expect(operation.ending == "timed out after 0.0 seconds")
+    }
+
+    @Test func aNegativeTimeoutIsReportedAndCountsAsZero() {
+        let stage = Stage(isSuspended: true)
+        let operation = AsyncOperation("none") { try await stage.clock.sleep(for: .seconds(1)) }
+        operation.timeout(.seconds(-5))
+        stage.queue.isSuspended = false
+        stage.run(operation)
+        #expect(operation.ending == "timed out after 0.0 seconds")
+    }
+
+    @Test func afterTheAddItIsMisuse() {
+        let stage = Stage(isSuspended: true)
+        let operation = stage.noting("a")
+        stage.run(operation)
+        operation.timeout(.seconds(1))
+        operation.timeout(waiting: .seconds(1))
+        operation.timeout(.seconds(-1))
+        #expect(
+            stage.misuseKinds == [
+                .changedAfterAdding("a timeout"), .changedAfterAdding("a timeout"), .negativeDuration("a timeout"),
+                .changedAfterAdding("a timeout"),
+            ])
+        stage.advance(by: .seconds(10))
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(operation.ending == "success")
+    }
+
+    @Test func itsChildrenAreCancelledWithIt() {
+        let stage = Stage()
+        let child = AsyncOperation("child") { try await stage.clock.sleep(for: .seconds(60)) }
+        let parent = AsyncOperation("parent") { context in try await context.run(child) }.timeout(.seconds(1))
+        stage.run(parent)
+        stage.advance(by: .seconds(1))
+        #expect(child.ending == "cancelled with ‘parent’, which had started it")
+        #expect(parent.ending == "timed out after 1.0 seconds")
+    }
+
+    @Test func aGroupCanHaveOne() {
+        let stage = Stage()
+        let child = AsyncOperation("child") { try await stage.clock.sleep(for: .seconds(60)) }
+        let group = GroupOperation(child, name: "group").timeout(.seconds(1))
+        stage.run(group)
+        stage.advance(by: .seconds(1))
+        #expect(child.error?.outcome == .cancelled)
+        #expect(group.ending == "timed out after 1.0 seconds")
+    }
+
+    @Test func handlersOfACancelAreToldOfIt() {
+        let stage = Stage()
+        let operation = AsyncOperation("slow") { try await stage.clock.sleep(for: .seconds(60)) }.timeout(.seconds(1))
+            .didCancel { stage.log("cancelled \($0)") }
+        stage.run(operation)
+        stage.advance(by: .seconds(1))
+        #expect(stage.ran == ["cancelled because its time limit of 1.0 seconds was over"])
+    }
+
+    @Test func aCancelThatCameFirstIsTheReason() {
+        let stage = Stage()
+        let gate = Gate()
+        let operation = AsyncOperation("slow") {
+            await gate.wait()
+            throw Oops()
+        }
+        .timeout(.seconds(1))
+        stage.run(operation)
+        operation.cancel()
+        stage.advance(by: .seconds(1))
+        gate.open()
+        stage.steps.runAll()
+        #expect(operation.ending == "cancelled on request")
+    }
+
+    /// Of the two, one wins, and the outcome says which.
+    @Test func aBodyThatReturnsJustAsTheTimeoutFires() async throws {
+        for round in 0..<2000 {
+            let clock = TestClock()
+            let queue = AsyncOperationQueue(clock: clock)
+            let gate = Gate()
+            let operation = AsyncOperation("racing") {
+                await gate.wait()
+                try Task.checkCancellation()
+                return round
+            }
+            .timeout(.seconds(1))
+            queue.add(operation)
+            await clock.waitForSleepers(count: 1)
+            async let open: Void = gate.open()
+            clock.advance(by: .seconds(1))
+            await open
+            await queue.waitUntilIdle()
+            switch try #require(operation.result) {
+            case .success(let value): #expect(value == round)
+            case .failure(.timedOut(after: .seconds(1))): #expect(operation.isCancelled)
+            case .failure(let error): Issue.record("\(error)")
+            }
+        }
+    }
+
+    // MARK: Waiting
+
+    @Test func oneThatWaitsTooLongEndsWithoutRunning() {
+        let stage = Stage(isSuspended: true)
+        let operation = stage.noting("waiting").timeout(waiting: .seconds(5))
+        let dependent = stage.noting("dependent").addDependency(operation, on: .failure)
+        stage.run(operation, dependent)
+        stage.advance(by: .seconds(4))
+        #expect(operation.state == .ready)
+        stage.advance(by: .seconds(1))
+        #expect(operation.ending == "timed out after 5.0 seconds")
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["dependent"])
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func itDoesNotWaitForItsDependencies() {
+        let stage = Stage()
+        let gate = Gate()
+        let source = stage.waiting("source", at: gate)
+        let operation = stage.noting("dependent", after: source).timeout(waiting: .seconds(1))
+        stage.run(source, operation)
+        stage.advance(by: .seconds(1))
+        #expect(operation.ending == "timed out after 1.0 seconds")
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func oneThatHasStartedInTimeMayTakeLonger() {
+        let stage = Stage()
+        let gate = Gate()
+        let operation = stage.waiting("a", at: gate).timeout(waiting: .seconds(1))
+        stage.run(operation)
+        #expect(stage.queue.core.sleeper.count == 0)
+        stage.advance(by: .seconds(10))
+        gate.open()
+        stage.steps.runAll()
+        #expect(operation.ending == "success")
+    }
+
+    @Test func conditionsThatAreEvaluatedAreCancelled() {
+        let stage = Stage()
+        let operation = stage.noting("a").timeout(waiting: .seconds(1)).addCondition("slow") { _ in
+            try await stage.clock.sleep(for: .seconds(60))
+            return .satisfied
+        }
+        stage.run(operation)
+        #expect(operation.state == .evaluating)
+        stage.advance(by: .seconds(1))
+        #expect(operation.ending == "timed out after 1.0 seconds")
+        #expect(stage.queue.core.sleeper.count == 0)
+    }
+
+    @Test func itEndsTheWaitForAnExclusion() {
+        let stage = Stage()
+        let gate = Gate()
+        let holder = stage.waiting("holder", at: gate).addCondition(.mutuallyExclusive("timeouts"))
+        let waiting = stage.noting("waiting").addCondition(.mutuallyExclusive("timeouts")).timeout(waiting: .seconds(1))
+        stage.run(holder, waiting)
+        stage.advance(by: .seconds(1))
+        #expect(waiting.ending == "timed out after 1.0 seconds")
+        gate.open()
+        stage.steps.runAll()
+        #expect(holder.ending == "success")
+    }
+
+    @Test func oneThatIsSkippedLeavesNoAlarm() {
+        let stage = Stage()
+        let source = stage.noting("source")
+        let skipped = stage.noting("skipped").timeout(waiting: .seconds(1)).addDependency(source, on: .failure)
+        let cancelled = stage.noting("cancelled").timeout(waiting: .seconds(1))
+        cancelled.cancel()
+        let later = stage.noting("later").timeout(waiting: .seconds(1)).addCondition("no") { _ in .skip("no") }
+        stage.run(source, skipped, cancelled, later)
+        #expect(stage.ran == ["source"])
+        #expect(stage.queue.core.sleeper.count == 0)
+    }
+}
