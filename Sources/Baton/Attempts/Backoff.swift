@@ -117,6 +117,8 @@ public struct Backoff: Sendable {
         return seconds < Self.longest ? min(cap, .seconds(seconds)) : min(cap, .seconds(Self.longest))
     }
 
+    var keepsClosures: Bool { extras != nil }
+
     /// It was made with a negative duration.
     var isNegative: Bool {
         if case .linear(let step) = growth, step < .zero { return true }

@@ -110,7 +110,7 @@ extension AnyOperation {
     }
 
     final func refusesToRunAgain(_ place: CallSite) -> Bool {
-        guard self is GroupOperation else { return false }
+        guard procedureType == GroupOperation.self else { return false }
         report(Misuse(.groupRunsOnce, operation: reference, callSite: place))
         return true
     }

@@ -1,40 +1,55 @@
-/// The body of an operation that has time limits or runs again, on the task of its lane.
+/// The body of an operation that has time limits or may run again, on the task of its lane.
 extension QueueCore {
-    /// Runs it once. Nil: its outcome is there. Else it runs again later, and the lane goes on with this.
-    nonisolated(nonsending) func runAttempt(of operation: AnyOperation, _ timing: Timing) async -> Scheduler.Turn? {
-        let ticket = startTiming(operation, timing)
-        await run(timing.runsAgain ? operation.body! : operation.body.take()!, of: operation)
-        if let ticket { sleeper.remove(ticket) }
-        if !timing.runsAgain { return nil }
-        guard let next = await nextRun(of: operation) else { return nil }
-        return goAgain(operation, next)
+    /// Before the body: takes the time, if somebody wants to know it. Returns the alarm that ends the attempt.
+    @inline(__always)
+    func startAttempt(of operation: Unmanaged<AnyOperation>, _ timing: Unmanaged<Timing>) -> Sleeper.Ticket? {
+        timing._withUnsafeGuaranteedRef { timing in
+            if timing.rare != nil { return startRareAttempt(of: operation, timing) }
+            guard let limit = timing.limit else { return nil }
+            return setAlarm(for: operation, timing, at: sleeper.now + limit, after: limit, isLast: false)
+        }
     }
 
-    /// Takes the time, if somebody wants to know it. Returns the alarm that ends the attempt.
-    private func startTiming(_ operation: AnyOperation, _ timing: Timing) -> Sleeper.Ticket? {
-        if timing.limit == nil, timing.rare == nil { return nil }
+    /// After the body. True: it may have to run again.
+    @inline(__always)
+    func endAttempt(
+        of operation: Unmanaged<AnyOperation>, _ timing: Unmanaged<Timing>, _ alarm: Sleeper.Ticket?
+    ) -> Bool {
+        if let alarm { sleeper.remove(alarm) }
+        let hasFailed = operation._withUnsafeGuaranteedRef { $0.hasFailed }
+        return timing._withUnsafeGuaranteedRef { hasFailed ? $0.backoff != nil : $0.rare?.repetition != nil }
+    }
+
+    private func setAlarm(
+        for operation: Unmanaged<AnyOperation>, _ timing: Timing, at end: Duration, after limit: Duration, isLast: Bool
+    ) -> Sleeper.Ticket {
+        sleeper.add(.attemptLimit(operation, attempt: timing.attempt, after: limit, isLast: isLast), at: end)
+    }
+
+    private func startRareAttempt(of operation: Unmanaged<AnyOperation>, _ timing: Timing) -> Sleeper.Ticket? {
         let now = sleeper.now
-        var limit = timing.limit.map { (whole: $0, end: now + $0, isLast: false) }
-        if timing.rare != nil, let (deadline, end) = startRareTiming(operation, now), end < limit?.end ?? .maximum {
-            limit = (deadline, end, isLast: true)
+        let deadline = operation._withUnsafeGuaranteedRef { operation in
+            let (alarms, chainStarts, deadline) = operation.life.withLock { _ in
+                (timing.takeAlarms(), timing.rare?.takeChainStarts() ?? [], timing.rare?.noteStart(at: now))
+            }
+            alarms?.takeOut(of: operation, from: self)
+            for chain in chainStarts { chain.note(time) }
+            return deadline
         }
-        guard let limit else { return nil }
-        let alarm = Alarm.attemptLimit(
-            .passUnretained(operation), attempt: timing.attempt, after: limit.whole, isLast: limit.isLast)
-        return sleeper.add(alarm, at: limit.end)
+        let end = timing.limit.map { now + $0 }
+        if let (whole, last) = deadline, last < end ?? .maximum {
+            return setAlarm(for: operation, timing, at: last, after: whole, isLast: true)
+        }
+        guard let limit = timing.limit, let end else { return nil }
+        return setAlarm(for: operation, timing, at: end, after: limit, isLast: false)
     }
 
-    /// Returns the deadline of all attempts, with the time at which it comes.
-    private func startRareTiming(_ operation: AnyOperation, _ now: Duration) -> (Duration, end: Duration)? {
-        let (alarms, chainStarts, deadline) = operation.life.withLock { life in
-            let timing = life.details?.timing
-            let chainStarts = timing?.rare?.chainStarts ?? []
-            timing?.rare?.chainStarts = []
-            return (timing?.takeAlarms(), chainStarts, timing?.rare?.noteStart(at: now))
-        }
-        alarms?.takeOut(of: operation, from: self)
-        for chain in chainStarts { chain.note(time) }
-        return deadline
+    /// Nil: the outcome stands. Else it runs again later, and the lane goes on with this.
+    nonisolated(nonsending) func runAgain(
+        _ operation: AnyOperation, _ body: @escaping AnyOperation.Body
+    ) async -> Scheduler.Turn? {
+        guard let next = await nextRun(of: operation) else { return nil }
+        return goAgain(operation, body, next)
     }
 
     // MARK: After an attempt
@@ -57,10 +72,12 @@ extension QueueCore {
     }
 
     /// Nil: it has been cancelled, and has an outcome.
-    private func goAgain(_ operation: AnyOperation, _ next: NextRun) -> Scheduler.Turn? {
+    private func goAgain(
+        _ operation: AnyOperation, _ body: @escaping AnyOperation.Body, _ next: NextRun
+    ) -> Scheduler.Turn? {
         // First: a queue that is released while suspended ends what has not begun.
         change { _ in operation.goesFirst = true }
-        guard let end = operation.endAttempt(next) else { return nil }
+        guard let end = operation.endAttempt(next, body) else { return nil }
         for group in end.groups { group.parentEnded() }
         if end.holdsNames { Claims.giveBack(by: operation) }
         let isListed = next.delay <= .zero && operation.life.withLock { $0.endPause() }
@@ -101,7 +118,8 @@ struct NextRun: Sendable {
 extension AnyOperation {
     /// After a run of the body, with its outcome in place. Nil: that stands, or what a closure has thrown.
     fileprivate nonisolated(nonsending) final func nextRun(now: () -> Duration) async -> NextRun? {
-        guard let timing = life.withLock({ $0.details?.timing }) else { return nil }
+        // What kept the body from running is no attempt.
+        guard let timing = life.withLock({ $0.hasBegun ? $0.details?.timing : nil }) else { return nil }
         do {
             if let failure { return try await nextAttempt(after: failure, timing, now) }
             return try await nextRepetition(timing, now)
@@ -132,12 +150,13 @@ extension AnyOperation {
     }
 
     /// It waits for its next run, and has no outcome meanwhile.
-    fileprivate final func endAttempt(_ next: NextRun) -> Lifecycle.AttemptEnd? {
+    fileprivate final func endAttempt(_ next: NextRun, _ body: @escaping Body) -> Lifecycle.AttemptEnd? {
         // What was the outcome is the user's, and released after unlocking.
         var formerOutcome: any Sendable = ()
         let end = life.withLock { life -> Lifecycle.AttemptEnd? in
             guard let end = life.endAttempt() else { return nil }
             life.details?.timing?.noteEnd(followedBy: next)
+            self.body = body
             swap(&formerOutcome, &outcome)
             hasFailed = false
             return end
@@ -163,6 +182,11 @@ extension Timing {
 }
 
 extension RareTiming {
+    fileprivate func takeChainStarts() -> [ChainStart] {
+        defer { chainStarts = [] }
+        return chainStarts
+    }
+
     /// Returns the deadline of all attempts.
     fileprivate func noteStart(at now: Duration) -> (Duration, end: Duration)? {
         if firstStart == nil { firstStart = now }

@@ -39,6 +39,9 @@ struct Rules {
     private var isEvaluated = false
     private var isDelayed = false
 
+    /// There are neither conditions nor names.
+    var areNone: Bool { names == nil && conditions.isEmpty }
+
     /// It has one, and one without names.
     var onlyCondition: StoredCondition? {
         if case .one(let condition) = conditions, !conditionsHaveNames { condition } else { nil }

@@ -17,10 +17,9 @@ final class Details {
     @exclusivity(unchecked) private(set) var timing: Timing?
     @exclusivity(unchecked) fileprivate(set) var rare: RareDetails?
 
-    /// Something is asked or told before the body runs, or before its outcome is published.
+    /// Something is asked or told before the body runs, or before its outcome is published. For ``timing`` it says so itself.
     var surroundsBody: Bool {
-        handlers.surroundBody || timing?.surroundsBody == true
-            || rare.map { !$0.policies.isEmpty || $0.executor != nil } ?? false
+        handlers.surroundBody || rare.map { !$0.policies.isEmpty || $0.executor != nil } ?? false
     }
 
     var name: String? {
@@ -33,6 +32,11 @@ final class Details {
         let made = Timing()
         timing = made
         return made
+    }
+
+    /// Its finish has to call, wake or release something.
+    var hasEnd: Bool {
+        handlers.hasHadAny || waitersIfAny != nil || rare != nil || !rules.areNone || timing?.hasEnd == true
     }
 
     /// At the finish, for the caller to release after unlocking.

@@ -10,7 +10,7 @@ extension QueueCore {
         var released = Released(continuing: continuing)
         ending.dependents.visit { countDown($0, &released) }
         if let first = released.first { list(first) }
-        return Settled(follower: released.follower, handlersAreDue: ending.hasDetails && operation.wake(in: self))
+        return Settled(follower: released.follower, handlersAreDue: ending.wakes && operation.wake(in: self))
     }
 
     struct Settled {
@@ -139,7 +139,7 @@ extension AnyOperation {
         guard let core else {
             dropBodyAndEdges()
             ending.dependents.visit { AnyOperation.countDownElsewhere($0) }
-            if ending.hasDetails, wake(in: nil) { deliver(from: nil) }
+            if ending.wakes, wake(in: nil) { deliver(from: nil) }
             return lettingGo()
         }
         if core.settle(self, ending, continuing: false).handlersAreDue { deliver(from: core) }

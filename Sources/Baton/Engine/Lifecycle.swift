@@ -89,7 +89,10 @@ struct Lifecycle {
         case plain
         /// Conditions and exclusions come first: see ``pass(on:isKept:)``.
         case ruled
-        /// Something of ``Details`` is asked or told around the body.
+        /// It has time limits or may run again, and nothing else of ``Details`` is asked or told around the body. They are there
+        /// until it has finished.
+        case timed(Unmanaged<Timing>)
+        /// Something else is.
         case withDetails
     }
 
@@ -102,7 +105,7 @@ struct Lifecycle {
                 return .plain
             }
             if !details.rules.isPassed { return .ruled }
-            return start(on: lane, details) ? .withDetails : .plain
+            return start(on: lane, details)
         case .finished, .finishing, .created, .evaluating, .executing: return .endedBefore
         }
     }
@@ -114,14 +117,16 @@ struct Lifecycle {
         self.lane = lane
     }
 
-    /// False: nothing is asked or told around the body.
     @inline(__always)
-    private mutating func start(on lane: Lane, _ details: Details) -> Bool {
+    private mutating func start(on lane: Lane, _ details: Details) -> Beginning {
         start(on: lane)
-        details.timing?.attempt += 1
-        if !details.surroundsBody { return false }
-        details.isStartOpen = true
-        return true
+        let timing = details.timing
+        if let timing { timing.attempt += 1 }
+        if details.surroundsBody {
+            details.isStartOpen = true
+            return .withDetails
+        }
+        return timing.map { $0.surroundsBody ? .timed(.passUnretained($0)) : .plain } ?? .plain
     }
 
     func bodyStarts() { details?.isStartOpen = false }
@@ -237,6 +242,8 @@ struct Lifecycle {
     struct Ending {
         var dependents: Dependents
         var hasDetails: Bool
+        /// Somebody waits for it, or it holds something for its life only.
+        var wakes: Bool
         /// It holds names, or has asked for them.
         var claims: Bool
         var isCancelled: Bool
@@ -252,6 +259,7 @@ struct Lifecycle {
         let ending = Ending(
             dependents: dependents,
             hasDetails: details != nil,
+            wakes: details.map { $0.hasEnd } ?? false,
             claims: details.map { $0.rules.standing != .asksForNone } ?? false,
             isCancelled: isCancelled,
             hasOpenWaits: details.map { $0.openWaits > 0 } ?? false
@@ -287,7 +295,8 @@ extension Lifecycle {
         guard phase == .added, let details else { return .endedBefore }
         switch isKept ? .run : details.rules.next() {
         case .run:
-            return .run(isPlain: !start(on: lane, details))
+            if case .plain = start(on: lane, details) { return .run(isPlain: true) }
+            return .run(isPlain: false)
         case .request(let exclusions):
             return .request(exclusions, inside: details.nameHolder)
         case .evaluate:

@@ -21,6 +21,14 @@ extension QueueCore {
             case .plain:
                 await takeBody(operation)(operation.takeUnretainedValue())
                 if !finish(operation, task, &run) { await finishLater(operation, &run) }
+            case .timed(let timing):
+                let body = takeBody(operation)
+                let alarm = startAttempt(of: operation, timing)
+                await body(operation.takeUnretainedValue())
+                if endAttempt(of: operation, timing, alarm) {
+                    away = await runAgain(operation.takeUnretainedValue(), body)
+                }
+                if away == nil, !finish(operation, task, &run) { await finishLater(operation, &run) }
             case .withDetails:
                 away = await runSurrounded(operation.takeUnretainedValue())
                 if away == nil, !finish(operation, task, &run) { await finishLater(operation, &run) }
@@ -87,9 +95,15 @@ extension QueueCore {
     private func begin(_ current: Unmanaged<AnyOperation>, on lane: Lane, as task: OwnTask) -> Lifecycle.Beginning {
         current._withUnsafeGuaranteedRef { operation in
             let beginning = operation.life.withLock { $0.begin(on: lane) }
-            if beginning == .endedBefore || beginning == .ruled { return beginning }
-            task.running = operation
-            return beginning == .plain && startsPlainly(operation) ? .plain : .withDetails
+            switch beginning {
+            case .endedBefore, .ruled: return beginning
+            case .plain, .timed:
+                task.running = operation
+                return startsPlainly(operation) ? beginning : .withDetails
+            case .withDetails:
+                task.running = operation
+                return beginning
+            }
         }
     }
 

@@ -15,15 +15,19 @@ extension QueueCore {
             return nil
         }
         tellStart(of: operation)
-        guard let timing = operation.life.withLock({ $0.details?.timing }) else {
-            await run(operation.body.take()!, of: operation)
+        let body = operation.body.take()!
+        guard let timing = operation.life.withLock({ $0.details?.timing.map { Unmanaged.passUnretained($0) } }) else {
+            await run(body, of: operation)
             return nil
         }
-        return await runAttempt(of: operation, timing)
+        let unretained = Unmanaged.passUnretained(operation)
+        let alarm = startAttempt(of: unretained, timing)
+        await run(body, of: operation)
+        return endAttempt(of: unretained, timing, alarm) ? await runAgain(operation, body) : nil
     }
 
     /// With its hooks, on its executor.
-    nonisolated(nonsending) func run(_ body: AnyOperation.Body, of operation: AnyOperation) async {
+    private nonisolated(nonsending) func run(_ body: AnyOperation.Body, of operation: AnyOperation) async {
         let hooks = surroundings.withLock { $0 }[...]
         if let executor = operation.life.withLock({ $0.details?.executor }) {
             await withTaskExecutorPreference(executor) { await run(body, of: operation, inside: hooks) }

@@ -42,6 +42,9 @@ final class Timing {
         rare?.pauseEnd = nil
     }
 
+    /// Its finish has to release or take out something.
+    var hasEnd: Bool { rare != nil || backoff?.keepsClosures == true }
+
     /// Why the attempt was cancelled, if a limit of its own did it.
     var cutReason: CancellationReason? { isCut ? limit.map { .timeout($0) } : nil }
 }

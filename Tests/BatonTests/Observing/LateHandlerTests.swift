@@ -54,7 +54,7 @@ import Testing
         let source = AsyncOperation {}
         life.madeDetails().policies.append(EdgePolicy(source: .passUnretained(source), policy: .failure))
         let lane = Lane()
-        #expect(life.begin(on: lane) == .withDetails)
+        #expect(life.begin(on: lane).inShort == "with details")
         #expect(life.details?.isStartOpen == true)
         life.bodyWasSkipped()
         #expect(life.details?.isStartOpen == false && !life.hasBegun)

@@ -13,6 +13,7 @@ struct BatonContestant: Contestant {
             case .independent, .chain, .fan, .layers: await graph(job)
             case .values: await values(job)
             case .rules: await Self.run(makeRuledChain(job.count))
+            case .timed: await Self.run(makeTimed(job.count))
             case .groups: await Self.run([makeGroups(job.count)])
             case .groupsDeep: await Self.run([makeDeepGroups(job.count)])
             case .bodies1, .bodies10, .bodies100: await bodies(job)

@@ -1,6 +1,6 @@
 import Baton
 
-/// Chains with rules and handlers, and groups.
+/// Operations with rules and handlers or time limits, and groups.
 
 /// A chain, each operation with a condition that lets it run and a handler that does nothing.
 func makeRuledChain(_ count: Int) -> [AsyncOperation<Void>] {
@@ -36,12 +36,20 @@ func makeDeepGroups(_ count: Int) -> AnyOperation {
     return operation
 }
 
-/// The chain of ``makeRuledChain(_:)`` without rules and handlers: what that is compared with, in the same rounds.
-struct BareChain: Contestant {
-    static let name = "Baton, bare chain"
+/// Independent operations that would be tried again, or cancelled when they take too long, and are neither.
+func makeTimed(_ count: Int) -> [AsyncOperation<Void>] {
+    (0..<count).map { _ in
+        AsyncOperation {}.retry(.exponential(from: .milliseconds(100)), attempts: 3).timeout(.seconds(5))
+    }
+}
+
+/// The graph of ``makeRuledChain(_:)`` or ``makeTimed(_:)`` with nothing attached: what that is compared with, in the same
+/// rounds.
+struct BareGraph: Contestant {
+    static let name = "Baton, bare"
     var name: String { Self.name }
 
-    func largestCount(_ workload: Workload) -> Int? { workload == .rules ? .max : nil }
+    func largestCount(_ workload: Workload) -> Int? { workload == .rules || workload == .timed ? .max : nil }
 
     func run(_ job: Job) -> Nanoseconds { onPool { await BatonContestant.run(makeGraph(job.graph)) } }
 }

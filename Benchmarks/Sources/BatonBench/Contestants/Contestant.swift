@@ -26,7 +26,7 @@ let allContestants: [any Contestant] = {
     #if ONETBB
         all.append(OneTBBContestant())
     #endif
-    all.append(BareChain())
+    all.append(BareGraph())
     all.append(SerialLoop())
     return all
 }()

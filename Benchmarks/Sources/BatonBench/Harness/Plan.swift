@@ -14,7 +14,7 @@ struct Plan {
         allContestants.filter { contestant in
             guard let largest = contestant.largestCount(workload), count <= largest else { return false }
             // What others are compared with is always there.
-            return contestant is SerialLoop || contestant is BareChain
+            return contestant is SerialLoop || contestant is BareGraph
                 || options.contestants?.contains(contestant.name) ?? true
         }
     }

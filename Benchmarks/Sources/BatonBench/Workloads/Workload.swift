@@ -13,6 +13,7 @@ enum Workload: String, CaseIterable, Sendable {
     case bodies100 = "h100"
     case adding = "i"
     case addingReversed = "i-reversed"
+    case timed = "j"
     case cancelling = "k"
     case memory
     case release
@@ -32,6 +33,7 @@ enum Workload: String, CaseIterable, Sendable {
         case .bodies100: "independent bodies of 100 µs, width 2"
         case .adding: "independent operations, added one by one by four tasks"
         case .addingReversed: "a chain, added last operation first, one by one by four tasks, into a suspended queue"
+        case .timed: "N independent operations with a retry and a timeout that are not used"
         case .cancelling: "cancelling N waiting operations"
         case .memory: "memory of an operation at its peak"
         case .release: "releasing a chain"
@@ -63,7 +65,7 @@ enum Workload: String, CaseIterable, Sendable {
         case .bodies1: [100_000]
         case .bodies10: [10_000]
         case .bodies100: [2000]
-        case .rules: [1000, 10_000, 100_000]
+        case .rules, .timed: [1000, 10_000, 100_000]
         case .groups, .groupsDeep, .adding, .addingReversed, .cancelling: [10_000, 100_000]
         case .memory: [100_000]
         case .release: [1_000_000]
