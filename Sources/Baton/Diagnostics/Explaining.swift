@@ -32,7 +32,9 @@ extension AnyOperation {
         }
         let (phase, core, waitsForSlot, conditions) = life.withLock { life in
             (
-                life.phase, life.isUnderWay ? self.core : nil, life.details.map { $0.openWaits > 0 } ?? false,
+                life.phase, life.isUnderWay ? self.core : nil,
+                // One that iterates and waits for no operation waits for the elements.
+                life.details.map { $0.openWaits > 0 && $0.listeners.isEmpty } ?? false,
                 life.details?.rules.conditions ?? .none
             )
         }

@@ -93,21 +93,24 @@ extension AnyOperation {
 
     /// What must finish before this can go on. Dependencies of one that nobody has added may still change: not counted.
     final var waitsFor: [AnyOperation] {
-        let (operations, groups) = life.withLock { life -> ([AnyOperation], [ChildGroup]) in
+        let (operations, groups, listeners) = life.withLock {
+            life -> ([AnyOperation], [ChildGroup], [any OutcomeListener]) in
             switch life.phase {
-            case .created, .finished: ([], [])
-            case .added: (life.details?.endAfterLinking == nil ? edges.all : [], [])
+            case .created, .finished: return ([], [], [])
+            case .added: return (life.details?.endAfterLinking == nil ? edges.all : [], [], [])
             case .evaluating, .executing, .finishing:
-                (life.details?.awaited.map(\.operation) ?? [], life.details?.childGroups ?? [])
+                guard let details = life.details else { return ([], [], []) }
+                return (details.awaited.map(\.operation), details.childGroups, details.listeners)
             }
         }
-        return operations + groups.flatMap(\.waitsFor)
+        return operations + groups.flatMap(\.waitsFor) + listeners.flatMap { $0.waitsFor }
     }
 
     /// What cannot go on before this has finished.
     final var isWaitedForBy: [AnyOperation] {
-        life.withLock { life in
-            life.dependents.retained() + (life.details?.waiters.compactMap(\.body) ?? [])
+        let (dependents, waiters) = life.withLock { life in
+            (life.dependents.retained(), life.details?.waiters ?? [])
         }
+        return dependents + waiters.compactMap(\.waitingBody)
     }
 }

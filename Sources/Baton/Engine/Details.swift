@@ -88,6 +88,7 @@ final class RareDetails {
     @exclusivity(unchecked) fileprivate(set) var progress: ProgressState?
     @exclusivity(unchecked) fileprivate(set) var childGroups: [ChildGroup] = []
     @exclusivity(unchecked) fileprivate(set) var nameHolder: AnyOperation?
+    @exclusivity(unchecked) fileprivate(set) var listeners: [any OutcomeListener] = []
 
     deinit { progress?.release() }
 
@@ -162,14 +163,21 @@ extension Details {
         set { madeRare.nameHolder = newValue }
     }
 
+    /// The iterations of its body, each of which awaits operations of its own.
+    var listeners: [any OutcomeListener] {
+        get { rare?.listeners ?? [] }
+        _modify { yield &madeRare.listeners }
+    }
+
     /// At the finish, for the caller to release after unlocking.
-    func takeWhatEnds() -> (childGroups: [ChildGroup], nameHolder: AnyOperation?)? {
+    func takeWhatEnds() -> (childGroups: [ChildGroup], nameHolder: AnyOperation?, listeners: [any OutcomeListener])? {
         guard let rare else { return nil }
         defer {
             rare.childGroups = []
             rare.nameHolder = nil
+            rare.listeners = []
         }
-        return (rare.childGroups, rare.nameHolder)
+        return (rare.childGroups, rare.nameHolder, rare.listeners)
     }
 }
 
@@ -180,11 +188,24 @@ struct Waiter {
         case resume(UnsafeContinuation<OperationError?, Never>)
         /// Told that this child of it has ended.
         case tell(ChildGroup, ChildGroup.Place)
+        /// Told that the operation at this place has ended.
+        case inform(any OutcomeListener, Int)
     }
 
     let waking: Waking
-    /// The operation whose body waits, if it lent its slot for it.
+    /// The operation whose body waits, if it lends its slot for it.
     let body: AnyOperation?
+}
+
+/// Awaits many operations, each known to it by a number. Called outside every lock.
+protocol OutcomeListener: AnyObject, Sendable {
+    /// Those that have not ended.
+    var waitsFor: [AnyOperation] { get }
+    /// The operation whose body waits for them.
+    var body: AnyOperation? { get }
+
+    /// - Parameter error: Set when the wait itself would have closed a circle, and the operation has not ended.
+    func ended(_ place: Int, _ operation: AnyOperation, _ error: OperationError?)
 }
 
 /// Something that a body waits for.

@@ -54,10 +54,19 @@ extension AnyOperation {
 }
 
 extension Waiter {
+    /// The operation whose body waits now. A body that has left its loop waits no longer for what that had started.
+    var waitingBody: AnyOperation? {
+        switch waking {
+        case .inform(let listener, _): listener.body
+        case .resume, .tell: body
+        }
+    }
+
     /// Wakes it, if need be when there is a slot for it. Outside every lock.
     func outcomeCame(of operation: AnyOperation, error: OperationError? = nil) {
         switch waking {
         case .tell(let group, let place): group.childEnded(place, operation, error ?? operation.failure)
+        case .inform(let listener, let place): listener.ended(place, operation, error)
         case .resume(let continuation):
             if let body {
                 body.waitEnded(for: operation, continuation, error)
@@ -80,12 +89,12 @@ extension AnyOperation {
     }
 
     /// Nil: the body and its last handlers have ended.
-    private final func beginWait(for operation: AnyOperation, asChild: Bool) -> Loan? {
+    fileprivate final func beginWait(for operation: AnyOperation? = nil, asChild: Bool = false) -> Loan? {
         let (loan, isHoldersFirst) = life.withLock { life -> (Loan?, Bool) in
             guard life.canWait else { return (nil, false) }
             let details = life.madeDetails()
             details.openWaits += 1
-            details.awaited.append(Awaited(operation: operation, isChild: asChild))
+            if let operation { details.awaited.append(Awaited(operation: operation, isChild: asChild)) }
             let loan = Loan(body: self, core: details.openWaits == 1 && life.lane != nil ? core : nil)
             return (loan, details.rules.noteWait())
         }
@@ -95,12 +104,12 @@ extension AnyOperation {
 
     /// What it waited for has come. The last wait needs a slot before it ends; the others do not.
     fileprivate final func waitEnded(
-        for operation: AnyOperation, _ continuation: UnsafeContinuation<OperationError?, Never>,
+        for operation: AnyOperation?, _ continuation: UnsafeContinuation<OperationError?, Never>,
         _ error: OperationError?
     ) {
         let core = life.withLock { life -> QueueCore? in
             guard life.canWait, let details = life.details else { return nil }
-            if let index = details.awaited.firstIndex(where: { $0.operation === operation }) {
+            if let operation, let index = details.awaited.firstIndex(where: { $0.operation === operation }) {
                 details.awaited.remove(at: index)
             }
             if details.openWaits == 1, life.lane != nil { return self.core }
@@ -122,6 +131,55 @@ extension AnyOperation {
             guard life.canWait, let details = life.details else { return false }
             details.openWaits -= 1
             return details.openWaits == 0
+        }
+    }
+}
+
+// MARK: - Waits for what is no operation
+
+/// A task that waits for somebody to end its wait. The body that it runs, if it does, lends its slot meanwhile.
+struct Pause: Sendable {
+    private let continuation: UnsafeContinuation<OperationError?, Never>
+    private let body: AnyOperation?
+    private let subject: any AnyObject & Sendable
+
+    /// Returns when the pause has been ended.
+    ///
+    /// - Parameter begun: Keeps the pause for whoever will end it, once. False: there is nothing to wait for.
+    nonisolated(nonsending) static func wait(on subject: any AnyObject & Sendable, begun: (Pause) -> Bool) async {
+        let loan = OwnTask.current?.running?.beginWait()
+        _ = await withUnsafeContinuation { continuation in
+            let pause = Pause(continuation: continuation, body: loan?.body, subject: subject)
+            let isKept = begun(pause)
+            loan?.core?.change { $0.scheduler.lendSlot() }
+            if !isKept { pause.end() }
+        }
+        if let loan { Handover.didAwait(loan.body) } else { Handover.didAwait(subject) }
+    }
+
+    /// The one end of it. Outside every lock.
+    func end() {
+        if let body { return body.waitEnded(for: nil, continuation, nil) }
+        Handover.willResume(subject)
+        continuation.resume(returning: nil)
+    }
+}
+
+extension AnyOperation {
+    /// The body of this iterates: it waits for all that the listener awaits, until it stops.
+    final func startListening(_ listener: any OutcomeListener) {
+        let isHoldersFirst = life.withLock { life in
+            guard life.canWait else { return false }
+            let details = life.madeDetails()
+            details.listeners.append(listener)
+            return details.rules.noteWait()
+        }
+        if isHoldersFirst { Claims.holderWaits() }
+    }
+
+    final func stopListening(_ listener: any OutcomeListener) {
+        life.withLock { life in
+            if life.phase != .finished { life.details?.listeners.removeAll { $0 === listener } }
         }
     }
 }

@@ -1,12 +1,12 @@
 /// One `run`: adds an operation with all that it needs, awaits it, and takes it all back when the caller is cancelled.
 final class RunScope: Sendable {
     private struct Progress {
-        var isCancelled = false
+        var reason: CancellationReason?
         /// What this run has added itself, sources first.
         var added: [AnyOperation] = []
     }
 
-    private let operation: AnyOperation
+    let operation: AnyOperation
     private let core: QueueCore
     private let parent: AnyOperation?
     private let progress = LockedState(Progress())
@@ -24,40 +24,39 @@ final class RunScope: Sendable {
         // `withTaskCancellationHandler` does not pass a typed error on.
         let outcome: Result<Void, OperationError> = await withTaskCancellationHandler {
             do throws(OperationError) {
-                try await operation.awaitOutcome(for: body, asChild: parent != nil) { add() }
+                try await operation.awaitOutcome(for: body, asChild: parent != nil) { add(from: origin(of: body)) }
                 return .success(())
             } catch { return .failure(error) }
         } onCancel: {
-            cancel()
+            cancel(reason: parent.map { .parent($0.reference) } ?? .caller)
         }
         try outcome.get()
     }
 
-    private func add() {
-        if progress.withLock({ $0.isCancelled }) { return }
-        let origin =
-            if let parent {
-                Origin.child(inside: parent.nameScope)
-            } else {
-                OwnTask.current?.running != nil ? Origin.awaited : .outside
-            }
-        let added = core.addWithUpstream(operation, from: origin, nil)
-        let isCancelled = progress.withLock { progress in
-            progress.added = added
-            return progress.isCancelled
-        }
-        if isCancelled { takeBack() }
+    private func origin(of body: AnyOperation?) -> Origin {
+        if let parent { return .child(inside: parent.nameScope) }
+        return body != nil ? .awaited : .outside
     }
 
-    private func cancel() {
-        progress.withLock { $0.isCancelled = true }
-        takeBack()
+    /// One that was cancelled before is not added.
+    func add(from origin: Origin) {
+        if progress.withLock({ $0.reason }) != nil { return }
+        let added = core.addWithUpstream(operation, from: origin, nil)
+        let reason = progress.withLock { progress in
+            progress.added = added
+            return progress.reason
+        }
+        if let reason { takeBack(reason) }
+    }
+
+    func cancel(reason: CancellationReason) {
+        progress.withLock { $0.reason = reason }
+        takeBack(reason)
     }
 
     /// Cancels the operation, and of what this run has added whatever nobody else needs: those that come first in the graph
     /// are looked at last, when what needed them has gone.
-    private func takeBack() {
-        let reason = parent.map { CancellationReason.parent($0.reference) } ?? .caller
+    private func takeBack(_ reason: CancellationReason) {
         operation.cancel(reason: reason)
         for added in progress.withLock({ $0.added }).reversed() where added !== operation {
             added.cancelIfUnneeded(reason: reason)
