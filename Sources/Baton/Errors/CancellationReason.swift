@@ -6,7 +6,8 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
     case because(String)
     /// The operation that had started it with `context.run` was cancelled, or had ended.
     case parent(OperationReference)
-    /// The task that awaited it in ``AsyncOperationQueue/run(_:)`` was cancelled.
+    /// The task that awaited it in ``AsyncOperationQueue/run(_:)`` was cancelled, or the loop that its output was meant for
+    /// has ended.
     case caller
     /// Its queue's `cancelAll()`.
     case queue

@@ -17,6 +17,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case invalidThreadCount(Int)
         /// `maxWaitingOperationCount` must be at least 1. The number is the one that was refused.
         case invalidWaitingLimit(Int)
+        /// A sequence is delivered to at least 1 operation at a time. The number is the one that was refused.
+        case invalidDeliveryWidth(Int)
         /// `context.run` was called after the body had returned.
         case ranAfterTheEnd
         /// `context.produce` was called after the body had returned.
@@ -83,6 +85,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
             "a ThreadExecutor cannot have \(count) threads; it was made with 1. Ask for 1 or more"
         case .invalidWaitingLimit(let limit):
             "maxWaitingOperationCount cannot be \(limit); the old value stays. Use 1 or more"
+        case .invalidDeliveryWidth(let width):
+            "a sequence cannot be delivered with a width of \(width); it is with 1. Ask for 1 or more"
         case .ranAfterTheEnd:
             "context.run was called after the body had returned. Await what the body starts before it returns"
         case .producedAfterTheEnd:

@@ -80,6 +80,7 @@ import Testing
             (.removedInput(flour), "‘flour’"),
             (.invalidWidth(-3), "-3"), (.invalidThreadCount(-4), "-4 threads"),
             (.invalidWaitingLimit(0), "cannot be 0"),
+            (.invalidDeliveryWidth(0), "width of 0"),
             (.ranAfterTheEnd, "after the body had returned"),
             (.producedAfterTheEnd, "Produce before it returns"), (.calledBodyTwice, "twice"),
             (.leftBodyOut, "did not call the body"), (.finishedTwice, "exactly once"),

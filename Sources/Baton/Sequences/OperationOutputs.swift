@@ -1,0 +1,54 @@
+/// The outputs of operations that are made for the elements of another sequence, the upstream. Made by `deliver(to:on:)`.
+///
+/// Each iterator is a run of its own: it iterates upstream anew and makes its own operations. It ends
+/// - with the error of the first operation that has no output. What is after that is cancelled at once, upstream's
+///   iteration included, and the error comes when all of it has ended;
+/// - with ``OperationError/failed(_:)`` when upstream throws, unless that is an ``OperationError`` itself: after the outputs of
+///   all elements that came before;
+/// - with ``OperationError/cancelled(reason:)`` when the task that iterates is cancelled. Then the operations that are under
+///   way and upstream's iteration are cancelled, and the error comes when they have ended. A body or an upstream that ignores
+///   its cancel is waited for all the same: no work goes on behind the consumer;
+/// - with ``OperationError/queueShutDown`` when the queue has been shut down;
+/// - after the outputs of all elements when upstream ends.
+///
+/// A loop that is left early, or an iterator that is released, cancels what is under way, too, and cannot wait for it. While
+/// the queue is suspended the outputs of what has not begun do not come.
+///
+/// The body of an operation may iterate one, also on its own queue, whatever the width of that: while it waits for an output it
+/// lends its slot, as it does when it awaits another operation. A child task of a body does not. An operation that waits for
+/// the one whose body iterates would never end, and fails with ``OperationError/dependencyCycle(_:)``.
+public struct OperationOutputs<Upstream: AsyncSequence & Sendable, Output: Sendable>: AsyncSequence, Sendable
+where Upstream.Element: Sendable {
+    /// An output.
+    public typealias Element = Output
+    /// Why there is no next output.
+    public typealias Failure = OperationError
+
+    let plan: DeliveryPlan<Upstream, Output>
+
+    /// The same as `Result`s: an operation that has no output does not end the sequence, nor cancel others.
+    public var results: OperationResults<Upstream, Output> { OperationResults(plan: plan) }
+
+    /// Begins a run of its own. May be called any number of times.
+    public func makeAsyncIterator() -> Iterator { Iterator(iteration: plan.makeIteration(endsAtFailure: true)) }
+
+    /// One run.
+    public struct Iterator: AsyncIteratorProtocol {
+        let iteration: Iteration<Upstream, Output>
+
+        /// The next output, when it is there; nil at the end, and after an error was thrown.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(OperationError) -> Output? {
+            switch await iteration.next() {
+            case .outcome(let outcome): return try outcome.get()
+            case .upstreamFailed(let failure): throw failure as? OperationError ?? .failed(failure)
+            case .cancelled: throw .cancelled(reason: .caller)
+            case .end: return nil
+            }
+        }
+    }
+}
+
+@available(*, unavailable)
+extension OperationOutputs.Iterator: Sendable {}

@@ -1,0 +1,191 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(5))) struct DeliveryInBodiesTests {
+    @Test(arguments: [1, 2, 64], [OutputOrder.preserved, .arrival]) func aBodyMayIterateOnItsOwnQueue(
+        width: Int, order: OutputOrder
+    ) {
+        let stage = Stage(width: width)
+        let queue = stage.queue
+        let body = AsyncOperation("sum") {
+            var sum = 0
+            for try await number in Numbers(10).deliver(to: Doubling(), on: queue, order: order) { sum += number }
+            return sum
+        }
+        stage.run(body)
+        #expect((try? body.result?.get()) == 90)
+        #expect(queue.operationCount == 0)
+    }
+
+    /// Upstream's operations need the slot, too, while nothing of the outer one is in flight.
+    @Test func aBodyMayIterateAChainOnItsOwnQueue() {
+        let stage = Stage(width: 1)
+        let queue = stage.queue
+        let body = AsyncOperation("sum") {
+            let doubled = Numbers(10).deliver(to: Doubling(), on: queue)
+            var sum = 0
+            for try await number in doubled.deliver(to: Doubling(), on: queue) { sum += number }
+            return sum
+        }
+        stage.run(body)
+        #expect((try? body.result?.get()) == 180)
+    }
+
+    @Test func bodiesMayIterateInsideOneAnother() {
+        let stage = Stage(width: 1)
+        let queue = stage.queue
+        @Sendable func sum(_ depth: Int) async throws -> Int {
+            if depth == 0 { return 1 }
+            var total = 0
+            for try await part in Numbers(3).deliver(on: queue, { _ in try await sum(depth - 1) }) { total += part }
+            return total
+        }
+        let body = AsyncOperation("sum") { try await sum(4) }
+        stage.run(body)
+        #expect((try? body.result?.get()) == 81)
+    }
+
+    @Test func theBodyTakesItsSlotAgain() {
+        let stage = Stage(width: 1)
+        let (queue, log) = (stage.queue, stage.log)
+        let gate = Gate()
+        stage.run(
+            AsyncOperation("iterates") {
+                for try await _ in Numbers(1).deliver(on: queue, { _ in log("element") }) { await gate.wait() }
+                log("iterated")
+            })
+        stage.run(stage.noting("other"))
+        #expect(stage.ran == ["element"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran.sorted() == ["element", "iterated", "other"])
+    }
+
+    @Test func whatABodyIteratesGoesBeforeABarrier() {
+        let stage = Stage()
+        let (queue, log) = (stage.queue, stage.log)
+        let gate = Gate()
+        stage.run(
+            AsyncOperation("iterates") {
+                await gate.wait()
+                for try await number in Numbers(2).deliver(to: Doubling(), on: queue) { log("\(number)") }
+            })
+        queue.addBarrier("barrier") { log("barrier") }
+        stage.steps.runAll()
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["0", "2", "barrier"])
+    }
+
+    @Test func theBodysCancelReachesWhatItIterates() {
+        let stage = Stage(width: 1)
+        let (queue, log) = (stage.queue, stage.log)
+        let body = AsyncOperation("iterates") {
+            for try await _ in Numbers(.max).deliver(
+                on: queue,
+                { _ in
+                    do { try await Gate().waitUnlessCancelled() } catch { log("cancelled") }
+                })
+            {}
+        }
+        stage.run(body)
+        body.cancel()
+        stage.steps.runAll()
+        #expect(stage.ran == ["cancelled"])
+        #expect(body.ending == "cancelled on request")
+        #expect(queue.operationCount == 0)
+    }
+
+    @Test(arguments: [OutputOrder.preserved, .arrival]) func anOperationThatWaitsForTheIteratingOneFails(
+        order: OutputOrder
+    ) {
+        let stage = Stage()
+        let (queue, log) = (stage.queue, stage.log)
+        let body = AsyncOperation("iterates") { context in
+            let outputs = Numbers(3).deliver(
+                to: Doubling(), on: queue, order: order,
+                configure: { [weak outer = context.operation] operation, number in
+                    operation.name = "\(number)"
+                    if number != 0, let outer { operation.addDependency(outer) }
+                })
+            for await result in outputs.results {
+                switch result {
+                case .success(let output): log("\(output)")
+                case .failure(let error): log("\(error.cycleNames ?? [])")
+                }
+            }
+        }
+        stage.run(body)
+        #expect(stage.ran.sorted() == ["0", #"["1", "iterates"]"#, #"["2", "iterates"]"#])
+        #expect(body.ending == "success")
+    }
+
+    @Test func oneThatWasAddedBeforeAndAwaitsTheIteratingOneIsNotWaitedFor() {
+        let stage = Stage()
+        let queue = stage.queue
+        let errors = EventLog<String>()
+        let body = AsyncOperation<Void>("iterates") { context in
+            let outputs = Numbers(1).deliver(
+                to: Doubling(), on: queue,
+                configure: { operation, _ in
+                    operation.name = "element"
+                    operation.addDependency(context.operation)
+                    queue.add(operation)
+                })
+            for await result in outputs.results {
+                if case .failure(let error) = result { errors("\(error.cycleNames ?? [])") }
+            }
+        }
+        stage.run(body)
+        #expect(errors.events == [#"["element", "iterates"]"#])
+        #expect(body.ending == "success")
+    }
+
+    @Test(arguments: [OutputOrder.preserved, .arrival]) func whatNeedsTheNameOfTheIteratingOneFails(
+        order: OutputOrder
+    ) {
+        let stage = Stage()
+        let (queue, log) = (stage.queue, stage.log)
+        let body = AsyncOperation("iterates") {
+            let outputs = Numbers(3).deliver(
+                to: Doubling(), on: queue, order: order,
+                configure: { operation, number in
+                    if number == 1 { operation.addCondition(.mutuallyExclusive("delivery \(order)")) }
+                })
+            for await result in outputs.results {
+                switch result {
+                case .success(let output): log("\(output)")
+                case .failure(.exclusionDeadlock): log("deadlock")
+                case .failure(let error): log(error.inShort)
+                }
+            }
+        }.addCondition(.mutuallyExclusive("delivery \(order)"))
+        stage.run(body)
+        #expect(stage.ran.sorted() == ["0", "4", "deadlock"])
+        #expect(body.ending == "success")
+    }
+
+    @Test func explainNamesWhatTheBodyWaitsFor() {
+        let stage = Stage(width: 1)
+        let queue = stage.queue
+        let (elements, gate) = (Gate(), Gate())
+        let body = AsyncOperation("iterates") {
+            let numbers = Numbers(1, gate: elements)
+            for try await _ in numbers.deliver(
+                on: queue, configure: { operation, _ in operation.name = "element" },
+                { _ in await gate.wait() })
+            {}
+        }
+        stage.run(body)
+        #expect(body.explain().waitsFor == [])
+        #expect(body.explain().roots.map(\.cause) == [.executing])
+        elements.open()
+        stage.steps.runAll()
+        #expect(body.explain().waitsFor.map(\.name) == ["element"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(body.ending == "success")
+    }
+}
