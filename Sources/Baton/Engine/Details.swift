@@ -204,6 +204,9 @@ protocol OutcomeListener: AnyObject, Sendable {
     /// The operation whose body waits for them.
     var body: AnyOperation? { get }
 
+    /// It holds that operation no longer.
+    func bodyEnded()
+
     /// - Parameter error: Set when the wait itself would have closed a circle, and the operation has not ended.
     func ended(_ place: Int, _ operation: AnyOperation, _ error: OperationError?)
 }

@@ -183,7 +183,10 @@ extension AnyOperation {
         }
         withExtendedLifetime(rules) {}
         timing?.alarms?.takeOut(of: self, from: core)
-        if let ending { for group in ending.childGroups { group.parentEnded() } }
+        if let ending {
+            for group in ending.childGroups { group.parentEnded() }
+            for listener in ending.listeners { listener.bodyEnded() }
+        }
         progress?.end(hasFailed ? .failed : .succeeded)
         if let waiters { for waiter in waiters { waiter.outcomeCame(of: self) } }
         return effects.isDue

@@ -12,7 +12,7 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
         var upstreamWait: UnsafeContinuation<Void, Never>?
         var upstreamTask: Task<Void, Never>?
         var stopsUpstream = false
-        /// The operation whose body began to iterate.
+        /// The operation whose body iterates.
         var body: AnyOperation?
     }
 
@@ -106,17 +106,22 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
         body?.stopListening(self)
     }
 
+    /// Somebody else may go on with the iterator.
+    func bodyEnded() {
+        let body = state.withLock { $0.body.take() }
+        withExtendedLifetime(body) {}
+    }
+
     // MARK: Upstream
 
     private func start<Upstream: AsyncSequence & Sendable>(_ upstream: Upstream)
     where Upstream.Element == Element, Upstream.Failure == Failure {
-        let body = OwnTask.current?.running
-        if let body {
+        if let body = OwnTask.current?.running {
             state.withLock { $0.body = body }
             body.startListening(self)
         }
         let task = queue.core.spawner.spawn { [self] in
-            let failure = await iterate(upstream, for: body)
+            let failure = await iterate(upstream)
             // Here upstream's iterator has been released.
             change { $0.upstreamEnded(failure) }
         }
@@ -129,13 +134,13 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
     }
 
     /// Returns what upstream throws.
-    private func iterate<Upstream: AsyncSequence>(_ upstream: Upstream, for body: AnyOperation?) async -> Failure?
+    private func iterate<Upstream: AsyncSequence>(_ upstream: Upstream) async -> Failure?
     where Upstream.Element == Element, Upstream.Failure == Failure {
         var iterator = upstream.makeAsyncIterator()
         while await hasRoom() {
             do throws(Failure) {
                 guard let element = try await iterator.next(isolation: nil) else { return nil }
-                send(element, for: body)
+                send(element)
             } catch { return error }
         }
         return nil
@@ -161,10 +166,11 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
         }
     }
 
-    private func send(_ element: Element, for body: AnyOperation?) {
+    private func send(_ element: Element) {
         let operation = make(element)
         let run = RunScope(operation, on: queue.core)
-        guard let place = state.withLock({ $0.machine.take(run) }) else { return }
+        let (taken, body) = state.withLock { ($0.machine.take(run), $0.body) }
+        guard let place = taken else { return }
         let waiter = Waiter(waking: .inform(self, place), body: body)
         // Before the add, so that the add finds a circle.
         let phase = operation.addWaiter(waiter)

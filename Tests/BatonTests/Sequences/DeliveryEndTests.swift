@@ -123,6 +123,17 @@ import Testing
         #expect(stage.ran == ["0", "failed: oops"])
     }
 
+    @Test func anUpstreamThatThrowsAnything() {
+        let stage = Stage()
+        let upstream = AsyncThrowingStream<Int, any Error> { continuation in
+            continuation.yield(1)
+            continuation.finish(throwing: Oops(text: "torn"))
+        }
+        stage.consume(upstream.deliver(to: Doubling(), on: stage.queue))
+        stage.steps.runAll()
+        #expect(stage.ran == ["2", "failed: torn"])
+    }
+
     @Test func anEmptyUpstreamIsAnEmptySequence() {
         let stage = Stage()
         stage.consume(Numbers(0).deliver(to: Doubling(), on: stage.queue))

@@ -167,6 +167,46 @@ import Testing
         #expect(body.ending == "success")
     }
 
+    /// A body that has returned is not kept by an iterator that it leaves to others, and what comes later is not its own.
+    @Test func anIteratorMayOutliveTheBody() {
+        final class Holder: Sendable {
+            nonisolated(unsafe) var iterator: OperationOutputs<Numbers<Never>, Int>.Iterator?
+        }
+        let stage = Stage(width: 1)
+        let (queue, holder, tokens) = (stage.queue, Holder(), Tokens())
+        stage.run(
+            AsyncOperation("iterates") { () -> Token in
+                holder.iterator = Numbers(5).deliver(to: Doubling(), on: queue, width: 1).makeAsyncIterator()
+                _ = try await holder.iterator?.next()
+                return tokens.make()
+            })
+        #expect(tokens.alive == 0)
+        stage.steps.task { [log = stage.log] in
+            while let number = try? await holder.iterator?.next() { log("\(number)") }
+        }
+        stage.steps.runAll()
+        #expect(stage.ran == ["2", "4", "6", "8"])
+    }
+
+    @Test func aBodyThatHasLeftItsLoopMayAwaitWhatWaitsForAnElement() {
+        let stage = Stage()
+        let (queue, log) = (stage.queue, stage.log)
+        let (gate, elements) = (Gate(), EventLog<AnyOperation>())
+        let body = AsyncOperation("iterates") { context in
+            let outputs = Numbers(2).deliver(
+                on: queue, configure: { operation, _ in elements(operation) },
+                { number in if number == 1 { await gate.wait() } })
+            for try await _ in outputs { break }
+            try await context.run(AsyncOperation("after") { log("after") }.addDependency(elements.events[1]))
+        }
+        stage.run(body)
+        #expect(body.explain().roots.map(\.operation.id) == [elements.events[1].reference.id])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["after"])
+        #expect(body.ending == "success")
+    }
+
     @Test func explainNamesWhatTheBodyWaitsFor() {
         let stage = Stage(width: 1)
         let queue = stage.queue
