@@ -88,6 +88,29 @@ import Testing
         }
     }
 
+    @Test(arguments: [OutputOrder.preserved, .arrival]) func underThreadsNothingGoesOnBehindACancel(
+        order: OutputOrder
+    ) async {
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2)
+        for round in 0..<500 {
+            let (running, numbers) = (Tally(), Numbers(.max))
+            let outputs = numbers.deliver(on: queue, width: 1 + round % 4, order: order) { number in
+                running.add()
+                defer { running.add(-1) }
+                await Task.yield()
+                if number == 40 { throw Oops() }
+                return number
+            }
+            let consumer = Task { for try await _ in outputs {} }
+            for _ in 0..<round % 50 { await Task.yield() }
+            consumer.cancel()
+            _ = await consumer.result
+            #expect(running.count == 0)
+            #expect(numbers.iterators.alive == 0)
+        }
+        await queue.waitUntilIdle()
+    }
+
     /// Somebody else cancels, at any moment.
     @Test func aCancelAtAnyMoment() async throws {
         try await exploring(schedules: 500) { scheduler in
