@@ -1,32 +1,39 @@
 /// The body of an operation that has time limits or may run again, on the task of its lane.
 extension QueueCore {
-    /// Before the body: takes the time, if somebody wants to know it. Returns the alarm that ends the attempt.
+    /// Before the body: takes the time, if somebody wants to know it. True: the lane watches it.
     @inline(__always)
-    func startAttempt(of operation: Unmanaged<AnyOperation>, _ timing: Unmanaged<Timing>) -> Sleeper.Ticket? {
+    func startAttempt(of operation: Unmanaged<AnyOperation>, _ timing: Unmanaged<Timing>, on lane: Lane) -> Bool {
         timing._withUnsafeGuaranteedRef { timing in
-            if timing.rare != nil { return startRareAttempt(of: operation, timing) }
-            guard let limit = timing.limit else { return nil }
-            return setAlarm(for: operation, timing, at: sleeper.now + limit, after: limit, isLast: false)
+            if timing.rare != nil { return startRareAttempt(of: operation, timing, on: lane) }
+            guard let limit = timing.limit else { return false }
+            watch(operation, timing, until: sleeper.now + limit, limit, isLast: false, on: lane)
+            return true
         }
     }
 
     /// After the body. True: it may have to run again.
     @inline(__always)
     func endAttempt(
-        of operation: Unmanaged<AnyOperation>, _ timing: Unmanaged<Timing>, _ alarm: Sleeper.Ticket?
+        of operation: Unmanaged<AnyOperation>, _ timing: Unmanaged<Timing>, on lane: Lane, isWatched: Bool
     ) -> Bool {
-        if let alarm { sleeper.remove(alarm) }
+        if isWatched { lane.endAttempt() }
         let hasFailed = operation._withUnsafeGuaranteedRef { $0.hasFailed }
         return timing._withUnsafeGuaranteedRef { hasFailed ? $0.backoff != nil : $0.rare?.repetition != nil }
     }
 
-    private func setAlarm(
-        for operation: Unmanaged<AnyOperation>, _ timing: Timing, at end: Duration, after limit: Duration, isLast: Bool
-    ) -> Sleeper.Ticket {
-        sleeper.add(.attemptLimit(operation, attempt: timing.attempt, after: limit, isLast: isLast), at: end)
+    private func watch(
+        _ operation: Unmanaged<AnyOperation>, _ timing: Timing, until end: Duration, _ limit: Duration, isLast: Bool,
+        on lane: Lane
+    ) {
+        let attempt = AttemptWatch.Attempt(
+            operation: operation, number: timing.attempt, end: end, limit: limit, isLast: isLast)
+        lane.beginAttempt(attempt, sleeper)
     }
 
-    private func startRareAttempt(of operation: Unmanaged<AnyOperation>, _ timing: Timing) -> Sleeper.Ticket? {
+    @inline(never)
+    private func startRareAttempt(
+        of operation: Unmanaged<AnyOperation>, _ timing: Timing, on lane: Lane
+    ) -> Bool {
         let now = sleeper.now
         let deadline = operation._withUnsafeGuaranteedRef { operation in
             let (alarms, chainStarts, deadline) = operation.life.withLock { _ in
@@ -38,10 +45,13 @@ extension QueueCore {
         }
         let end = timing.limit.map { now + $0 }
         if let (whole, last) = deadline, last < end ?? .maximum {
-            return setAlarm(for: operation, timing, at: last, after: whole, isLast: true)
+            watch(operation, timing, until: last, whole, isLast: true, on: lane)
+        } else if let limit = timing.limit, let end {
+            watch(operation, timing, until: end, limit, isLast: false, on: lane)
+        } else {
+            return false
         }
-        guard let limit = timing.limit, let end else { return nil }
-        return setAlarm(for: operation, timing, at: end, after: limit, isLast: false)
+        return true
     }
 
     /// Nil: the outcome stands. Else it runs again later, and the lane goes on with this.
@@ -79,6 +89,7 @@ extension QueueCore {
         change { _ in operation.goesFirst = true }
         guard let end = operation.endAttempt(next, body) else { return nil }
         for group in end.groups { group.parentEnded() }
+        for listener in end.listeners { listener.bodyEnded() }
         if end.holdsNames { Claims.giveBack(by: operation) }
         let isListed = next.delay <= .zero && operation.life.withLock { $0.endPause() }
         if !isListed { pause(.passUnretained(operation), for: next.delay) }

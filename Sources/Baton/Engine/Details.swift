@@ -64,6 +64,7 @@ final class Details {
         if rare != nil {
             awaited = []
             childGroups = []
+            listeners = []
         }
     }
 

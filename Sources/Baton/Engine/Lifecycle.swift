@@ -196,6 +196,7 @@ struct Lifecycle {
         /// To be released after unlocking.
         let groups: [ChildGroup]
         let awaited: [Awaited]
+        let listeners: [any OutcomeListener]
     }
 
     /// It is to run again, and pauses. Nil: it has been cancelled.
@@ -203,7 +204,7 @@ struct Lifecycle {
         guard !isCancelled, let details, let timing = details.timing else { return nil }
         let end = AttemptEnd(
             wasCut: timing.isCut, holdsSlot: details.openWaits == 0, holdsNames: details.rules.standing == .held,
-            groups: details.childGroups, awaited: details.awaited)
+            groups: details.childGroups, awaited: details.awaited, listeners: details.listeners)
         phase = .added
         lane = nil
         details.forgetWaits()

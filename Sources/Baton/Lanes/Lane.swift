@@ -7,11 +7,14 @@ final class Lane: Sendable {
     }
 
     private let link = LockedState(Link())
+    /// Of the attempt that it runs, if that has a time limit.
+    let watch = LockedState(AttemptWatch())
 
     static func start(on core: QueueCore) {
         let lane = Lane()
         let task = core.spawner.spawn {
             await OwnTask.run(of: core) { await core.work(on: lane, as: $0) }
+            lane.takeAlarmOut(of: core.sleeper)
         }
         // A cancel may have come before the task was known here.
         let wasCancelled = lane.link.withLock { link in

@@ -23,14 +23,14 @@ extension QueueCore {
                 if !finish(operation, task, &run) { await finishLater(operation, &run) }
             case .timed(let timing):
                 let body = takeBody(operation)
-                let alarm = startAttempt(of: operation, timing)
+                let isWatched = startAttempt(of: operation, timing, on: lane)
                 await body(operation.takeUnretainedValue())
-                if endAttempt(of: operation, timing, alarm) {
+                if endAttempt(of: operation, timing, on: lane, isWatched: isWatched) {
                     away = await runAgain(operation.takeUnretainedValue(), body)
                 }
                 if away == nil, !finish(operation, task, &run) { await finishLater(operation, &run) }
             case .withDetails:
-                away = await runSurrounded(operation.takeUnretainedValue())
+                away = await runSurrounded(operation.takeUnretainedValue(), on: lane)
                 if away == nil, !finish(operation, task, &run) { await finishLater(operation, &run) }
             case .ruled:
                 switch await passRules(of: operation, on: lane, as: task) {
@@ -39,7 +39,7 @@ extension QueueCore {
                     await takeBody(operation)(operation.takeUnretainedValue())
                     if !finish(operation, task, &run) { await finishLater(operation, &run) }
                 case .toBody(isPlain: false):
-                    away = await runSurrounded(operation.takeUnretainedValue())
+                    away = await runSurrounded(operation.takeUnretainedValue(), on: lane)
                     if away == nil, !finish(operation, task, &run) { await finishLater(operation, &run) }
                 case .toEnd:
                     if !finish(operation, task, &run) { await finishLater(operation, &run) }

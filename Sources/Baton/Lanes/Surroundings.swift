@@ -4,7 +4,7 @@ import Synchronization
 extension QueueCore {
     /// Everything between taking an operation up and its outcome. On the task of its lane. Nil: its outcome is there. Else it
     /// runs again later, and the lane goes on with this.
-    nonisolated(nonsending) func runSurrounded(_ operation: AnyOperation) async -> Scheduler.Turn? {
+    nonisolated(nonsending) func runSurrounded(_ operation: AnyOperation, on lane: Lane) async -> Scheduler.Turn? {
         if let unmet = operation.unmetPolicy {
             operation.bodyWasSkipped(.skipped(unmet))
             return nil
@@ -21,9 +21,9 @@ extension QueueCore {
             return nil
         }
         let unretained = Unmanaged.passUnretained(operation)
-        let alarm = startAttempt(of: unretained, timing)
+        let isWatched = startAttempt(of: unretained, timing, on: lane)
         await run(body, of: operation)
-        return endAttempt(of: unretained, timing, alarm) ? await runAgain(operation, body) : nil
+        return endAttempt(of: unretained, timing, on: lane, isWatched: isWatched) ? await runAgain(operation, body) : nil
     }
 
     /// With its hooks, on its executor.

@@ -1,8 +1,8 @@
-/// What happens at a deadline. It does not retain its operation: whoever runs or releases that takes the alarm out before.
+/// What happens at a deadline.
 enum Alarm: Sendable {
-    /// This attempt has taken as long as it may.
-    case attemptLimit(Unmanaged<AnyOperation>, attempt: Int32, after: Duration, isLast: Bool)
-    /// It has waited for its start as long as it may.
+    /// What this lane runs has taken as long as it may.
+    case attemptLimit(Lane)
+    /// It has waited for its start as long as it may. Not retained: whoever starts or releases it takes the alarm out before.
     case waitingLimit(Unmanaged<AnyOperation>)
     /// Its pause is over. The alarm has the reference that is the queue's; whoever takes it out has it from then on.
     case pauseEnd(Unmanaged<AnyOperation>)
@@ -17,16 +17,15 @@ struct DueAlarm: Sendable {
     init(_ alarm: Alarm) {
         self.alarm = alarm
         switch alarm {
-        case .attemptLimit(let operation, _, _, _), .waitingLimit(let operation): _ = operation.retain()
-        case .pauseEnd: break
+        case .waitingLimit(let operation): _ = operation.retain()
+        case .attemptLimit, .pauseEnd: break
         }
     }
 
     /// Outside every lock: to cancel runs handlers of the user's.
-    consuming func ring() {
+    consuming func ring(at now: Duration, by sleeper: Sleeper) {
         switch alarm {
-        case .attemptLimit(let operation, let attempt, let limit, let isLast):
-            operation.takeRetainedValue().attemptLimitCame(of: attempt, after: limit, isLast: isLast)
+        case .attemptLimit(let lane): lane.alarmRang(at: now, sleeper)
         case .waitingLimit(let operation): operation.takeRetainedValue().waitingLimitCame()
         case .pauseEnd(let operation): AnyOperation.pauseEnded(of: operation)
         }

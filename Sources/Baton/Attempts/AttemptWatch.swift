@@ -1,0 +1,93 @@
+/// The time limit of the attempt that a lane runs. Pure; the lane locks it, asks, unlocks, and sets alarms.
+///
+/// There is one alarm for a lane, and not for an attempt: most attempts end in time, and an alarm that finds another attempt
+/// than the one it was set for is set anew. So an attempt takes the lane's own lock twice, and the sleeper's hardly ever.
+struct AttemptWatch {
+    struct Attempt {
+        /// Not retained: the lane ends the watch before anybody can let it go.
+        let operation: Unmanaged<AnyOperation>
+        let number: Int32
+        let end: Duration
+        let limit: Duration
+        /// There is none after it, whatever the policy says.
+        let isLast: Bool
+    }
+
+    /// What an alarm leads to.
+    enum Ring {
+        case none
+        /// Its operation is retained.
+        case cut(Attempt)
+        case setAlarm(Duration)
+    }
+
+    private var attempt: Attempt?
+    /// An alarm rings then, or earlier. Known before it is set.
+    private var alarmTime: Duration?
+    private var ticket: Sleeper.Ticket?
+
+    /// Before the body. True: an alarm has to be set for its end.
+    mutating func begin(_ attempt: Attempt) -> Bool {
+        self.attempt = attempt
+        return needsAlarm(at: attempt.end)
+    }
+
+    /// After the body.
+    mutating func end() { attempt = nil }
+
+    /// Returns an alarm that is not needed any more.
+    mutating func alarmWasSet(for time: Duration, _ ticket: Sleeper.Ticket) -> Sleeper.Ticket? {
+        // It has rung already.
+        if alarmTime != time { return nil }
+        defer { self.ticket = ticket }
+        return self.ticket
+    }
+
+    mutating func alarmRang(at now: Duration) -> Ring {
+        if let alarmTime, alarmTime <= now {
+            self.alarmTime = nil
+            ticket = nil
+        }
+        guard let attempt else { return .none }
+        if attempt.end > now { return needsAlarm(at: attempt.end) ? .setAlarm(attempt.end) : .none }
+        self.attempt = nil
+        _ = attempt.operation.retain()
+        return .cut(attempt)
+    }
+
+    mutating func takeAlarm() -> Sleeper.Ticket? { ticket.take() }
+
+    private mutating func needsAlarm(at time: Duration) -> Bool {
+        if let alarmTime, alarmTime <= time { return false }
+        alarmTime = time
+        return true
+    }
+}
+
+extension Lane {
+    func beginAttempt(_ attempt: AttemptWatch.Attempt, _ sleeper: Sleeper) {
+        if watch.withLock({ $0.begin(attempt) }) { setAlarm(at: attempt.end, sleeper) }
+    }
+
+    func endAttempt() { watch.withLock { $0.end() } }
+
+    func alarmRang(at now: Duration, _ sleeper: Sleeper) {
+        switch watch.withLock({ $0.alarmRang(at: now) }) {
+        case .none: break
+        case .cut(let attempt):
+            attempt.operation.takeRetainedValue()
+                .attemptLimitCame(of: attempt.number, after: attempt.limit, isLast: attempt.isLast)
+        case .setAlarm(let time): setAlarm(at: time, sleeper)
+        }
+    }
+
+    /// It runs nothing more.
+    func takeAlarmOut(of sleeper: Sleeper) {
+        if let ticket = watch.withLock({ $0.takeAlarm() }) { sleeper.remove(ticket) }
+    }
+
+    private func setAlarm(at time: Duration, _ sleeper: Sleeper) {
+        let ticket = sleeper.add(.attemptLimit(self), at: time)
+        if let former = watch.withLock({ $0.alarmWasSet(for: time, ticket) }) { sleeper.remove(former) }
+    }
+}
