@@ -1,0 +1,44 @@
+/// The identities that unfinished operations have, in the whole process: ``IdentityTable`` behind its lock.
+enum Identities {
+    typealias Place = IdentityTable<AnyOperation>.Place
+
+    private static let table = LockedState(IdentityTable<AnyOperation>())
+
+    enum Entrance {
+        /// It has the identity from now on, and comes after those that have not finished.
+        case entered(at: Place, behind: [AnyOperation])
+        case taken(by: AnyOperation)
+    }
+
+    /// Takes the identity for the operation, if nobody has it or those who have it are to be replaced: one step, although the
+    /// comparing is done outside the lock. Whatever comes in between is compared, too, until nothing has.
+    static func enter(_ operation: AnyOperation, _ identity: any Identity, replaces: Bool) -> Entrance {
+        var compared: Place = 0
+        while true {
+            let candidates = table.withLock { $0.candidates(for: identity.hash, after: compared) }
+            guard let found = candidates.first(where: { $0.identity.equals(identity) }) else {
+                compared = candidates.last?.place ?? compared
+                let place = table.withLock { $0.insert(identity, for: operation, ifNoneAfter: compared) }
+                if let place { return .entered(at: place, behind: []) }
+                continue
+            }
+            // An outcome is published before the table is told.
+            let finished = table.withLock { $0.owners(at: found.place) }.filter(\.hasFinished)
+            let entrance = table.withLock {
+                $0.enter(operation, at: found.place, ignoring: finished, replaces: replaces)
+            }
+            switch entrance {
+            case .entered(let former): return .entered(at: found.place, behind: former)
+            case .taken(let other): return .taken(by: other)
+            case .gone: break
+            }
+        }
+    }
+
+    /// At the finish.
+    static func leave(_ operation: AnyOperation, at place: Place) {
+        // Held for its release after unlocking.
+        let identity = table.withLock { $0.leave(operation, at: place) }
+        withExtendedLifetime(identity) {}
+    }
+}
