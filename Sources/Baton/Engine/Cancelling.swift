@@ -7,10 +7,14 @@ extension AnyOperation {
     /// ``OperationError/cancelled(reason:)``, a value is a success all the same. What the body runs with `context.run` is
     /// cancelled with it.
     ///
+    /// While others have joined it, this only ends the interest of its owner: see ``unique(by:policy:file:line:)``.
+    ///
     /// May be called from anywhere: a body (its own, too), a handler, an `onCancel` block.
-    public final func cancel(reason: CancellationReason = .requested) { cancel(reason: reason) { _ in true } }
+    public final func cancel(reason: CancellationReason = .requested) {
+        cancel(reason: reason) { $0.ownerWithdraws(reason) }
+    }
 
-    /// Cancels it if `isWanted` says so in the same step.
+    /// Cancels it if `isWanted` says so in the same step, whoever else is interested.
     final func cancel(reason: CancellationReason, if isWanted: (Lifecycle) -> Bool) {
         let effect = life.withLock { life -> CancelEffect in
             guard isWanted(life) else { return .none }

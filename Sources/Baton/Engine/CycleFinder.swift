@@ -45,6 +45,20 @@ enum CycleFinder {
         }
     }
 
+    /// As above, from one side: for one that is not linked, so that nothing is known to be waited for by it.
+    static func circle(
+        through origin: AnyOperation, waitsFor: @escaping (AnyOperation) -> [AnyOperation]
+    ) -> [AnyOperation]? {
+        var search = Search(from: origin, neighbours: waitsFor)
+        while true {
+            switch search.step() {
+            case .closed(let path): return path
+            case .exhausted: return nil
+            case .goingOn: break
+            }
+        }
+    }
+
     private struct Search {
         enum Step {
             case closed([AnyOperation])

@@ -34,6 +34,9 @@ final class Details {
         return made
     }
 
+    /// It has an identity, or limits that count from the add.
+    var isPreparedAtAdd: Bool { rare?.uniqueness != nil || timing?.rare != nil }
+
     /// Its finish has to call, wake or release something.
     var hasEnd: Bool {
         handlers.hasHadAny || waitersIfAny != nil || rare != nil || !rules.areNone || timing?.hasEnd == true
@@ -90,6 +93,7 @@ final class RareDetails {
     @exclusivity(unchecked) fileprivate(set) var childGroups: [ChildGroup] = []
     @exclusivity(unchecked) fileprivate(set) var nameHolder: AnyOperation?
     @exclusivity(unchecked) fileprivate(set) var listeners: [any OutcomeListener] = []
+    fileprivate(set) var uniqueness: Uniqueness?
 
     deinit { progress?.release() }
 
@@ -170,15 +174,31 @@ extension Details {
         _modify { yield &madeRare.listeners }
     }
 
-    /// At the finish, for the caller to release after unlocking.
-    func takeWhatEnds() -> (childGroups: [ChildGroup], nameHolder: AnyOperation?, listeners: [any OutcomeListener])? {
+    /// Its identity, and those who share its outcome.
+    var uniqueness: Uniqueness? {
+        get { rare?.uniqueness }
+        set { madeRare.uniqueness = newValue }
+    }
+
+    /// At the finish, for the caller to tell, and to release, after unlocking.
+    struct Ends {
+        let groups: [ChildGroup]
+        let nameHolder: AnyOperation?
+        let listeners: [any OutcomeListener]
+        let uniqueness: Uniqueness?
+    }
+
+    func takeWhatEnds() -> Ends? {
         guard let rare else { return nil }
         defer {
             rare.childGroups = []
             rare.nameHolder = nil
             rare.listeners = []
+            rare.uniqueness = nil
         }
-        return (rare.childGroups, rare.nameHolder, rare.listeners)
+        return Ends(
+            groups: rare.childGroups, nameHolder: rare.nameHolder, listeners: rare.listeners,
+            uniqueness: rare.uniqueness)
     }
 }
 

@@ -89,10 +89,13 @@ extension AnyOperation {
         /// Nobody will run these, and they take no more.
         let groups: [ChildGroup]
         let alarms: Alarms?
+        /// It does not wait for this outcome any more.
+        let joined: Joined?
 
         func settle() {
             alarms?.takeOut(of: operation, from: core)
             if claims { Claims.giveBack(atEndOf: operation) }
+            joined?.leave(operation)
             for group in groups { group.parentEnded() }
             if let ending { operation.settleUnrun(ending, core) } else { operation.finishUnrun(core) }
         }
@@ -115,23 +118,44 @@ extension AnyOperation {
         return end(with: error, &life)
     }
 
+    /// As above, with the outcome of the operation that it has joined, which has finished.
+    final func endBeforeRun(as original: AnyOperation) -> EarlyEnd? {
+        life.withLock { life in
+            guard life.phase == .added, !countdown.leaveEndToLinking() else { return nil }
+            return end(as: original, &life)
+        }
+    }
+
     /// From the linking thread, when it found that something came to an end while it was linking.
     final func endAfterLinking() {
         let end = life.withLock { life -> EarlyEnd? in
-            guard let error = life.details?.endAfterLinking, life.phase == .added else { return nil }
-            return self.end(with: error, &life)
+            guard life.phase == .added else { return nil }
+            if let error = life.details?.endAfterLinking { return self.end(with: error, &life) }
+            return life.details?.uniqueness?.joined.map { self.end(as: $0.original, &life) }
         }
         end?.settle()
     }
 
     private final func end(with error: OperationError, _ life: inout Lifecycle) -> EarlyEnd {
-        let core = life.phase == .added ? core : nil
         setFailure(error)
+        return endUnrun(&life)
+    }
+
+    private final func end(as original: AnyOperation, _ life: inout Lifecycle) -> EarlyEnd {
+        outcome = original.outcome
+        hasFailed = original.hasFailed
+        return endUnrun(&life)
+    }
+
+    /// Its outcome is stored.
+    private final func endUnrun(_ life: inout Lifecycle) -> EarlyEnd {
+        let core = life.phase == .added ? core : nil
         let claims = life.endsClaim()
         let groups = life.details?.childGroups ?? []
+        let joined = life.details?.uniqueness?.joined.take()
         return EarlyEnd(
             operation: self, ending: life.beginFinishing() ? nil : life.finish(), core: core, claims: claims,
-            groups: groups, alarms: life.details?.timing?.takeAlarms())
+            groups: groups, alarms: life.details?.timing?.takeAlarms(), joined: joined)
     }
 
     /// For one that ended without having run.
@@ -184,7 +208,8 @@ extension AnyOperation {
         withExtendedLifetime(rules) {}
         timing?.alarms?.takeOut(of: self, from: core)
         if let ending {
-            for group in ending.childGroups { group.parentEnded() }
+            ending.uniqueness?.operationEnded(self)
+            for group in ending.groups { group.parentEnded() }
             for listener in ending.listeners { listener.bodyEnded() }
         }
         progress?.end(hasFailed ? .failed : .succeeded)

@@ -45,8 +45,9 @@ struct Lifecycle {
     // MARK: Adding
 
     enum Claim {
-        /// It is the caller's to link. `isAwaited`: somebody already waits for it, so a cycle may be closed by it.
-        case claimed(isAwaited: Bool, hasDetails: Bool)
+        /// It is the caller's to link. `isAwaited`: somebody already waits for it, so a cycle may be closed by it. `isPrepared`:
+        /// there is more to do before it is linked.
+        case claimed(isAwaited: Bool, hasDetails: Bool, isPrepared: Bool)
         case addedBefore
         /// Added and done, or cancelled before anybody added it.
         case finishedBefore
@@ -57,7 +58,8 @@ struct Lifecycle {
         case .created:
             phase = .added
             return .claimed(
-                isAwaited: !dependents.isEmpty || details?.isAwaitedByBody == true, hasDetails: details != nil)
+                isAwaited: !dependents.isEmpty || details?.isAwaitedByBody == true, hasDetails: details != nil,
+                isPrepared: details?.isPreparedAtAdd ?? false)
         case .added, .evaluating, .executing: return .addedBefore
         case .finishing, .finished: return .finishedBefore
         }

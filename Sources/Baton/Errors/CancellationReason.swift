@@ -13,6 +13,8 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
     case queue
     /// It took, or waited, longer than its limit, which is this. Its error is then ``OperationError/timedOut(after:)``.
     case timeout(Duration)
+    /// This one has its identity, and was added with ``UniquenessPolicy/replace``.
+    case replaced(by: OperationReference)
 
     /// The reason as the end of a sentence that begins with "was cancelled".
     public var description: String {
@@ -23,6 +25,7 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
         case .caller: "with the task that awaited it"
         case .queue: "with everything in its queue"
         case .timeout(let limit): "because its time limit of \(limit) was over"
+        case .replaced(let newer): "because \(newer) has replaced it"
         }
     }
 

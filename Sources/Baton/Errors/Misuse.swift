@@ -46,6 +46,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case groupRunsOnce
         /// A child was added to a group that had closed.
         case groupIsClosed(OperationReference)
+        /// It should have joined this operation, whose output is of another type.
+        case joinedAnotherOutput(OperationReference)
     }
 
     /// What was wrong.
@@ -113,6 +115,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
             "a group cannot run again, because its children run once. Retry an operation that makes the group and runs it"
         case .groupIsClosed(let child):
             "\(child) was added when the group had finished, was cancelled or had decided; it was left alone. Add it earlier"
+        case .joinedAnotherOutput(let original):
+            "it cannot join \(original), whose output is of another type. Give one of them another namespace or key"
         }
     }
 }

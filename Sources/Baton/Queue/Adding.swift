@@ -86,7 +86,7 @@ extension QueueCore {
         let claim = retained._withUnsafeGuaranteedRef { operation in
             operation.life.withLock { life in
                 let claim = life.claim()
-                if case .claimed(let isAwaited, _) = claim {
+                if case .claimed(let isAwaited, _, _) = claim {
                     operation.home = .passUnretained(self)
                     operation.queueNumber = number
                     if batch.isChild { operation.becomesChild(of: batch.origin, &life) }
@@ -95,8 +95,8 @@ extension QueueCore {
                 return claim
             }
         }
-        if case .claimed(_, let hasDetails) = claim {
-            if hasDetails { retained._withUnsafeGuaranteedRef { prepare($0) } }
+        if case .claimed(_, _, let isPrepared) = claim {
+            if isPrepared { retained._withUnsafeGuaranteedRef { prepare($0, batch.origin) } }
             if tap != nil { retained._withUnsafeGuaranteedRef { note(.added, $0) } }
             Batch.append(retained, &batch.claimed, &batch.lastClaimed)
             batch.count += 1
@@ -107,7 +107,10 @@ extension QueueCore {
 
     /// What few operations want when they are added, before anybody else can reach them through the queue.
     @inline(never)
-    private func prepare(_ operation: AnyOperation) {
+    private func prepare(_ operation: AnyOperation, _ origin: Origin) {
+        // What the queue refuses is no duplicate, and replaces nothing.
+        if case .closed = state.withLock({ $0.door(for: origin) }) { return }
+        if operation.life.withLock({ $0.details?.uniqueness != nil }) { operation.enterIdentities() }
         limitWaiting(of: operation)
     }
 

@@ -3,36 +3,49 @@ extension QueueCore {
     /// added, sources first. What was added may itself need what was not, so the search goes through it; but what this has
     /// seen whole is not looked at again, so adding a long chain link by link stays linear.
     ///
+    /// Unique ones are added when the search comes to them, for what they need depends on what is decided then: one that has
+    /// joined another needs nothing but that.
+    ///
     /// With a call site it is misuse if the operation itself had been added before.
     @discardableResult
     func addWithUpstream(
         _ operation: AnyOperation, from origin: Origin = .outside, _ callSite: CallSite?
     ) -> [AnyOperation] {
-        let upstream = AnyOperation.upstream(of: CollectionOfOne(operation))
-        let unadded = upstream.filter { $0.life.withLock { $0.phase == .created } }
-        let isLate = unadded.last !== operation
-        add(isLate && callSite != nil ? unadded + [operation] : unadded, from: origin, callSite)
+        var early: Set<ObjectIdentifier> = []
+        let upstream = AnyOperation.upstream(of: CollectionOfOne(operation)) { unique in
+            early.insert(ObjectIdentifier(unique))
+            add([unique], from: origin, unique === operation ? callSite : nil)
+        }
+        let unadded = upstream.filter { $0.isUnadded }
+        let wasLate = unadded.last !== operation && !early.contains(ObjectIdentifier(operation))
+        add(wasLate && callSite != nil ? unadded + [operation] : unadded, from: origin, callSite)
         for seen in upstream { seen.life.withLock { $0.upstreamWasAdded() } }
-        return unadded
+        if early.isEmpty { return unadded }
+        let added = early.union(unadded.map { ObjectIdentifier($0) })
+        return upstream.filter { added.contains(ObjectIdentifier($0)) }
     }
 
     /// As above, for several at once; those that were added before are left alone.
     func addWithUpstream(_ operations: [AnyOperation], from origin: Origin) {
-        let upstream = AnyOperation.upstream(of: operations)
-        add(upstream.filter { $0.life.withLock { $0.phase == .created } }, from: origin, nil)
+        let upstream = AnyOperation.upstream(of: operations) { add([$0], from: origin, nil) }
+        add(upstream.filter { $0.isUnadded }, from: origin, nil)
         for seen in upstream { seen.life.withLock { $0.upstreamWasAdded() } }
     }
 }
 
 extension AnyOperation {
     /// These and all that they need and that has not finished, sources first; not beyond what is known to be added whole.
-    fileprivate static func upstream(of operations: some Collection<AnyOperation>) -> [AnyOperation] {
+    ///
+    /// - Parameter addUnique: To add those that have an identity, before they are asked for what they need.
+    fileprivate static func upstream(
+        of operations: some Collection<AnyOperation>, addUnique: (AnyOperation) -> Void
+    ) -> [AnyOperation] {
         var order: [AnyOperation] = []
         var seen: Set<ObjectIdentifier> = []
         var path: [(operation: AnyOperation, sources: ArraySlice<AnyOperation>)] = []
         order.reserveCapacity(operations.count)
         for operation in operations {
-            let sources = operation.unseenSources
+            let sources = operation.unseenSources(addUnique)
             // Twice in the list does no harm.
             if sources.isEmpty {
                 order.append(operation)
@@ -42,7 +55,9 @@ extension AnyOperation {
             path.append((operation, sources))
             while let last = path.indices.last {
                 if let source = path[last].sources.popFirst() {
-                    if seen.insert(ObjectIdentifier(source)).inserted { path.append((source, source.unseenSources)) }
+                    if seen.insert(ObjectIdentifier(source)).inserted {
+                        path.append((source, source.unseenSources(addUnique)))
+                    }
                 } else {
                     order.append(path.removeLast().operation)
                 }
@@ -51,13 +66,25 @@ extension AnyOperation {
         return order
     }
 
-    private final var unseenSources: ArraySlice<AnyOperation> {
-        life.withLock { life in
-            switch life.phase {
-            case .created: edges.all[...]
-            case .added: life.isUpstreamAdded ? [] : edges.all[...]
-            case .evaluating, .executing, .finishing, .finished: []
-            }
+    fileprivate final var isUnadded: Bool { life.withLock { $0.phase == .created } }
+
+    private final func unseenSources(_ addUnique: (AnyOperation) -> Void) -> ArraySlice<AnyOperation> {
+        if let sources = life.withLock({ $0.isUndecided ? nil : unseenSources($0) }) { return sources }
+        addUnique(self)
+        return life.withLock { unseenSources($0) }
+    }
+
+    /// Locked by the caller.
+    private final func unseenSources(_ life: Lifecycle) -> ArraySlice<AnyOperation> {
+        switch life.phase {
+        case .created: edges.all[...]
+        case .added: life.isUpstreamAdded ? [] : edges.all[...]
+        case .evaluating, .executing, .finishing, .finished: []
         }
     }
+}
+
+extension Lifecycle {
+    /// Whether it will run is decided by the add: it is unique.
+    fileprivate var isUndecided: Bool { phase == .created && details?.uniqueness != nil }
 }

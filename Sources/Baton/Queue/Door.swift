@@ -80,7 +80,11 @@ extension QueueCore {
     }
 
     private func stand(_ operation: AnyOperation, behind barriers: [AnyOperation]) {
-        operation.life.withLock { _ in for barrier in barriers { operation.edges.append(barrier) } }
+        operation.life.withLock { life in
+            // It does not start.
+            if life.details?.uniqueness?.joined != nil { return }
+            for barrier in barriers { operation.edges.append(barrier) }
+        }
         if barriers.contains(where: \.hasFinished) { forgetFinishedBarriers() }
     }
 

@@ -67,10 +67,11 @@ final class RunScope: Sendable {
 extension AnyOperation {
     fileprivate final func cancelIfUnneeded(reason: CancellationReason) {
         let dependents = life.withLock { $0.dependents.retained() }
-        if dependents.contains(where: { !$0.hasFinished }) { return }
+        if isNeeded(by: dependents) { return }
         cancel(reason: reason) { life in
             // Nobody awaits it, and no dependent has come in between.
             life.details?.waiters.isEmpty != false && life.dependents.count == dependents.count
+                && life.ownerWithdraws(reason)
         }
     }
 

@@ -59,7 +59,8 @@ extension QueueCore {
 
     fileprivate func cutOff() {
         close(.toAll)
-        cancelAll(reason: .queue)
+        // Also what others elsewhere have joined.
+        for operation in state.withLock({ $0.roster.members() }) { operation.cancel(reason: .queue) { _ in true } }
     }
 
     func cancelAll(reason: CancellationReason) {

@@ -53,7 +53,10 @@ extension AnyOperation {
 extension QueueCore {
     /// When the operation is claimed, before anybody can reach it through the queue.
     func limitWaiting(of operation: AnyOperation) {
-        let limit = operation.life.withLock { $0.details?.timing?.rare?.waitingLimit }
+        let limit = operation.life.withLock { life in
+            // One that has joined another does not wait for its start.
+            life.details?.uniqueness?.joined == nil ? life.details?.timing?.rare?.waitingLimit : nil
+        }
         guard let limit else { return }
         let ticket = sleeper.add(.waitingLimit(.passUnretained(operation)), at: sleeper.now + limit)
         let isTooLate = operation.life.withLock { life in

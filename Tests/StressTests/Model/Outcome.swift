@@ -114,6 +114,7 @@ extension Outcome.Reason {
         case .caller: self = .caller
         case .queue: self = .queue
         case .timeout(let limit): self = .because("\(limit)")
+        case .replaced(let newer): self = .because("\(newer)")
         }
     }
 }

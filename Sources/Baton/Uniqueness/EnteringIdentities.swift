@@ -1,0 +1,98 @@
+/// What an add decides about a unique operation. All of it is called by the thread that links the operation, before it does so:
+/// an end that comes meanwhile is left to that thread, and the edges may still change.
+extension AnyOperation {
+    final func enterIdentities() {
+        let uniqueness = life.withLock { life in
+            // One that has ended already is no duplicate, and replaces nothing.
+            life.details?.endAfterLinking == nil ? life.details?.uniqueness : nil
+        }
+        guard let uniqueness else { return }
+        while true {
+            switch Identities.enter(self, uniqueness.identity, replaces: uniqueness.policy == .replace) {
+            case .entered(let place, let former):
+                life.withLock { _ in uniqueness.place = place }
+                if !former.isEmpty { replace(former) }
+                return
+            case .taken(let other):
+                guard uniqueness.policy == .join else {
+                    return endWithoutNeeds(with: .skipped(.duplicate(of: other.reference)))
+                }
+                // False: it has finished in between.
+                if join(other, uniqueness) { return }
+            }
+        }
+    }
+
+    private final func endWithoutNeeds(with error: OperationError) {
+        dropNeeds()
+        _ = endBeforeRun(with: error)
+    }
+
+    /// It will not run: it needs nothing, and waits for no more than `edges`.
+    private final func dropNeeds(waitingFor edges: Edges = .none) {
+        // Held for the release after unlocking.
+        let needs = life.withLock { life in
+            let needs = (body.take(), self.edges.take(), life.details?.takeRules(), life.details?.executor)
+            self.edges = edges
+            life.details?.policies = []
+            life.details?.executor = nil
+            return needs
+        }
+        withExtendedLifetime(needs) {}
+    }
+
+    // MARK: Joining
+
+    /// False: it has finished.
+    private final func join(_ original: AnyOperation, _ uniqueness: Uniqueness) -> Bool {
+        guard outputType == original.outputType else {
+            let misuse = Misuse(.joinedAnotherOutput(original.reference), operation: reference)
+            endWithoutNeeds(with: .misuse(misuse))
+            return true
+        }
+        // Besides its edge: it never becomes ready, but ends when it is told.
+        countdown.expect(1)
+        guard let place = original.takeJoiner(self) else {
+            _ = countdown.countDown()
+            return false
+        }
+        dropNeeds(waitingFor: .one(original))
+        life.withLock { _ in uniqueness.joined = Joined(original: original, place: place) }
+        return true
+    }
+
+    // MARK: Replacing
+
+    private final func replace(_ former: [AnyOperation]) {
+        life.withLock { _ in for operation in former { edges.append(operation) } }
+        let reason = CancellationReason.replaced(by: reference)
+        // Those that have not begun end here, whatever they wait for.
+        for operation in former { operation.cancel(reason: reason) { $0.phase == .added } }
+        if let path = circle(behind: former) {
+            _ = endBeforeRun(with: .dependencyCycle(path))
+        } else {
+            for operation in former { operation.cancel(reason: reason) { _ in true } }
+        }
+    }
+
+    /// One of them waits for this, perhaps through what is about to be added behind it.
+    private final func circle(behind former: [AnyOperation]) -> [OperationReference]? {
+        CycleFinder.circle(through: self) { operation in
+            if operation === self { return former }
+            return operation.life.withLock { $0.phase == .created ? operation.edges.all : nil } ?? operation.waitsFor
+        }?.map(\.reference)
+    }
+}
+
+/// What can be joined only by the like.
+private protocol HasOutput {
+    static var outputType: ObjectIdentifier { get }
+}
+
+extension AsyncOperation: HasOutput {
+    fileprivate static var outputType: ObjectIdentifier { ObjectIdentifier(Output.self) }
+}
+
+extension AnyOperation {
+    private final var outputType: ObjectIdentifier? { (type(of: self) as? any HasOutput.Type)?.outputType }
+}

@@ -1,0 +1,66 @@
+extension AnyOperation {
+    /// Gives the operation an identity, which only one unfinished operation of the process can have.
+    ///
+    /// ```swift
+    /// let avatar = AsyncOperation(Download(url)).unique(by: url, policy: .join)
+    /// ```
+    ///
+    /// The identity is the procedure's type and the key: keys of different types are never equal. Operations made from closures
+    /// have their key alone, so all of them share one namespace; give them one of their own with
+    /// ``unique(by:in:policy:file:line:)``. It is decided in the add, in one step for all queues and threads, and in the order of
+    /// the array of one call, what becomes of an operation that finds another one of its identity unfinished; its own policy
+    /// decides. The identity is free again when the operation that has it has finished, whatever its outcome.
+    ///
+    /// - `reject`: it ends with ``OperationError/skipped(_:)``. Like one that joins, it has no dependencies, conditions or
+    ///   exclusions any more, and ``AsyncOperationQueue/run(_:)`` and ``add(to:file:line:)`` do not add what only it would need.
+    /// - `join`: it ends as the other one, the original, does, with that one's own error. It takes no slot, so the width and
+    ///   the suspension of its queue do not matter, and no start is told. An original that was cancelled and whose body has not
+    ///   returned is joined, too. Another `Output` than the original's is ``Misuse``, with which it ends.
+    /// - `replace`: the other one is cancelled with ``CancellationReason/replaced(by:)``, joined or not, and this one starts
+    ///   after its outcome. If that one's body waits for this one, this ends with ``OperationError/dependencyCycle(_:)`` and
+    ///   replaces nothing. One that needs the output of what it replaces fails as it does for any cancelled dependency.
+    ///
+    /// An original that has been joined belongs to all who are interested: its owner and those who have joined it. A
+    /// ``cancel(reason:)`` of the original only ends the owner's interest, and so does the cancel of what runs it; it is cancelled
+    /// for this reason when the last of those who have joined it has ended. One that has joined ends at once when it is
+    /// cancelled. One that joins what waits for it, its own ancestor, say, ends with ``OperationError/dependencyCycle(_:)``.
+    ///
+    /// Called twice, the last call counts. After the add this is ``Misuse`` and changes nothing.
+    ///
+    /// - Parameters:
+    ///   - key: Hashed by this call, and compared by the add, outside every lock. Released at the finish.
+    ///   - policy: What becomes of this operation, and of the other one.
+    @discardableResult
+    public final func unique(
+        by key: some Hashable & Sendable, policy: UniquenessPolicy = .reject, file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> Self {
+        let namespace = procedureType.map { Namespace.type(ObjectIdentifier($0)) } ?? .text("")
+        setIdentity(KeyIdentity(key, in: namespace), policy, CallSite(file: file, line: line))
+        return self
+    }
+
+    /// Gives the operation an identity in a namespace of this name, whatever its procedure.
+    ///
+    /// As ``unique(by:policy:file:line:)``, for closures, or for several types that do the same. The empty name is that of the
+    /// closures for which none was given.
+    @discardableResult
+    public final func unique(
+        by key: some Hashable & Sendable, in namespace: String, policy: UniquenessPolicy = .reject,
+        file: StaticString = #fileID, line: UInt = #line
+    ) -> Self {
+        setIdentity(KeyIdentity(key, in: .text(namespace)), policy, CallSite(file: file, line: line))
+        return self
+    }
+
+    private final func setIdentity(_ identity: any Identity, _ policy: UniquenessPolicy, _ callSite: CallSite) {
+        let uniqueness = Uniqueness(identity, policy)
+        // Its key is the user's: released after unlocking.
+        var former: Uniqueness?
+        change("uniqueness", callSite) { life in
+            former = life.madeDetails().uniqueness
+            life.madeDetails().uniqueness = uniqueness
+        }
+        withExtendedLifetime(former) {}
+    }
+}

@@ -1,0 +1,61 @@
+/// What a unique operation has besides: its identity, and who has joined it or what it has joined. Part of ``Details``, and
+/// guarded by the operation's lock but for what is constant.
+final class Uniqueness {
+    let identity: any Identity
+    let policy: UniquenessPolicy
+    /// Once it has the identity.
+    var place: Identities.Place?
+    /// What it has joined.
+    var joined: Joined?
+    /// Nil for those that have ended before. Each waits for being told; see ``AnyOperation/originalEnded(_:)``.
+    private var joiners: [AnyOperation?] = []
+    private var joinerCount = 0
+    /// The owner is not interested any more, for this reason, and others are.
+    private var reasonOfOwner: CancellationReason?
+
+    init(_ identity: any Identity, _ policy: UniquenessPolicy) {
+        self.identity = identity
+        self.policy = policy
+    }
+
+    /// Nobody is left who wants the outcome.
+    var isUnwanted: Bool { reasonOfOwner != nil && joinerCount == 0 }
+
+    /// True: nobody else is interested, so it is to be cancelled.
+    func ownerWithdraws(_ reason: CancellationReason) -> Bool {
+        if joinerCount == 0 { return true }
+        if reasonOfOwner == nil { reasonOfOwner = reason }
+        return false
+    }
+
+    /// Returns its place among those who have joined.
+    func add(_ joiner: AnyOperation) -> Int {
+        joiners.append(joiner)
+        joinerCount += 1
+        return joiners.count - 1
+    }
+
+    /// - Returns: The reason to cancel this for, if nobody is interested any more.
+    func remove(joinerAt place: Int) -> CancellationReason? {
+        joiners[place] = nil
+        joinerCount -= 1
+        return joinerCount == 0 ? reasonOfOwner : nil
+    }
+
+    /// The operation has finished, and has let go of this, so nobody else reaches it.
+    func operationEnded(_ operation: AnyOperation) {
+        if let place { Identities.leave(operation, at: place) }
+        for case let joiner? in joiners { joiner.originalEnded(operation) }
+    }
+}
+
+/// An original, and the place of one that has joined it among those who have.
+struct Joined {
+    let original: AnyOperation
+    let place: Int
+}
+
+extension Lifecycle {
+    /// True: the operation is to be cancelled. False: others are interested in it, and only its owner is not any more.
+    func ownerWithdraws(_ reason: CancellationReason) -> Bool { details?.uniqueness?.ownerWithdraws(reason) ?? true }
+}

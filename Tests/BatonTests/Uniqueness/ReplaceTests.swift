@@ -1,0 +1,223 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(5))) struct ReplaceTests {
+    @Test func theOldOneIsCancelledAndTheNewOneStartsAfterIt() {
+        let stage = Stage()
+        let gate = Gate()
+        let old = stage.waiting("old", at: gate).unique(by: #function, policy: .replace)
+        let new = stage.noting("new").unique(by: #function, policy: .replace)
+        stage.run(old)
+        stage.run(new)
+        #expect(old.isCancelled)
+        #expect(new.dependencies == [old])
+        #expect(stage.ran == ["old"])
+        #expect(new.state == .waiting)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["old", "new"])
+        #expect(old.ending == "success", "It paid no heed.")
+        #expect(new.ending == "success")
+    }
+
+    @Test func theOldOneSaysWhatHasReplacedIt() {
+        let stage = Stage()
+        let gate = Gate()
+        let old = AsyncOperation("old") { try await gate.waitUnlessCancelled() }
+        let waiting = stage.noting("waiting", after: old)
+        let reader = old.then {}
+        let onFailure = stage.noting("on failure").addDependency(old, on: .failure)
+        reader.name = "reader"
+        stage.run(old.unique(by: #function, policy: .replace), waiting, reader, onFailure)
+        let new = stage.noting("new").unique(by: #function, policy: .replace)
+        stage.run(new)
+        #expect(old.ending == "cancelled because ‘new’ has replaced it")
+        guard case .cancelled(.replaced(new.reference))? = old.error else {
+            Issue.record("\(old.ending)")
+            return
+        }
+        #expect(reader.ending == "needs old via old: cancelled because ‘new’ has replaced it")
+        #expect(onFailure.error?.outcome == .skipped)
+        #expect(Set(stage.ran) == ["waiting", "new"])
+    }
+
+    @Test func oneThatHasNotBegunEndsAtOnce() {
+        let stage = Stage(isSuspended: true)
+        let all = (0..<4).map { stage.noting("\($0)").unique(by: #function, policy: .replace) }
+        stage.queue.add(all)
+        #expect(all.map(\.hasFinished) == [true, true, true, false])
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["3"])
+    }
+
+    @Test func ofSeveralInARowTheNewestWaitsForTheOneThatRuns() {
+        let stage = Stage()
+        let gate = Gate()
+        let old = stage.waiting("old", at: gate).unique(by: #function, policy: .replace)
+        stage.run(old)
+        let row = (0..<3).map { stage.noting("\($0)").unique(by: #function, policy: .replace) }
+        for operation in row { stage.run(operation) }
+        #expect(row.map(\.hasFinished) == [true, true, false])
+        #expect(row[1].ending == "cancelled because ‘2’ has replaced it")
+        #expect(stage.ran == ["old"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["old", "2"])
+    }
+
+    @Test func whenTheNewestIsCancelledTheOldOneStillHasTheIdentity() {
+        let stage = Stage()
+        let gate = Gate()
+        let old = stage.waiting("old", at: gate).unique(by: #function, policy: .replace)
+        let new = stage.noting("new").unique(by: #function, policy: .replace)
+        stage.run(old)
+        stage.run(new)
+        new.cancel()
+        let rejected = stage.noting("rejected").unique(by: #function)
+        let joiner = stage.noting("joiner").unique(by: #function, policy: .join)
+        let newest = stage.noting("newest").unique(by: #function, policy: .replace)
+        stage.run(rejected, joiner)
+        stage.run(newest)
+        #expect(rejected.ending == "skipped, because ‘old’ does the same already")
+        #expect(!joiner.hasFinished && old.isCancelled)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["old", "newest"])
+    }
+
+    @Test func itKeepsItsOwnDependenciesAndRules() {
+        let stage = Stage()
+        let (gate, open) = (Gate(), Gate())
+        let source = stage.waiting("source", at: open)
+        let old = stage.waiting("old", at: gate).unique(by: #function, policy: .replace)
+        let new = stage.noting("new", after: source).addCondition("asked") { [log = stage.log] _ in
+            log("asked")
+            return .satisfied
+        }
+        stage.run(old, source)
+        stage.run(new.unique(by: #function, policy: .replace))
+        gate.open()
+        stage.steps.runAll()
+        #expect(Set(stage.ran) == ["old", "source"])
+        open.open()
+        stage.steps.runAll()
+        #expect(stage.ran.suffix(2) == ["asked", "new"])
+    }
+
+    @Test func replacingWhatItDependsOn() {
+        let stage = Stage()
+        let gate = Gate()
+        let old = AsyncOperation("old") { try await gate.waitUnlessCancelled() }.unique(by: #function)
+        let between = stage.noting("between", after: old)
+        let new = stage.noting("new", after: between).unique(by: #function, policy: .replace)
+        let reader = old.then { 1 }.unique(by: #function, policy: .replace)
+        stage.run(old, between, new)
+        #expect(stage.ran == ["between", "new"])
+        reader.name = "reader"
+        stage.run(reader)
+        #expect(reader.ending == "needs old via old: cancelled because ‘new’ has replaced it")
+    }
+
+    @Test func replacingWhatWaitsForItAndHasNotBegun() {
+        let stage = Stage()
+        let new = stage.noting("new").unique(by: #function, policy: .replace)
+        let old = stage.noting("old", after: new).unique(by: #function)
+        stage.run(old)
+        stage.run(new)
+        #expect(old.ending == "cancelled because ‘new’ has replaced it")
+        #expect(new.ending == "success")
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func replacingWhatRunsItIsACircleAndReplacesNothing(asChild: Bool) {
+        let stage = Stage()
+        let key = "\(#function) \(asChild)"
+        let child = stage.noting("child").unique(by: key, policy: .replace)
+        let between = asChild ? child : stage.noting("between", after: child)
+        let parent = AsyncOperation("parent") { [log = stage.log] context in
+            do throws(OperationError) { try await context.run(between) } catch { log(error.inShort) }
+            log("parent")
+        }
+        stage.run(parent.unique(by: key, policy: .replace))
+        #expect(child.failure?.cycleNames == (asChild ? ["child", "parent"] : ["between", "child", "parent"]))
+        #expect(!parent.isCancelled)
+        #expect(parent.ending == "success")
+        #expect(stage.ran.last == "parent")
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func replacingWhatAwaitsItsValueIsACircleToo() {
+        let stage = Stage()
+        let new = stage.noting("new").unique(by: #function, policy: .replace)
+        let old = AsyncOperation("old") { [log = stage.log] in
+            do throws(OperationError) { try await new.value } catch { log(error.inShort) }
+        }
+        stage.run(old.unique(by: #function))
+        stage.run(new)
+        #expect(new.failure?.cycleNames == ["new", "old"])
+        #expect(old.ending == "success")
+    }
+
+    @Test func aWaitForTheReplacementThatBeginsLaterIsACircle() {
+        let stage = Stage()
+        let gate = Gate()
+        let new = stage.noting("new").unique(by: #function, policy: .replace)
+        let old = AsyncOperation("old") {
+            await gate.wait()
+            try await new.value
+        }
+        stage.run(old.unique(by: #function))
+        stage.run(new)
+        gate.open()
+        stage.steps.runAll()
+        #expect(new.hasFinished && old.hasFinished)
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func whatTheQueueRefusesReplacesNothing() {
+        let (here, there) = (Stage(), Stage())
+        there.steps.task { await there.queue.drain() }
+        there.steps.runAll()
+        let gate = Gate()
+        let old = here.waiting("old", at: gate).unique(by: #function)
+        here.run(old)
+        for policy in UniquenessPolicy.allCases {
+            let new = there.noting("new").unique(by: #function, policy: policy)
+            there.run(new)
+            #expect(new.ending == "queueShutDown")
+        }
+        #expect(!old.isCancelled)
+        gate.open()
+        here.steps.runAll()
+    }
+
+    @Test func oneThatWasCancelledBeforeItsAddReplacesNothing() {
+        let stage = Stage()
+        let gate = Gate()
+        let old = stage.waiting("old", at: gate).unique(by: #function)
+        let new = stage.noting("new").unique(by: #function, policy: .replace)
+        new.cancel()
+        stage.run(old, new)
+        #expect(!old.isCancelled)
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test func theReplacedOneIsNotKeptAlive() {
+        let tokens = Tokens()
+        do {
+            let stage = Stage()
+            for _ in 0..<3 {
+                let operation = AsyncOperation { [token = tokens.make()] in token.touch() }
+                stage.queue.add(
+                    operation.unique(by: TokenKey(text: #function, token: tokens.make()), policy: .replace))
+            }
+            stage.steps.runAll()
+            #expect(tokens.alive == 0)
+        }
+    }
+}
