@@ -216,6 +216,46 @@ import Testing
         #expect(stage.ran == ["original"])
     }
 
+    /// The tap is called when it has been decided, and before the links are made.
+    @Test func anOriginalThatEndsInTheMidstOfTheAddIsTold() throws {
+        let steps = StepExecutor()
+        let gate = Gate()
+        let stage = Stage(on: steps) { event in
+            guard event.operation.name == "joiner", event.kind == .added else { return }
+            gate.open()
+            steps.runAll()
+        }
+        let original = answering("original", on: stage, at: gate).unique(by: #function, policy: .join)
+        stage.run(original)
+        let joiner = answering("joiner", on: stage, at: gate).unique(by: #function, policy: .join)
+        stage.queue.add(joiner)
+        #expect(original.hasFinished)
+        #expect(try joiner.result?.get() == 42)
+        #expect(stage.queue.operationCount == 0)
+        let failing = AsyncOperation("failing") { throw Oops() }.unique(by: #function, policy: .join)
+        stage.run(failing)
+        #expect(failing.ending == "failed: oops", "The identity is free.")
+    }
+
+    @Test func oneThatIsCancelledInTheMidstOfTheAddIsNotInterested() {
+        let gate = Gate()
+        let joiner = LockedState<AsyncOperation<Void>?>(nil)
+        let stage = Stage { event in
+            if event.kind == .added { joiner.withLock { $0 }?.cancel() }
+        }
+        let original = stage.waiting("original", at: gate).unique(by: #function, policy: .join)
+        stage.run(original)
+        let cancelled = stage.noting("joiner").unique(by: #function, policy: .join)
+        joiner.withLock { $0 = cancelled }
+        stage.run(cancelled)
+        #expect(cancelled.ending == "cancelled on request")
+        original.cancel()
+        #expect(original.isCancelled)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.queue.operationCount == 0)
+    }
+
     @Test func nothingIsKeptAlive() {
         let tokens = Tokens()
         do {
