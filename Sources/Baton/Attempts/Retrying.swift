@@ -50,11 +50,20 @@ extension AnyOperation {
     ///
     /// See ``retry(_:attempts:deadline:file:line:if:)``; here every error is worth another attempt.
     @discardableResult
+    @inlinable
     public final func retry(
         _ backoff: Backoff, attempts: Int, deadline: Duration? = nil, file: StaticString = #fileID, line: UInt = #line
     ) -> Self {
-        retry(backoff, attempts, deadline, CallSite(file: file, line: line), if: nil)
+        retryAlways(backoff, attempts, deadline, file, line)
         return self
+    }
+
+    /// Apart, so that returning `self` costs nothing where nobody wants it.
+    @usableFromInline
+    final func retryAlways(
+        _ backoff: Backoff, _ attempts: Int, _ deadline: Duration?, _ file: StaticString, _ line: UInt
+    ) {
+        retry(backoff, attempts, deadline, CallSite(file: file, line: line), if: nil)
     }
 
     /// Runs the body again when it has failed, as long as `decide` says so.

@@ -27,11 +27,10 @@ final class Details {
         set { boxedName = newValue.map { Name($0) } }
     }
 
+    @inline(__always)
     func madeTiming() -> Timing {
-        if let timing { return timing }
-        let made = Timing()
-        timing = made
-        return made
+        if timing == nil { timing = Timing() }
+        return timing!
     }
 
     /// It has an identity, or limits that count from the add.

@@ -32,11 +32,10 @@ struct Lifecycle {
     /// So many of the first edges hand over their outputs.
     var inputCount: Int { Int(inputs) }
 
+    @inline(__always)
     mutating func madeDetails() -> Details {
-        if let details { return details }
-        let made = Details()
-        details = made
-        return made
+        if details == nil { details = Details() }
+        return details!
     }
 
     /// Nothing of a dead operation is released recursively; see ``Trampoline``.

@@ -10,10 +10,17 @@ extension AnyOperation {
     /// exclusions come before. Called again, the last limit counts. A negative limit is ``Misuse``, and counts as zero. After
     /// the add this is ``Misuse`` and changes nothing.
     @discardableResult
+    @inlinable
     public final func timeout(_ limit: Duration, file: StaticString = #fileID, line: UInt = #line) -> Self {
+        limitAttempts(to: limit, file, line)
+        return self
+    }
+
+    /// Apart, so that returning `self` costs nothing where nobody wants it.
+    @usableFromInline
+    final func limitAttempts(to limit: Duration, _ file: StaticString, _ line: UInt) {
         let limit = checked(limit, "a timeout", CallSite(file: file, line: line))
         change("a timeout", CallSite(file: file, line: line)) { $0.madeDetails().madeTiming().limit = limit }
-        return self
     }
 
     /// Ends the operation with ``OperationError/timedOut(after:)`` if its body has not started `limit` after the add.
