@@ -43,18 +43,19 @@ public final class AsyncOperationQueue: Sendable {
     ) {
         self.init(
             name: name, maxConcurrentOperationCount: maxConcurrentOperationCount, isSuspended: isSuspended,
-            executor: executor, taskPriority: taskPriority, clock: clock, onMisuse: onMisuse, tap: nil)
+            executor: executor, taskPriority: taskPriority, clock: clock, onMisuse: onMisuse, probe: nil)
     }
 
+    /// - Parameter probe: Told of every event on the thread that tells it, outside every lock.
     package init(
         name: String? = nil, maxConcurrentOperationCount width: Int = defaultMaxConcurrentOperationCount,
         isSuspended: Bool = false, executor: (any TaskExecutor)? = nil, taskPriority: TaskPriority? = nil,
         clock: some Clock<Duration> = ContinuousClock(), onMisuse: (@Sendable (Misuse) -> Void)? = nil,
-        tap: (@Sendable (EngineEvent) -> Void)?
+        probe: (@Sendable (OperationEvent) -> Void)?
     ) {
         core = QueueCore(
             name: name, width: width < 1 ? Self.defaultMaxConcurrentOperationCount : width, isSuspended: isSuspended,
-            executor: executor, priority: taskPriority, time: TimeSource(clock), onMisuse: onMisuse, tap: tap)
+            executor: executor, priority: taskPriority, time: TimeSource(clock), onMisuse: onMisuse, probe: probe)
         if width < 1 { core.report(Misuse(.invalidWidth(width), queue: name)) }
     }
 

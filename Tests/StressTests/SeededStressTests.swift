@@ -32,8 +32,13 @@ import Testing
         let graph = Graph(seed: seed / 4, nodeCounts: nodeCounts)
         let plan = Plan(for: graph, seed: seed, isThreaded: false)
         let round = Round(graph, plan, scheduler: scheduler)
-        try await scheduler.run { _ in try await round.playWatched(seed: seed) }
+        do {
+            try await scheduler.run { _ in try await round.playWatched(seed: seed) }
+        } catch ScheduleError.notDeterministic where !plan.hasProbe {
+            // Handlers of what was never added run elsewhere, and may cancel what is here.
+        }
         try await round.judge(seed: seed)
+        if !plan.hasProbe { return [] }
         return round.site.ledger.trace.withLock { $0 }
     }
 }

@@ -91,7 +91,7 @@ extension QueueCore {
         for group in end.groups { group.parentEnded() }
         for listener in end.listeners { listener.bodyEnded() }
         if end.holdsNames { Claims.giveBack(by: operation) }
-        let isListed = next.delay <= .zero && operation.life.withLock { $0.endPause() }
+        let isListed = next.delay <= .zero && operation.endPause()
         if !isListed { pause(.passUnretained(operation), for: next.delay) }
         let (turn, isGone) = change { state in
             // It may have been cancelled in between; in an empty queue nobody would let it go.
@@ -166,13 +166,19 @@ extension AnyOperation {
         var formerOutcome: any Sendable = ()
         let end = life.withLock { life -> Lifecycle.AttemptEnd? in
             guard let end = life.endAttempt() else { return nil }
-            life.details?.timing?.noteEnd(followedBy: next)
+            if let timing = life.details?.timing {
+                if let error = next.error {
+                    life.note(.retrying(attempt: Int(timing.attempt), error: error, delay: max(.zero, next.delay)))
+                }
+                timing.noteEnd(followedBy: next)
+            }
             self.body = body
             swap(&formerOutcome, &outcome)
             hasFailed = false
             return end
         }
         withExtendedLifetime(formerOutcome) {}
+        if isObserved { tellEvents() }
         // An attempt that has failed before the cancel is not its outcome: there would have been another.
         if end == nil, let failure { bodyFailed(failure) }
         return end

@@ -69,6 +69,9 @@ struct Rules {
 
     mutating func delayBegins() { isDelayed = false }
 
+    /// What it waits for next is a slot, or names.
+    var isReady: Bool { !isDelayed && !hasConditionsLeft }
+
     /// Nothing stands before the body any more.
     @inline(__always) var isPassed: Bool {
         !isDelayed && !hasConditionsLeft && (names == nil || standing == .held)

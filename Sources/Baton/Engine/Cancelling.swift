@@ -22,9 +22,11 @@ extension AnyOperation {
             case .none: return .none
             case .beforeRun:
                 life.details?.cancellationReason = reason
+                life.noteCancel(reason)
                 return endBeforeRun(with: reason.error, &life).map { .ended($0) } ?? .none
             case .inRun(let lane):
                 if case .requested = reason {} else { life.madeDetails().cancellationReason = reason }
+                life.noteCancel(reason)
                 return effectInRun(of: life, on: lane)
             }
         }
@@ -49,6 +51,7 @@ extension AnyOperation {
     }
 
     private final func settle(_ effect: CancelEffect) {
+        if isObserved { tellEvents() }
         switch effect {
         case .none: break
         case .ended(let end): end.settle()

@@ -26,6 +26,7 @@ struct Countdown: ~Copyable {
     private static let linking: UInt32 = 1 << 28
     private static let ended: UInt32 = 1 << 29
     private static let awaited: UInt32 = 1 << 30
+    private static let observed: UInt32 = 1 << 31
 
     private let word = Atomic<UInt32>(linking)
 
@@ -62,6 +63,17 @@ struct Countdown: ~Copyable {
             word.bitwiseOr(Self.awaited, ordering: .acquiringAndReleasing)
         }
     }
+
+    /// The links are made.
+    @inline(__always)
+    var isLinked: Bool { word.load(ordering: .relaxed) & Self.linking == 0 }
+
+    /// Somebody observes the operation. Here because the word is at hand wherever something is to be told, and has room.
+    borrowing func noteObserved() { word.bitwiseOr(Self.observed, ordering: .relaxed) }
+
+    /// What is to be told is under the operation's lock, so that nothing depends on the order of this.
+    @inline(__always)
+    var isObserved: Bool { word.load(ordering: .relaxed) & Self.observed != 0 }
 
     /// For explanations: nothing is left to wait for.
     var isZero: Bool { word.load(ordering: .acquiring) & (Self.ended - 1) == 0 }

@@ -19,7 +19,7 @@ final class Details {
 
     /// Something is asked or told before the body runs, or before its outcome is published. For ``timing`` it says so itself.
     var surroundsBody: Bool {
-        handlers.surroundBody || rare.map { !$0.policies.isEmpty || $0.executor != nil } ?? false
+        handlers.surroundBody || rare.map { !$0.policies.isEmpty || $0.executor != nil || $0.outbox != nil } ?? false
     }
 
     var name: String? {
@@ -93,8 +93,13 @@ final class RareDetails {
     @exclusivity(unchecked) fileprivate(set) var nameHolder: AnyOperation?
     @exclusivity(unchecked) fileprivate(set) var listeners: [any OutcomeListener] = []
     fileprivate(set) var uniqueness: Uniqueness?
+    /// Nil: nobody observes it.
+    @exclusivity(unchecked) fileprivate(set) var outbox: EventOutbox.Box?
 
-    deinit { progress?.release() }
+    deinit {
+        progress?.release()
+        outbox?.machine.letGo()
+    }
 
     /// To be asked when all dependencies have finished.
     var hasUnmetPolicy: Bool {
@@ -166,6 +171,8 @@ extension Details {
         get { rare?.nameHolder }
         set { madeRare.nameHolder = newValue }
     }
+
+    func beginOutbox(_ outbox: EventOutbox) { madeRare.outbox = EventOutbox.Box(outbox) }
 
     /// The iterations of its body, each of which awaits operations of its own.
     var listeners: [any OutcomeListener] {

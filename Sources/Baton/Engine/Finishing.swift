@@ -5,7 +5,7 @@ extension QueueCore {
     @inline(__always)
     func settle(_ operation: AnyOperation, _ ending: Lifecycle.Ending, continuing: Bool) -> Settled {
         operation.dropBodyAndEdges()
-        if tap != nil { note(.finished(operation.outcomeKind), operation) }
+        if ending.hasDetails, operation.isObserved { operation.tellFinish() }
         if ending.claims { Claims.giveBack(atEndOf: operation) }
         var released = Released(continuing: continuing)
         ending.dependents.visit { countDown($0, &released) }
@@ -33,6 +33,7 @@ extension QueueCore {
             if operation.home?.toOpaque() != Unmanaged.passUnretained(self).toOpaque() {
                 AnyOperation.countDownElsewhere(dependent)
             } else if operation.countdown.countDown() {
+                if operation.isObserved { operation.tellReady() }
                 if released.continuing, released.follower == nil {
                     released.follower = dependent
                 } else {
@@ -71,7 +72,10 @@ extension AnyOperation {
         let isReady = dependent._withUnsafeGuaranteedRef { $0.countdown.countDown() }
         if !isReady { return }
         if let core {
-            dependent._withUnsafeGuaranteedRef { $0.link = nil }
+            dependent._withUnsafeGuaranteedRef { operation in
+                if operation.isObserved { operation.tellReady() }
+                operation.link = nil
+            }
             core.list(dependent)
         } else {
             dependent.release()
@@ -162,6 +166,7 @@ extension AnyOperation {
     private final func settleUnrun(_ ending: Lifecycle.Ending, _ core: QueueCore?, lettingGo: () -> Void = {}) {
         guard let core else {
             dropBodyAndEdges()
+            if ending.hasDetails, isObserved { tellFinish() }
             ending.dependents.visit { AnyOperation.countDownElsewhere($0) }
             if ending.wakes, wake(in: nil) { deliver(from: nil) }
             return lettingGo()

@@ -130,12 +130,21 @@ struct Lifecycle {
         return timing.map { $0.surroundsBody ? .timed(.passUnretained($0)) : .plain } ?? .plain
     }
 
-    func bodyStarts() { details?.isStartOpen = false }
+    func bodyStarts() {
+        note(.started(attempt: Int(details?.timing?.attempt ?? 1)))
+        closeStart()
+    }
 
     /// A rule kept the body from running.
     mutating func bodyWasSkipped() {
-        details?.isStartOpen = false
+        closeStart()
         hasBegun = false
+    }
+
+    private func closeStart() {
+        guard let details, details.isStartOpen else { return }
+        details.isStartOpen = false
+        if isCancelled { noteCancel(details.cancellationReason ?? .requested) }
     }
 
     /// Its conditions, its body or its last handlers run. One that ended before it ran has no lane, and so no slot to lend.
@@ -186,6 +195,7 @@ struct Lifecycle {
     private mutating func attemptIsCancelled(after limit: Duration) {
         isCancelled = true
         details?.cancellationReason = .timeout(limit)
+        noteCancel(.timeout(limit))
     }
 
     /// What an attempt leaves behind when another one follows.
@@ -219,6 +229,7 @@ struct Lifecycle {
     mutating func endPause() -> Bool {
         guard phase == .added, let timing = details?.timing, timing.isPaused else { return false }
         timing.pauseEnds()
+        noteReady()
         return true
     }
 
@@ -303,6 +314,7 @@ extension Lifecycle {
             return .request(exclusions, inside: details.nameHolder)
         case .evaluate:
             phase = .evaluating
+            note(.evaluating)
             self.lane = lane
             // Its slot is lent until the conditions have decided.
             details.openWaits += 1
@@ -328,6 +340,7 @@ extension Lifecycle {
 
     private mutating func returnFromEvaluation() {
         details?.rules.conditionsAreSatisfied()
+        note(.ready)
         phase = .added
         lane = nil
     }

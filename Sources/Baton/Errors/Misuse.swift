@@ -44,6 +44,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case invalidCount(Int)
         /// A group was to be retried or repeated.
         case groupRunsOnce
+        /// A stream of the newest events holds at least 1. The number is the one that was refused.
+        case invalidEventLimit(Int)
         /// A child was added to a group that had closed.
         case groupIsClosed(OperationReference)
         /// It should have joined this operation, whose output is of another type.
@@ -113,6 +115,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
             "cannot repeat \(count) times; it runs once. Ask for 1 or more"
         case .groupRunsOnce:
             "a group cannot run again, because its children run once. Retry an operation that makes the group and runs it"
+        case .invalidEventLimit(let limit):
+            "a stream of events cannot hold the newest \(limit); it holds 1. Ask for 1 or more, or for all"
         case .groupIsClosed(let child):
             "\(child) was added when the group had finished, was cancelled or had decided; it was left alone. Add it earlier"
         case .joinedAnotherOutput(let original):

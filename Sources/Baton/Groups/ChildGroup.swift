@@ -98,7 +98,7 @@ final class ChildGroup: Sendable {
     ) {
         prepare(children, after: last)
         let addedBefore = watch(children, from: first)
-        core.addWithUpstream(children, from: .child(inside: parent.nameScope))
+        core.addWithUpstream(children, from: .child(of: parent, inside: parent.nameScope))
         for child in addedBefore { refuseEndlessWait(for: child) }
     }
 

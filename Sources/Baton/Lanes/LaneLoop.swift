@@ -99,7 +99,7 @@ extension QueueCore {
             case .endedBefore, .ruled: return beginning
             case .plain, .timed:
                 task.running = operation
-                return startsPlainly(operation) ? beginning : .withDetails
+                return startsPlainly ? beginning : .withDetails
             case .withDetails:
                 task.running = operation
                 return beginning

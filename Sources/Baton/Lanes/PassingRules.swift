@@ -21,7 +21,7 @@ extension QueueCore {
             case .run(let isPlain):
                 return current._withUnsafeGuaranteedRef { operation in
                     task.running = operation
-                    return .toBody(isPlain: isPlain && startsPlainly(operation))
+                    return .toBody(isPlain: isPlain && startsPlainly)
                 }
             case .refused(let misuse): return refuse(current, misuse)
             case .request(let exclusions, let holder):
@@ -45,15 +45,23 @@ extension QueueCore {
                 }
             case .evaluate(let details):
                 change { $0.scheduler.lendSlot() }
-                current._withUnsafeGuaranteedRef { task.running = $0 }
+                current._withUnsafeGuaranteedRef { operation in
+                    if operation.isObserved { operation.tellEvents() }
+                    task.running = operation
+                }
                 let error = await evaluate(conditionsIn: details, of: current.takeUnretainedValue())
                 task.running = nil
                 if error == nil, takesSlotAgain(for: current) {
                     passage = current._withUnsafeGuaranteedRef { operation in
-                        operation.life.withLock { $0.passSatisfied(on: lane) }
+                        let passage = operation.life.withLock { $0.passSatisfied(on: lane) }
+                        if operation.isObserved { operation.tellEvents() }
+                        return passage
                     }
                 } else {
-                    let isSatisfied = current._withUnsafeGuaranteedRef { $0.isSatisfied(unless: error) }
+                    let isSatisfied = current._withUnsafeGuaranteedRef { operation in
+                        defer { if operation.isObserved { operation.tellEvents() } }
+                        return operation.isSatisfied(unless: error)
+                    }
                     return isSatisfied ? .away(listAgain(satisfied: current)) : .toEnd
                 }
             case .pause(let delay):

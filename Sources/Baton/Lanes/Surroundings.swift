@@ -36,13 +36,9 @@ extension QueueCore {
         }
     }
 
-    /// Tells of the start, if nothing but the queue wants to know.
+    /// The queue itself asks or tells nothing around the body.
     @inline(__always)
-    func startsPlainly(_ operation: AnyOperation) -> Bool {
-        if hasSurroundings.load(ordering: .relaxed) { return false }
-        if tap != nil, operation.inputsHaveOutputs { note(.started, operation) }
-        return true
-    }
+    var startsPlainly: Bool { !hasSurroundings.load(ordering: .relaxed) }
 
     /// Those that come meanwhile included. The lane holds the operation; its own task may be cancelled.
     nonisolated(nonsending) func callHandlersBeforeFinish(of operation: Unmanaged<AnyOperation>) async {
@@ -50,11 +46,11 @@ extension QueueCore {
     }
 
     private func tellStart(of operation: AnyOperation) {
-        note(.started, operation)
         let delivers = operation.life.withLock { life in
             life.bodyStarts()
             return operation.reachPast(life).isDue
         }
+        if operation.isObserved { operation.tellEvents() }
         if delivers { operation.deliver(from: self) }
     }
 

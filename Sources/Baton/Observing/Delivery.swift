@@ -70,10 +70,14 @@ extension AnyOperation {
     }
 
     final func tellOfProduct(_ product: AnyOperation, from core: QueueCore) {
+        // Another operation's lock: before this one's.
+        let told = isObserved ? product.reference : nil
         let delivers = life.withLock { life in
             life.details?.handlers.reachProduct(product)
+            if let told { life.note(.produced(told)) }
             return life.details?.handlers.effects.isDue ?? false
         }
+        if told != nil { tellEvents() }
         if delivers { deliver(from: core) }
     }
 

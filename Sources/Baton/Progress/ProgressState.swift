@@ -13,6 +13,8 @@ final class ProgressState: Sendable {
         var machine: Machine
         /// Kept after the end: who is one of them once, is for good, and counts this once.
         var parents: [Parent] = []
+        /// Of the operation, if somebody observes it.
+        var watch: Watch?
 
         /// A copy: those that are released by it are released after unlocking.
         var livingParents: [ProgressState] { parents.compactMap(\.state) }
@@ -20,6 +22,10 @@ final class ProgressState: Sendable {
 
     private struct Parent {
         weak var state: ProgressState?
+    }
+
+    private struct Watch {
+        weak let operation: AnyOperation?
     }
 
     private static let lastNumber = Atomic<UInt64>(0)
@@ -52,10 +58,18 @@ final class ProgressState: Sendable {
 
     /// True: the parents are to be told.
     private func tell(_ event: (inout Machine) -> Machine.Effects) -> Bool {
-        let effects = content.withLock { event(&$0.machine) }
+        let (effects, standing, watch) = content.withLock { content in
+            (event(&content.machine), content.machine.standing, content.watch)
+        }
         for waiter in effects.waiters { resume(waiter) }
+        if effects.changesStanding, let operation = watch?.operation {
+            operation.tellProgress(standing.fraction, version: standing.version)
+        }
         return effects.changesStanding
     }
+
+    /// From now on the operation tells how far it has come.
+    func watch(for operation: AnyOperation) { content.withLock { $0.watch = Watch(operation: operation) } }
 
     // MARK: Parents and children
 

@@ -19,13 +19,14 @@ extension AnyOperation {
 
     /// Made when somebody first wants it.
     final var progressState: ProgressState {
-        let (state, isNew) = life.withLock { life in
+        let (state, isNew) = life.withLock { life -> (ProgressState, Bool) in
             let details = life.madeDetails()
             if let state = details.progress { return (state, false) }
             let state = ProgressState(ending: progressEnding(life))
             details.progress = state
             return (state, true)
         }
+        if isNew, isObserved { state.watch(for: self) }
         if isNew, let group = self as? GroupOperation { group.countChildren(in: state) }
         return state
     }

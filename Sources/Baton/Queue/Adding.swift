@@ -9,7 +9,7 @@ extension QueueCore {
     /// Adds in this order. Operations that were added before are left alone, and reported with `callSite` if there is one.
     func add(_ operations: [AnyOperation], from origin: Origin = .outside, _ callSite: CallSite?) {
         if operations.count > Self.batchSize { state.withLock { $0.roster.reserve(operations.count) } }
-        var batch = Batch(origin: origin)
+        var batch = Batch(origin: origin, on: self)
         operations.withUnsafeBufferPointer { operations in
             for index in operations.indices {
                 claim(.passRetained(operations[index]), callSite, &batch)
@@ -22,7 +22,7 @@ extension QueueCore {
     /// False: the queue has been shut down, and the operation has ended.
     @discardableResult
     func add(_ operation: AnyOperation, _ callSite: CallSite?) -> Bool {
-        var batch = Batch(origin: .outside)
+        var batch = Batch(origin: .outside, on: self)
         claim(.passRetained(operation), callSite, &batch)
         var isTaken = true
         while batch.count > 0 || batch.ready != nil {
@@ -33,7 +33,7 @@ extension QueueCore {
 
     /// Adds one that also waits for what `sources` finds in the same step in which the operation enters.
     func addAlone(_ operation: AnyOperation, _ callSite: CallSite?, behind sources: (inout State) -> [AnyOperation]) {
-        var batch = Batch(origin: .outside)
+        var batch = Batch(origin: .outside, on: self)
         claim(.passRetained(operation), callSite, &batch)
         guard let claimed = batch.claimed else { return }
         let (door, sources) = change { state in
@@ -45,8 +45,8 @@ extension QueueCore {
         operation.life.withLock { _ in for source in sources { operation.edges.append(source) } }
         // What it would stand behind is among the sources.
         if case .closed = door { pass(operation, door) }
-        batch = Batch(origin: .outside)
-        link(claimed, isLinked: false, &batch)
+        batch = Batch(origin: .outside, on: self)
+        link(claimed, &batch)
         while batch.ready != nil { enter(&batch) }
     }
 
@@ -54,6 +54,7 @@ extension QueueCore {
     private struct Batch {
         let origin: Origin
         let isChild: Bool
+        let isObserved: Bool
         var count = 0
         /// Claimed, and not yet entered.
         var claimed: Unmanaged<AnyOperation>?
@@ -62,9 +63,10 @@ extension QueueCore {
         var ready: Unmanaged<AnyOperation>?
         var lastReady: Unmanaged<AnyOperation>?
 
-        init(origin: Origin) {
+        init(origin: Origin, on core: QueueCore) {
             self.origin = origin
             isChild = origin.isChild
+            isObserved = core.hub.isObserved
         }
 
         @inline(__always)
@@ -86,18 +88,20 @@ extension QueueCore {
         let claim = retained._withUnsafeGuaranteedRef { operation in
             operation.life.withLock { life in
                 let claim = life.claim()
-                if case .claimed(let isAwaited, _, _) = claim {
+                if case .claimed(let isAwaited, let hasDetails, _) = claim {
                     operation.home = .passUnretained(self)
                     operation.queueNumber = number
                     if batch.isChild { operation.becomesChild(of: batch.origin, &life) }
                     if isAwaited { operation.countdown.noteAwaited() }
+                    if batch.isObserved || hasDetails {
+                        operation.holdEvents(for: hub, isQueueObserved: batch.isObserved, &life)
+                    }
                 }
                 return claim
             }
         }
         if case .claimed(_, _, let isPrepared) = claim {
             if isPrepared { retained._withUnsafeGuaranteedRef { prepare($0, batch.origin) } }
-            if tap != nil { retained._withUnsafeGuaranteedRef { note(.added, $0) } }
             Batch.append(retained, &batch.claimed, &batch.lastClaimed)
             batch.count += 1
         } else {
@@ -119,7 +123,7 @@ extension QueueCore {
         // One that was cancelled before anybody added it has finished, and this is its first add.
         let wasAdded = if case .addedBefore = claim { true } else { operation.home != nil }
         if wasAdded, let callSite {
-            report(Misuse(.addedTwice, operation: operation.reference, callSite: callSite))
+            report(Misuse(.addedTwice, operation: operation.reference, callSite: callSite), of: operation)
         }
     }
 
@@ -128,7 +132,8 @@ extension QueueCore {
     @discardableResult
     private func enter(_ batch: inout Batch) -> Bool {
         let (claimed, ready) = (batch.claimed, batch.ready)
-        batch = Batch(origin: batch.origin)
+        let wasObserved = batch.isObserved
+        batch = Batch(origin: batch.origin, on: self)
         // Those with dependencies, and those whose end has come in between.
         var rest: Unmanaged<AnyOperation>?
         var lastOfRest: Unmanaged<AnyOperation>?
@@ -138,7 +143,7 @@ extension QueueCore {
             forEach(claimed) { operation in
                 enter(operation, &state)
                 let isListed = operation._withUnsafeGuaranteedRef { operation in
-                    guard door.isOpen, operation.edges.isEmpty else { return false }
+                    guard door.isOpen, operation.edges.isEmpty, !operation.isObserved else { return false }
                     return !operation.countdown.linked(missed: 0).wasEnded
                 }
                 if isListed {
@@ -151,8 +156,10 @@ extension QueueCore {
         }
         forEach(rest) { operation in
             operation._withUnsafeGuaranteedRef { pass($0, door) }
-            link(operation, isLinked: door.isOpen, &batch)
+            link(operation, &batch)
         }
+        // Somebody has come in between, who may have looked for the queue's operations before these were there.
+        if hub.isObserved != wasObserved { observeOperations() }
         if case .closed = door { return claimed == nil }
         return true
     }
@@ -167,18 +174,20 @@ extension QueueCore {
     }
 
     /// The caller of the add keeps the operation alive: once linked, another thread may run and release it.
-    ///
-    /// - Parameter isLinked: One without dependencies was linked when it was entered.
     @inline(__always)
-    private func link(_ claimed: Unmanaged<AnyOperation>, isLinked: Bool, _ batch: inout Batch) {
+    private func link(_ claimed: Unmanaged<AnyOperation>, _ batch: inout Batch) {
         claimed._withUnsafeGuaranteedRef { operation in
             let linked: Countdown.Linked
             var links = Links()
-            if isLinked, operation.edges.isEmpty {
+            if operation.countdown.isLinked {
+                // It has no dependencies, and was linked when it was entered.
                 linked = .endedWithoutLinks
             } else {
                 operation.countdown.expect(operation.edges.count)
                 operation.edges.visit { links.register(claimed, with: $0) }
+                if operation.isObserved {
+                    operation.tellAdd(isWaiting: links.missed < operation.edges.count, from: batch.origin)
+                }
                 linked = operation.countdown.linked(missed: links.missed)
             }
             if linked.wasEnded {
@@ -186,6 +195,7 @@ extension QueueCore {
                 // Else its last source lets it go.
                 if linked.isReady { claimed.release() }
             } else if linked.isReady {
+                if operation.isObserved { operation.tellReady() }
                 Batch.append(claimed, &batch.ready, &batch.lastReady)
             } else if links.waitsForAdded, linked.wasAwaited {
                 _ = CycleFinder.breakCycles(through: operation)

@@ -6,7 +6,7 @@ enum Origin {
     /// A body that awaits it.
     case awaited
     /// A body that awaits it as its child, inside the nearest operation that holds names.
-    case child(inside: AnyOperation?)
+    case child(of: AnyOperation, inside: AnyOperation?)
 
     var isChild: Bool {
         switch self {
@@ -17,7 +17,14 @@ enum Origin {
 
     var nameHolder: AnyOperation? {
         switch self {
-        case .child(let holder): holder
+        case .child(_, let holder): holder
+        case .outside, .produced, .awaited: nil
+        }
+    }
+
+    var parent: AnyOperation? {
+        switch self {
+        case .child(let parent, _): parent
         case .outside, .produced, .awaited: nil
         }
     }

@@ -38,29 +38,30 @@ final class QueueCore: Sendable {
     let sleeper: Sleeper
     /// Seeded schedules count operations; everything else looks at the clock.
     let slicesByCount: Bool
-    /// The one point where every event passes.
-    let tap: (@Sendable (EngineEvent) -> Void)?
+    /// Those who observe it.
+    let hub: EventHub
     let misuseHandler: LockedState<(@Sendable (Misuse) -> Void)?>
 
     init(
         name: String?, width: Int, isSuspended: Bool, executor: (any TaskExecutor)?, priority: TaskPriority? = nil,
-        time: TimeSource, onMisuse: (@Sendable (Misuse) -> Void)?, tap: (@Sendable (EngineEvent) -> Void)?
+        time: TimeSource, onMisuse: (@Sendable (Misuse) -> Void)?, probe: (@Sendable (OperationEvent) -> Void)?
     ) {
         self.name = name
         self.time = time
-        self.tap = tap
         state = LockedState(State(scheduler: Scheduler(width: width, isSuspended: isSuspended)))
         spawner = Spawner(executor: executor, priority: priority)
         sleeper = time.isContinuous && executor == nil ? .shared : Sleeper(time, spawner)
         slicesByCount = executor is any DeterministicTaskExecutor
         misuseHandler = LockedState(onMisuse)
         number = QueueDirectory.nextNumber()
+        hub = EventHub(of: QueueReference(name: name, number: number), spawner, time, probe: probe)
         QueueDirectory.enter(self)
     }
 
     deinit {
         QueueDirectory.leave(number)
         if sleeper !== Sleeper.shared { sleeper.stop() }
+        hub.queueHasGone()
         Self.release(state.withLock { $0.scheduler.takeFinished() })
     }
 
@@ -190,12 +191,5 @@ final class QueueCore: Sendable {
             if isIdle { continuation.resume() }
         }
         Handover.didAwait(self)
-    }
-
-    // MARK: Reports
-
-    @inline(__always)
-    func note(_ kind: @autoclosure () -> EngineEvent.Kind, _ operation: AnyOperation) {
-        if let tap { tap(EngineEvent(kind: kind(), operation: operation.reference)) }
     }
 }

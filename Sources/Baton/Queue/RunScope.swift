@@ -34,7 +34,7 @@ final class RunScope: Sendable {
     }
 
     private func origin(of body: AnyOperation?) -> Origin {
-        if let parent { return .child(inside: parent.nameScope) }
+        if let parent { return .child(of: parent, inside: parent.nameScope) }
         return body != nil ? .awaited : .outside
     }
 

@@ -62,6 +62,7 @@ extension QueueCore {
             case .created:
                 if case .cancelled(let reason) = error, case .beforeRun = life.cancel() {
                     life.madeDetails().cancellationReason = reason
+                    life.noteCancel(reason)
                 }
                 return .ended(operation.endBeforeRun(with: error, &life))
             case .added, .evaluating, .executing: return .wasAdded
@@ -70,7 +71,7 @@ extension QueueCore {
         }
         switch answer {
         case .ended(let end): end?.settle()
-        case .wasAdded: report(Misuse(.addedTwice, operation: operation.reference, callSite: callSite))
+        case .wasAdded: report(Misuse(.addedTwice, operation: operation.reference, callSite: callSite), of: operation)
         }
     }
 

@@ -32,6 +32,8 @@ struct Fifo<Element> {
 
     var isEmpty: Bool { head == elements.count }
 
+    var count: Int { elements.count - head }
+
     mutating func append(_ element: Element) { elements.append(element) }
 
     mutating func popFirst() -> Element? {

@@ -115,10 +115,19 @@ extension AnyOperation {
         }
     }
 
+    /// False: its end came first.
+    final func endPause() -> Bool {
+        let isOver = life.withLock { $0.endPause() }
+        if isObserved { tellEvents() }
+        return isOver
+    }
+
     /// The alarm had the reference that is the queue's.
     static func pauseEnded(of operation: Unmanaged<AnyOperation>) {
         let core = operation._withUnsafeGuaranteedRef { operation in
-            operation.life.withLock { $0.endPause() ? operation.core : nil }
+            let core = operation.life.withLock { $0.endPause() ? operation.core : nil }
+            if operation.isObserved { operation.tellEvents() }
+            return core
         }
         // Else its end came first.
         if let core { core.listPaused(operation) } else { operation.release() }

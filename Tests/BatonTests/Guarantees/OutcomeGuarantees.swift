@@ -9,8 +9,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct OutcomeGuarantees {
     @Test func G1_theOutcomeIsPublishedOnceAndNeverChanges() throws {
         let finishes = EventLog<String>()
-        let stage = Stage(tap: {
-            if case .finished(let outcome) = $0.kind { finishes("\($0.operation.name) \(outcome)") }
+        let stage = Stage(probe: {
+            if case .finished(let outcome, _) = $0.kind { finishes("\($0.operation.name) \(outcome)") }
         })
         let number = AsyncOperation("number") { 7 }
         let failing = AsyncOperation<Int>("failing") { throw Oops() }
@@ -32,7 +32,7 @@ import Testing
     @Test func G1_aCancelThatRacesWithTheFinishGivesOneOutcome() async {
         let finishes = EventLog<UInt64>()
         let handled = EventLog<String>()
-        let queue = AsyncOperationQueue(tap: { if case .finished = $0.kind { finishes($0.operation.id) } })
+        let queue = AsyncOperationQueue(probe: { if case .finished = $0.kind { finishes($0.operation.id) } })
         var seen: [(AsyncOperation<Int>, String)] = []
         for number in 0..<500 {
             let operation = AsyncOperation { number }

@@ -23,28 +23,43 @@ import Testing
         #expect(stage.ran == ["operation", "held back", "dependent"])
     }
 
-    /// The event comes between the lane and the body.
-    @Test func aCancelBetweenLaneAndBodyIsToldAfterTheStart() {
-        let operation = AsyncOperation("operation") {}
-        let stage = Stage(tap: { if $0.kind == .started { operation.cancel() } })
-        let log = stage.log
-        operation.didCancel { log("cancelled \($0)") }
-        operation.didStart { log("started") }
-        operation.didFinish { _ in log("finished") }
-        stage.run(operation)
-        #expect(stage.ran == ["started", "cancelled on request", "finished"])
+    /// A lane has taken it up, and has not begun its body.
+    private func takeUp(_ operation: AnyOperation, on lane: Lane) {
+        operation.life.withLock { life in
+            _ = life.claim()
+            #expect(life.begin(on: lane) == .withDetails)
+        }
     }
 
-    @Test func ofOneMomentTheEarlierAddedComesFirst() {
-        let late = LockedState<(@Sendable () -> Void)?>(nil)
-        let operation = AsyncOperation("operation") {}
-        let stage = Stage(tap: { if $0.kind == .started { late.withLock { $0 }?() } })
-        let log = stage.log
+    private func startBody(of operation: AnyOperation) async {
+        operation.life.withLock { life in
+            life.bodyStarts()
+            _ = operation.reachPast(life)
+        }
+        _ = await operation.callHandlers(as: nil)
+    }
+
+    @Test func aCancelBetweenLaneAndBodyIsToldAfterTheStart() async {
+        let (operation, lane) = (AsyncOperation("operation") {}, Lane())
+        let log = EventLog<String>()
+        operation.didCancel { log("cancelled \($0)") }
+        operation.didStart { log("started") }
+        takeUp(operation, on: lane)
+        operation.cancel()
+        #expect(!operation.hasDueHandlers)
+        await startBody(of: operation)
+        #expect(log.events == ["started", "cancelled on request"])
+    }
+
+    @Test func ofOneMomentTheEarlierAddedComesFirst() async {
+        let (operation, lane) = (AsyncOperation("operation") {}, Lane())
+        let log = EventLog<String>()
         operation.didStart { log("first") }
-        late.withLock { $0 = { operation.didStart { log("second") } } }
-        stage.run(operation)
-        #expect(stage.ran == ["first", "second"])
-        late.withLock { $0 = nil }
+        takeUp(operation, on: lane)
+        operation.didStart { log("second") }
+        #expect(!operation.hasDueHandlers)
+        await startBody(of: operation)
+        #expect(log.events == ["first", "second"])
     }
 
     /// The lane has taken it up, and has not looked at its rules yet.

@@ -32,7 +32,7 @@ import Testing
         #expect("\(parent.progress)" == "10 of 10 (100 %)")
     }
 
-    /// The tap stands between the child's outcome and those who are told of it.
+    /// The probe stands between the child's outcome and those who are told of it.
     @Test func whenARunReturnsTheChildHasCounted() {
         let counts = EventLog<Int>()
         let children = EventLog<AsyncOperation<Void>>()

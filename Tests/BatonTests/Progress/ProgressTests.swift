@@ -80,7 +80,7 @@ import Testing
         #expect("\(failure.progressState.value) \(failure.progressState.value.isFinished)" == "0 % true")
     }
 
-    /// The tap stands between the outcome and those who are told of it.
+    /// The probe stands between the outcome and those who are told of it.
     @Test func whoSeesTheOutcomeSeesTheProgressFinished() {
         let log = EventLog<String>()
         let operations = EventLog<AnyOperation>()

@@ -64,22 +64,26 @@ import Testing
         #expect(operation.state == .finished)
     }
 
-    /// The event of the add comes when the operation is the queue's, and not yet in its roster or linked.
+    /// The event of the add comes when the operation is the queue's, and not yet linked.
     @Test func aCancelWhileItIsBeingAddedEndsItWhenItIsLinked() {
         let known = EventLog<AnyOperation>()
-        let kinds = EventLog<EngineEvent.Kind>()
+        let kinds = EventLog<String>()
         let stage = Stage { event in
-            kinds(event.kind)
-            if event.kind == .added { known.events.last?.cancel() }
+            kinds(event.inShort)
+            if case .added = event.kind { known.events.last?.cancel() }
         }
-        let source = AsyncOperation {}
+        let source = AsyncOperation("source") {}
         for operation in [stage.noting("bare"), stage.noting("dependent", after: source)] {
             known(operation)
             stage.run(operation)
             #expect(operation.ending == "cancelled on request")
             #expect(stage.queue.operationCount == 0)
         }
-        #expect(kinds.events == [.added, .finished(.cancelled), .added, .finished(.cancelled)])
+        #expect(
+            kinds.events == [
+                "bare added", "bare cancel", "bare finished cancelled", "dependent added source", "dependent waiting",
+                "dependent cancel", "dependent finished cancelled",
+            ])
         stage.run(source)
         #expect(stage.ran == [])
     }
@@ -87,7 +91,7 @@ import Testing
     /// One that is cancelled while another thread adds it finishes once, whoever comes first.
     @Test func aCancelThatRacesWithTheAddEndsItOnce() async {
         let finishes = EventLog<UInt64>()
-        let queue = AsyncOperationQueue(tap: { if case .finished = $0.kind { finishes($0.operation.id) } })
+        let queue = AsyncOperationQueue(probe: { if case .finished = $0.kind { finishes($0.operation.id) } })
         let source = AsyncOperation {}
         for number in 0..<500 {
             let operation = AsyncOperation {}

@@ -13,14 +13,14 @@ struct Stage: Sendable {
 
     init(
         name: String? = nil, width: Int = 64, isSuspended: Bool = false, on steps: StepExecutor = StepExecutor(),
-        tap: (@Sendable (EngineEvent) -> Void)? = nil
+        probe: (@Sendable (OperationEvent) -> Void)? = nil
     ) {
         let misuses = EventLog<Misuse>()
         self.steps = steps
         self.misuses = misuses
         queue = AsyncOperationQueue(
             name: name, maxConcurrentOperationCount: width, isSuspended: isSuspended, executor: steps, clock: clock,
-            onMisuse: { misuses($0) }, tap: tap)
+            onMisuse: { misuses($0) }, probe: probe)
     }
 
     var ran: [String] { log.events }

@@ -7,7 +7,7 @@ struct Plan: Sendable {
     /// Otherwise every handle is let go as soon as it is added.
     var keepsOperations: Bool
     /// Whether the queues report their events.
-    var hasTap: Bool
+    var hasProbe: Bool
     var ending: Ending
 }
 

@@ -6,7 +6,8 @@ extension Plan {
         var dice = Dice(seed: seed &* 0xC2B2_AE35 &+ 7)
         let mayDrop = graph.isExact && !graph.queues.contains { $0.release != .never }
         keepsOperations = !mayDrop || dice.isLucky(percent: 60)
-        hasTap = !isThreaded || dice.isLucky(percent: 50)
+        // What nobody observes takes shorter ways.
+        hasProbe = isThreaded ? dice.isLucky(percent: 50) : !seed.isMultiple(of: 4)
         ending = dice.isLucky(percent: 75) ? .idle : dice.pick([.drain, .shutdown, graph.isExact ? .drain : .cutOff])
         drivers = Array(repeating: [], count: dice.number(1...4))
         if graph.hasBarriers {

@@ -38,7 +38,7 @@ struct TraceChecker {
     }
 
     mutating func follow(_ trace: [TraceEvent]) {
-        for case .engine(.started, let id, _) in trace { places[id].hasStarted = true }
+        for case .started(let id, _) in trace { places[id].hasStarted = true }
         for (time, event) in trace.enumerated() {
             switch event {
             case .suspended(let queue): isSuspended[queue] = true
@@ -52,9 +52,8 @@ struct TraceChecker {
                 if !isAwaited { separate(id, queue) }
                 added(id, queue, isChild, step)
                 continue
-            case .engine(.added, _, _): break
-            case .engine(.started, let id, let queue): started(id, queue)
-            case .engine(.finished(let outcome), let id, let queue):
+            case .started(let id, let queue): started(id, queue)
+            case .finished(let outcome, let id, let queue):
                 decide(id, outcome)
                 finished(id, queue, time)
             }

@@ -14,7 +14,7 @@ extension Ledger {
             violation("G3: n\(id) began before \(source.reference) had an outcome, and is \(state)")
         }
         checkConditions(id)
-        if !hasTap { holdsNames(Holdings.Key(owner: id), graph.nodes[id].namesOfTheRun) }
+        if !namesFollowEvents { holdsNames(Holdings.Key(owner: id), graph.nodes[id].namesOfTheRun) }
         tookSlot(id, isStart: true)
         checkpoint(id, operation)
     }
@@ -23,7 +23,7 @@ extension Ledger {
         checkpoint(id, operation)
         if nodes[id].waits.add(NodeRecord.ended, ordering: .relaxed).oldValue == 0 { gaveSlot(id) }
         nodes[id].ends.add(1, ordering: .relaxed)
-        if !hasTap { holdings.end(Holdings.Key(owner: id)) }
+        if !namesFollowEvents { holdings.end(Holdings.Key(owner: id)) }
     }
 
     /// On the body's own task.

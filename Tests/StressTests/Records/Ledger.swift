@@ -12,16 +12,19 @@ final class Ledger: Sendable {
     let trace = LockedState<[TraceEvent]>([])
     private let found = LockedState<[String]>([])
     let holdings: Holdings
-    let hasTap: Bool
+    let hasProbe: Bool
     private let knowsQueues: Bool
+    /// Under threads an event may be told a little later than it is true, by another thread: bodies say it themselves.
+    let namesFollowEvents: Bool
 
-    init(_ graph: Graph, hasTap: Bool, isSeeded: Bool) {
+    init(_ graph: Graph, hasProbe: Bool, isSeeded: Bool) {
         self.graph = graph
         holdings = Holdings(graph)
         self.isSeeded = isSeeded
         // Without events, only a single queue is known to be the one.
-        self.hasTap = hasTap
-        knowsQueues = hasTap || graph.queues.count == 1
+        self.hasProbe = hasProbe
+        namesFollowEvents = hasProbe && isSeeded
+        knowsQueues = hasProbe || graph.queues.count == 1
         nodes = graph.nodes.map { _ in NodeRecord() }
         queues = graph.queues.map { QueueRecord(width: $0.width) }
     }
@@ -46,7 +49,7 @@ final class Ledger: Sendable {
     func queue(of id: Int) -> Int? {
         if !knowsQueues { return nil }
         let queue = nodes[id].queue.load(ordering: .relaxed)
-        return queue >= 0 ? queue : hasTap ? nil : 0
+        return queue >= 0 ? queue : hasProbe ? nil : 0
     }
 
     // MARK: Outcomes
@@ -83,15 +86,17 @@ final class Ledger: Sendable {
 
     @TaskLocal static var adder = Adder.engine
 
-    func tapped(_ event: EngineEvent, queue: Int) {
+    func told(_ event: OperationEvent, queue: Int) {
         let id = event.operation.node
         if id < 0 { return }
-        let next =
-            switch event.kind {
-            case .added: 1
-            case .started: 2
-            case .finished: 3
-            }
+        if let fault = nodes[id].events.withLock({ $0.fault(in: event) }) { violation("G27: n\(id): \(fault)") }
+        let next: Int
+        switch event.kind {
+        case .added: next = 1
+        case .started: next = 2
+        case .finished: next = 3
+        case .waiting, .evaluating, .ready, .progress, .produced, .retrying, .cancelRequested, .misuse, .dropped: return
+        }
         if next == 1 {
             nodes[id].queue.store(queue, ordering: .relaxed)
             nodes[id].isChild.store(Self.adder.addsChildren, ordering: .relaxed)
@@ -105,11 +110,12 @@ final class Ledger: Sendable {
             let key = Holdings.Key(owner: id)
             if next == 2 {
                 checkConditions(id)
-                holdsNames(key, graph.nodes[id].namesOfTheRun)
-            } else {
-                holdings.end(key)
+                if namesFollowEvents { holdsNames(key, graph.nodes[id].namesOfTheRun) }
+                note(.started(id, queue: queue))
+            } else if case .finished(let outcome, _) = event.kind {
+                if namesFollowEvents { holdings.end(key) }
+                note(.finished(outcome, id, queue: queue))
             }
-            note(.engine(event.kind, id, queue: queue))
         }
     }
 }

@@ -13,6 +13,7 @@ final class NodeRecord: Sendable {
     let isChild = Atomic<Bool>(false)
     /// How far the events have come: 1 added, 2 started, 3 finished.
     let phase = Atomic<Int>(0)
+    let events = LockedState(EventOrder())
     /// Open waits of the body, and `ended` when it has returned.
     let waits = Atomic<Int>(0)
     let firstOutcome = LockedState<Outcome?>(nil)

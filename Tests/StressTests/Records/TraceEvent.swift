@@ -4,7 +4,8 @@ import Baton
 enum TraceEvent: Equatable, Sendable, CustomStringConvertible {
     /// `isAwaited`: by a body, as its child or otherwise.
     case added(Int, queue: Int, isChild: Bool, isAwaited: Bool)
-    case engine(EngineEvent.Kind, Int, queue: Int)
+    case started(Int, queue: Int)
+    case finished(OperationOutcome, Int, queue: Int)
     /// A synchronous add: what it adds becomes ready in one step.
     case addBegan
     case addEnded
@@ -17,7 +18,8 @@ enum TraceEvent: Equatable, Sendable, CustomStringConvertible {
     var description: String {
         switch self {
         case .added(let id, let queue, let isChild, _): "q\(queue) n\(id) added\(isChild ? " as a child" : "")"
-        case .engine(let kind, let id, let queue): "q\(queue) n\(id) \(kind)"
+        case .started(let id, let queue): "q\(queue) n\(id) started"
+        case .finished(let outcome, let id, let queue): "q\(queue) n\(id) finished (\(outcome))"
         case .addBegan: "add {"
         case .addEnded: "}"
         case .asked(let id): "n\(id) is asked"

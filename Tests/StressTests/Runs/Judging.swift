@@ -11,7 +11,7 @@ extension Round {
         Verdict(model: Model(graph: graph), ledger: ledger, ends: ends.withLock { $0 }, ending: plan.ending)
             .pronounce()
         var checker = TraceChecker(graph)
-        checker.follow(ledger.trace.withLock { $0 })
+        if ledger.hasProbe { checker.follow(ledger.trace.withLock { $0 }) }
         let faults = ledger.violations + checker.faults
         if !faults.isEmpty { throw StressFailure(seed: seed, faults: faults) }
     }

@@ -26,12 +26,12 @@ final class Round: Sendable {
     init(_ graph: Graph, _ plan: Plan, scheduler: SeededScheduler? = nil, pool: ThreadPool? = nil) {
         self.graph = graph
         self.plan = plan
-        let ledger = Ledger(graph, hasTap: plan.hasTap, isSeeded: scheduler != nil)
+        let ledger = Ledger(graph, hasProbe: plan.hasProbe, isSeeded: scheduler != nil)
         var queues: [AsyncOperationQueue] = []
         for (index, note) in graph.queues.enumerated() {
             if note.isSuspendedAtFirst { ledger.note(.suspended(index)) }
             let executor: (any TaskExecutor)? = scheduler ?? (index.isMultiple(of: 2) ? nil : pool)
-            queues.append(Self.queue(index, note, executor, ledger, hasTap: plan.hasTap))
+            queues.append(Self.queue(index, note, executor, ledger, hasProbe: plan.hasProbe))
         }
         site = Site(ledger, scheduler: scheduler, pool: pool, queues: queues)
         let made = Making.operations(of: graph, at: site)
@@ -46,16 +46,16 @@ final class Round: Sendable {
     }
 
     private static func queue(
-        _ index: Int, _ note: QueueNote, _ executor: (any TaskExecutor)?, _ ledger: Ledger, hasTap: Bool
+        _ index: Int, _ note: QueueNote, _ executor: (any TaskExecutor)?, _ ledger: Ledger, hasProbe: Bool
     ) -> AsyncOperationQueue {
-        let tap: @Sendable (EngineEvent) -> Void = { ledger.tapped($0, queue: index) }
+        let probe: @Sendable (OperationEvent) -> Void = { ledger.told($0, queue: index) }
         let made = AsyncOperationQueue(
             name: "q\(index)", maxConcurrentOperationCount: note.width, isSuspended: note.isSuspendedAtFirst,
             executor: executor,
             onMisuse: { misuse in
                 if misuse.kind != .addedTwice { ledger.violation("G10: \(misuse)") }
             },
-            tap: hasTap ? tap : nil)
+            probe: hasProbe ? probe : nil)
         if ledger.graph.hasHooks {
             made.around { context, body in
                 let id = context.operation.reference.node

@@ -1,0 +1,168 @@
+extension EventHub {
+    /// The seats of a hub, and the numbers of its events. No callback in it; the hub locks it, asks, unlocks, and obeys.
+    struct Seats {
+        struct Call {
+            let id: UInt64
+            let observer: any OperationObserver
+        }
+
+        /// What follows from a change, after unlocking.
+        struct Effects {
+            var waking: [Waiter] = []
+            /// A task has to be started for each.
+            var starting: [Call] = []
+            // What is the user's is released without a lock: observers, and errors in events.
+            fileprivate var readers: [ReaderSeat] = []
+            fileprivate var observers: [ObserverSeat] = []
+            fileprivate var dropped: [OperationEvent] = []
+        }
+
+        fileprivate struct ReaderSeat {
+            let id: UInt64
+            var reader: EventReader<Waiter>
+        }
+
+        fileprivate struct ObserverSeat {
+            let call: Call
+            var listener = EventListener<Waiter>()
+        }
+
+        private struct Delegate {
+            let id: UInt64
+            weak let object: (any OperationDelegate)?
+        }
+
+        private var readers: [ReaderSeat] = []
+        private var observers: [ObserverSeat] = []
+        private var lastID: UInt64 = 0
+        private var delegateSeat: Delegate?
+        private var lastNumber: UInt64 = 0
+        private var lastTime = Duration.zero
+        /// Operations whose end is still to be told.
+        private var operationCount = 0
+        private var isReleased = false
+        private var isOver = false
+        /// Of one operation: for those who come after it.
+        private var last: OperationEvent?
+
+        var isEmpty: Bool { readers.isEmpty && observers.isEmpty }
+
+        // MARK: Telling
+
+        mutating func numbered(
+            _ kind: OperationEvent.Kind, _ operation: OperationReference, _ parent: OperationReference?,
+            _ queue: QueueReference?, at time: Duration
+        ) -> OperationEvent {
+            lastNumber += 1
+            // The clock was asked before the lock was taken: another thread may have come in between.
+            lastTime = max(lastTime, time)
+            return OperationEvent(
+                number: lastNumber, time: lastTime, operation: operation, parent: parent, queue: queue, kind: kind)
+        }
+
+        mutating func tell(_ event: OperationEvent, _ effects: inout Effects) {
+            if isOver { return }
+            for place in readers.indices {
+                let (waking, dropped) = readers[place].reader.append(event)
+                effects.waking += waking
+                if let dropped { effects.dropped.append(dropped) }
+            }
+            for place in observers.indices where observers[place].listener.append(event) {
+                effects.starting.append(observers[place].call)
+            }
+        }
+
+        // MARK: Beginning and end
+
+        mutating func operationCame(_ effects: inout Effects) {
+            operationCount += 1
+            endIfDone(&effects)
+        }
+
+        /// - Parameter isLast: There is no other one.
+        mutating func operationEnded(isLast: Bool, _ event: OperationEvent, _ effects: inout Effects) {
+            if isLast {
+                if !isOver { last = event }
+                return end(&effects)
+            }
+            operationCount -= 1
+            endIfDone(&effects)
+        }
+
+        mutating func queueHasGone(_ effects: inout Effects) {
+            isReleased = true
+            endIfDone(&effects)
+        }
+
+        private mutating func endIfDone(_ effects: inout Effects) {
+            if isReleased, operationCount == 0 { end(&effects) }
+        }
+
+        mutating func end(_ effects: inout Effects) {
+            if isOver { return }
+            isOver = true
+            for place in readers.indices { effects.waking += readers[place].reader.end() }
+            for place in observers.indices { observers[place].listener.end() }
+            effects.observers += observers.filter(\.listener.isDone)
+            observers.removeAll(where: \.listener.isDone)
+        }
+
+        // MARK: Coming and going
+
+        mutating func addReader(limit: Int?) -> UInt64 {
+            lastID += 1
+            var reader = EventReader<Waiter>(limit: limit)
+            if let last { _ = reader.append(last) }
+            if isOver { _ = reader.end() }
+            readers.append(ReaderSeat(id: lastID, reader: reader))
+            return lastID
+        }
+
+        mutating func add(_ observer: any OperationObserver, _ effects: inout Effects) -> UInt64 {
+            lastID += 1
+            var seat = ObserverSeat(call: Call(id: lastID, observer: observer))
+            if let last, seat.listener.append(last) { effects.starting.append(seat.call) }
+            if isOver { seat.listener.end() }
+            if !seat.listener.isDone { observers.append(seat) }
+            return lastID
+        }
+
+        mutating func remove(_ id: UInt64, _ effects: inout Effects) {
+            if let place = readers.firstIndex(where: { $0.id == id }) {
+                effects.readers.append(readers.remove(at: place))
+            }
+            if let place = observers.firstIndex(where: { $0.call.id == id }) {
+                effects.waking += observers[place].listener.takeWaiters()
+                effects.observers.append(observers.remove(at: place))
+            }
+        }
+
+        /// Nil once it has been released.
+        var delegate: (any OperationDelegate)? { delegateSeat?.object }
+
+        mutating func setDelegate(_ delegate: (any OperationDelegate)?, _ effects: inout Effects) {
+            if let former = delegateSeat { remove(former.id, &effects) }
+            delegateSeat = delegate.map { delegate in
+                Delegate(id: add(DelegateObserver(delegate: delegate), &effects), object: delegate)
+            }
+        }
+
+        // MARK: One of them
+
+        mutating func withReader<Result>(
+            _ id: UInt64, _ body: (inout EventReader<Waiter>) -> Result
+        ) -> Result? {
+            guard let place = readers.firstIndex(where: { $0.id == id }) else { return nil }
+            return body(&readers[place].reader)
+        }
+
+        mutating func withListener<Result>(
+            _ id: UInt64, _ body: (inout EventListener<Waiter>) -> Result
+        ) -> Result? {
+            guard let place = observers.firstIndex(where: { $0.call.id == id }) else { return nil }
+            // The task that serves it still holds it.
+            defer { if observers[place].listener.isDone { observers.remove(at: place) } }
+            return body(&observers[place].listener)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Synchronization
+
+/// Those who observe a queue, or one operation alone, each with a seat of its own: who is slow, or never comes back, holds up
+/// nobody else. A queue's hub also gives its events their numbers.
+///
+/// Nothing that belongs to the user is called under the lock: neither observers, nor the clock, nor the executor.
+final class EventHub: Sendable {
+    typealias Waiter = UnsafeContinuation<Void, Never>
+
+    let state: LockedState<Seats>
+    /// Written under the lock.
+    private let observed: Atomic<Bool>
+    /// Nil: of one operation alone.
+    let queue: QueueReference?
+    /// Where the tasks come from that call observers.
+    let spawner: Spawner
+    private let time: TimeSource?
+    /// Told of every event on the thread that tells it, outside every lock.
+    private let probe: (@Sendable (OperationEvent) -> Void)?
+
+    init(of queue: QueueReference, _ spawner: Spawner, _ time: TimeSource, probe: (@Sendable (OperationEvent) -> Void)?)
+    {
+        self.queue = queue
+        self.spawner = spawner
+        self.time = time
+        self.probe = probe
+        state = LockedState(Seats())
+        observed = Atomic(probe != nil)
+    }
+
+    /// Of one operation alone.
+    init() {
+        queue = nil
+        spawner = .anywhere
+        time = nil
+        probe = nil
+        state = LockedState(Seats())
+        observed = Atomic(false)
+    }
+
+    /// Of a queue: its operations have to tell what happens to them.
+    @inline(__always)
+    var isObserved: Bool { observed.load(ordering: .relaxed) }
+
+    // MARK: Telling
+
+    /// Numbers what has happened, and tells everybody here.
+    @discardableResult
+    func publish(
+        _ kinds: [OperationEvent.Kind], of operation: OperationReference, childOf parent: OperationReference?
+    ) -> [OperationEvent] {
+        let now = time?.now ?? .zero
+        let (events, effects) = state.withLock { seats in
+            let events = kinds.map { seats.numbered($0, operation, parent, queue, at: now) }
+            return (events, tell(events, &seats))
+        }
+        obey(effects, spawner)
+        if let probe { for event in events { probe(event) } }
+        return events
+    }
+
+    /// As above, of one operation that has been told elsewhere. Observers are called on tasks of `spawner`.
+    func pass(_ events: [OperationEvent], on spawner: Spawner) {
+        obey(state.withLock { tell(events, &$0) }, spawner)
+    }
+
+    /// For one who comes when all is over, and is told alone.
+    func number(_ kind: OperationEvent.Kind, of operation: OperationReference) -> OperationEvent {
+        let now = time?.now ?? .zero
+        return state.withLock { $0.numbered(kind, operation, nil, queue, at: now) }
+    }
+
+    private func tell(_ events: [OperationEvent], _ seats: inout Seats) -> Seats.Effects {
+        var effects = Seats.Effects()
+        for event in events {
+            seats.tell(event, &effects)
+            if event.isFinish { seats.operationEnded(isLast: queue == nil, event, &effects) }
+        }
+        noteWhetherObserved(seats)
+        return effects
+    }
+
+    // MARK: Beginning and end
+
+    /// Its end will be told here.
+    func operationCame() { change { seats, effects in seats.operationCame(&effects) } }
+
+    /// There is no handle to the queue any more, and nothing in it. What is still being told comes before the end.
+    func queueHasGone() { change { seats, effects in seats.queueHasGone(&effects) } }
+
+    /// Of an operation that was let go without an outcome.
+    func end() { change { seats, effects in seats.end(&effects) } }
+
+    // MARK: Seats
+
+    func addReader(limit: Int?) -> UInt64 { change { seats, _ in seats.addReader(limit: limit) } }
+
+    /// - Parameter spawner: For one that comes when all is over.
+    func add(_ observer: any OperationObserver, on spawner: Spawner) -> UInt64 {
+        change(on: spawner) { seats, effects in seats.add(observer, &effects) }
+    }
+
+    /// It is not called any more, but for a call that is under way.
+    func remove(_ id: UInt64) { change { seats, effects in seats.remove(id, &effects) } }
+
+    var delegate: (any OperationDelegate)? { state.withLock { $0.delegate } }
+
+    func setDelegate(_ delegate: (any OperationDelegate)?, on spawner: Spawner) {
+        change(on: spawner) { seats, effects in seats.setDelegate(delegate, &effects) }
+    }
+
+    private func change<Result>(
+        on spawner: Spawner? = nil, _ body: (inout Seats, inout Seats.Effects) -> Result
+    ) -> Result {
+        let (result, effects) = state.withLock { seats in
+            var effects = Seats.Effects()
+            let result = body(&seats, &effects)
+            noteWhetherObserved(seats)
+            return (result, effects)
+        }
+        obey(effects, spawner ?? self.spawner)
+        return result
+    }
+
+    private func noteWhetherObserved(_ seats: Seats) {
+        observed.store(probe != nil || !seats.isEmpty, ordering: .relaxed)
+    }
+
+    private func obey(_ effects: Seats.Effects, _ spawner: Spawner) {
+        wake(effects.waking)
+        for call in effects.starting { serve(call, on: spawner) }
+    }
+
+    func wake(_ waiters: [Waiter]) {
+        if waiters.isEmpty { return }
+        Handover.willResume(self)
+        for waiter in waiters { waiter.resume() }
+    }
+}

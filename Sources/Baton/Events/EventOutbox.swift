@@ -1,0 +1,142 @@
+/// What has happened to one operation and is not told yet. Pure; part of ``Details``, and so guarded by the operation's lock.
+///
+/// Events are put here in the very step that makes them true, so their order is that of the operation's life, and are told
+/// after unlocking, by one thread at a time: one that comes while another tells leaves its events to that one.
+struct EventOutbox {
+    /// What one thread tells next.
+    struct Batch {
+        let kinds: [OperationEvent.Kind]
+        /// Of the queue. Nil: it was never added.
+        let hub: EventHub?
+        /// Of those who observe this operation alone.
+        let own: EventHub?
+        let parent: OperationReference?
+    }
+
+    private enum Stage {
+        case open
+        /// Its end is here, or is being told: nothing of its life comes any more.
+        case ending
+        /// Its end is told.
+        case over
+    }
+
+    private var stage = Stage.open
+    private var pending: [OperationEvent.Kind] = []
+    /// It is being added, and that has to be told first.
+    private var isHeld = false
+    private var isTelling = false
+    /// A thread tells the end.
+    private var hasHandedOutEnd = false
+    /// Somebody began to observe it when it had started.
+    private let ignoresStart: Bool
+    private var percent = 0
+    /// Of the standing that was seen last: two threads may bring theirs out of order.
+    private var progressVersion: UInt64 = 0
+    private var hub: EventHub?
+    private var own: EventHub?
+    private var parent: OperationReference?
+
+    /// - Parameter hub: Of its queue, if it has been added.
+    init(hub: EventHub? = nil, ignoresStart: Bool = false) {
+        self.hub = hub
+        self.ignoresStart = ignoresStart
+    }
+
+    // MARK: What happens
+
+    /// False: its end is told, and those who observed it alone have gone.
+    @discardableResult
+    mutating func append(_ kind: OperationEvent.Kind) -> Bool {
+        if stage == .over { return false }
+        switch kind {
+        case .finished:
+            if stage == .open { pending.append(kind) }
+            stage = .ending
+        case .misuse: pending.append(kind)
+        case .started(attempt: 1) where ignoresStart: break
+        case .added, .waiting, .evaluating, .ready, .started, .progress, .produced, .retrying, .cancelRequested,
+            .dropped:
+            // Too late: progress that crosses the end.
+            if stage == .open { pending.append(kind) }
+        }
+        return true
+    }
+
+    mutating func appendProgress(_ fraction: Double, version: UInt64) {
+        if version <= progressVersion { return }
+        progressVersion = version
+        // 0.29 is a little less than 29 hundredths.
+        let percent = Int((fraction * 100 + 1e-9).rounded(.down))
+        if percent == self.percent { return }
+        self.percent = percent
+        append(.progress(fraction))
+    }
+
+    // MARK: Being added
+
+    /// It is claimed. Until ``release(edges:isWaiting:parent:)``, nothing is told.
+    mutating func hold(for hub: EventHub) {
+        self.hub = hub
+        isHeld = true
+    }
+
+    /// Nil: nobody observed it when it was claimed, so nobody is told of the add.
+    var heldFor: EventHub? { isHeld ? hub : nil }
+
+    /// It knows its dependencies.
+    mutating func release(edges: [OperationEvent.Edge], isWaiting: Bool, parent: OperationReference?) {
+        isHeld = false
+        self.parent = parent
+        pending.insert(contentsOf: isWaiting ? [.added(edges: edges), .waiting] : [.added(edges: edges)], at: 0)
+    }
+
+    // MARK: Telling
+
+    /// Nil: there is nothing to tell, or somebody else does.
+    mutating func startTelling() -> Batch? {
+        if isTelling { return nil }
+        isTelling = true
+        return continueTelling()
+    }
+
+    /// Nil: everything is told. The caller still holds the batch before, so that nothing of the user's is released here.
+    mutating func continueTelling() -> Batch? {
+        if pending.isEmpty || isHeld {
+            isTelling = false
+            if hasHandedOutEnd { end() }
+            return nil
+        }
+        let kinds = pending
+        pending = []
+        hasHandedOutEnd = hasHandedOutEnd || stage == .ending
+        return Batch(kinds: kinds, hub: hub, own: own, parent: parent)
+    }
+
+    private mutating func end() {
+        stage = .over
+        hub = nil
+        own = nil
+    }
+
+    // MARK: Those who observe it alone
+
+    var audience: EventHub? { own }
+
+    /// Nil: they would not be told of the end any more.
+    mutating func audience(or new: EventHub) -> EventHub? {
+        if hasHandedOutEnd { return nil }
+        if own == nil { own = new }
+        return own
+    }
+
+    /// The operation was let go without an end.
+    func letGo() { own?.end() }
+
+    /// An object of its own, because few operations have one.
+    final class Box {
+        @exclusivity(unchecked) var machine: EventOutbox
+
+        init(_ machine: EventOutbox) { self.machine = machine }
+    }
+}

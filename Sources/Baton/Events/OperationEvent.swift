@@ -1,0 +1,101 @@
+/// Something that happened to one operation: what observers, streams, debuggers and traces are told.
+///
+/// The events of one operation come one at a time, in the order of its life: `added`, `waiting` or not, `evaluating` if it has
+/// conditions, `ready`, `started`, and in the end `finished`. One that is cancelled, or whose dependencies keep it from
+/// running, leaves out what it does not reach. No event keeps an operation alive.
+public struct OperationEvent: Sendable {
+    /// Rises strictly from one event of a queue to the next. It may leave numbers out.
+    public let number: UInt64
+
+    /// When it was told, on the clock of the queue, since that was made. Never less than that of the event before.
+    public let time: Duration
+
+    /// To what it happened.
+    public let operation: OperationReference
+
+    /// The operation that runs this one: with `context.run`, as the child of a group, or for a condition.
+    ///
+    /// Nil for all others, and for those that nobody observed when they were added.
+    public let parent: OperationReference?
+
+    /// The queue of the operation. Nil if it ended without having been added, or if the queue has gone.
+    ///
+    /// Without a queue there is no clock: the time is zero, and the numbers are those of the operation's own events.
+    public let queue: QueueReference?
+
+    /// What happened.
+    public let kind: Kind
+
+    /// What can happen to an operation.
+    public enum Kind: Sendable {
+        /// It belongs to its queue from now on, with these dependencies.
+        case added(edges: [Edge])
+        /// One of its dependencies has not finished.
+        case waiting
+        /// Its conditions are looked at.
+        case evaluating
+        /// Nothing keeps it but the queue, its width, a suspension, or an exclusion that others hold.
+        case ready
+        /// Its body runs, for the first time or again. Counts from 1.
+        case started(attempt: Int)
+        /// It has come so far, from 0 to 1. Told once for each whole per cent.
+        case progress(Double)
+        /// Its body has added this operation with ``OperationContext/produce(_:file:line:)``.
+        case produced(OperationReference)
+        /// This attempt has failed; the next one begins after the delay.
+        case retrying(attempt: Int, error: OperationError, delay: Duration)
+        /// Somebody has cancelled it. Told at most once, and not if its outcome was decided before.
+        case cancelRequested(CancellationReason)
+        /// Somebody has done something with it that makes no sense; also after the finish.
+        case misuse(Misuse)
+        /// It has its outcome.
+        case finished(OperationOutcome, error: OperationError?)
+        /// So many events were dropped before the next one. Only in a stream of the newest events, see
+        /// ``OperationEvents/Buffering``; number, time and operation are those of the last one that was dropped.
+        case dropped(Int)
+    }
+
+    /// A dependency of an operation.
+    public struct Edge: Sendable, Hashable {
+        /// What a dependency is for.
+        public enum Kind: Sendable, Hashable {
+            /// It hands over its output.
+            case input
+            /// It comes first, and its outcome has to be of this kind.
+            case order(DependencyPolicy)
+        }
+
+        /// What the operation depends on.
+        public let source: OperationReference
+        /// What for.
+        public let kind: Kind
+    }
+}
+
+/// Names a queue without keeping it alive.
+public struct QueueReference: Sendable, Hashable, CustomStringConvertible {
+    /// Its name, if it has one.
+    public let name: String?
+    /// Unique in the process, in the order in which queues are made.
+    public let number: UInt32
+
+    /// The name in typographic quotes; without one, "queue" and the number.
+    public var description: String { name.map { "‘\($0)’" } ?? "queue \(number)" }
+
+    /// Two references are equal when they name the same queue.
+    public static func == (left: Self, right: Self) -> Bool { left.number == right.number }
+
+    /// Hashes the number.
+    public func hash(into hasher: inout Hasher) { hasher.combine(number) }
+}
+
+extension OperationEvent {
+    /// What a bounded stream tells when `count` events, of which this was the last, have not been read in time.
+    func dropped(_ count: Int) -> Self {
+        Self(number: number, time: time, operation: operation, parent: parent, queue: queue, kind: .dropped(count))
+    }
+
+    var isFinish: Bool {
+        if case .finished = kind { true } else { false }
+    }
+}

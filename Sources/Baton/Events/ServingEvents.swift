@@ -1,0 +1,58 @@
+/// How those who have a seat get their events: readers come for them, observers are called.
+extension EventHub {
+    // MARK: Readers
+
+    func next(for reader: UInt64) -> EventReader<Waiter>.Next {
+        state.withLock { $0.withReader(reader) { $0.next() } } ?? .end
+    }
+
+    /// Returns when there may be something, or the task is cancelled.
+    nonisolated(nonsending) func wait(_ id: UInt64, of reader: UInt64) async {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { waiter in
+                let waits = state.withLock { $0.withReader(reader) { $0.wait(id, waiter) } }
+                if waits != true {
+                    wake([waiter])
+                } else if Task.isCancelled {
+                    // Cancelled before it waited: the handler may have come too early.
+                    stopWaiting(id, of: reader)
+                }
+            }
+            Handover.didAwait(self)
+        } onCancel: {
+            stopWaiting(id, of: reader)
+        }
+    }
+
+    private func stopWaiting(_ id: UInt64, of reader: UInt64) {
+        if let waiter = state.withLock({ $0.withReader(reader) { $0.stopWaiting(id) } ?? nil }) { wake([waiter]) }
+    }
+
+    // MARK: Observers
+
+    /// Starts the task that calls an observer until there is nothing more to tell.
+    func serve(_ call: Seats.Call, on spawner: Spawner) {
+        spawner.spawn {
+            var slice = Slice(byCount: spawner.executor is any DeterministicTaskExecutor)
+            while let event = self.state.withLock({ $0.withListener(call.id) { $0.nextCall() } ?? nil }) {
+                await call.observer.observe(event)
+                self.wake(self.state.withLock { $0.withListener(call.id) { $0.callReturned() } } ?? [])
+                // It has cancelled its own task: the next call is not to notice.
+                if Task.isCancelled { return self.serve(call, on: spawner) }
+                if slice.isOver() {
+                    await Task.yield()
+                    slice.restart()
+                }
+            }
+        }
+    }
+
+    /// Returns when this observer has been called with everything that was told before.
+    func delivered(to observer: UInt64) async {
+        await withUnsafeContinuation { waiter in
+            let waits = state.withLock { $0.withListener(observer) { $0.wait(waiter) } }
+            if waits != true { wake([waiter]) }
+        }
+        Handover.didAwait(self)
+    }
+}

@@ -1,0 +1,164 @@
+/// What an operation tells of itself, if somebody observes it. Nothing of this is reached by one that nobody observes: a bit
+/// beside its countdown says so, and whoever takes a step of its life asks that alone.
+extension AnyOperation {
+    /// Somebody observes it, or has done so. It only becomes true.
+    @inline(__always)
+    final var isObserved: Bool { countdown.isObserved }
+
+    // MARK: Telling
+
+    /// Notes what happens where nothing changes with it, and tells it.
+    final func tell(_ kind: OperationEvent.Kind) {
+        life.withLock { $0.note(kind) }
+        tellEvents()
+    }
+
+    /// Tells what was noted, unless another thread is doing so. Outside every lock.
+    @inline(never)
+    final func tellEvents() {
+        guard var batch = life.withLock({ $0.outbox?.machine.startTelling() }) else { return }
+        let reference = reference
+        while true {
+            batch.tell(of: reference)
+            let next = withExtendedLifetime(batch) {
+                life.withLock { $0.outbox?.machine.continueTelling() }
+            }
+            guard let next else { return }
+            batch = next
+        }
+    }
+
+    /// From whoever brings it there, before it is listed: its dependencies have finished.
+    @inline(never)
+    final func tellReady() {
+        life.withLock { $0.noteReady() }
+        tellEvents()
+    }
+
+    /// From the one that has published the outcome, before anything follows from that.
+    @inline(never)
+    final func tellFinish() { tell(.finished(outcomeKind, error: failure)) }
+
+    @inline(never)
+    final func tellProgress(_ fraction: Double, version: UInt64) {
+        life.withLock { $0.outbox?.machine.appendProgress(fraction, version: version) }
+        tellEvents()
+    }
+
+    /// Also after its finish, to those who observe its queue.
+    final func tellMisuse(_ misuse: Misuse) {
+        let (isNoted, number) = life.withLock { life in
+            (life.outbox?.machine.append(.misuse(misuse)) ?? false, queueNumber)
+        }
+        if isNoted { return tellEvents() }
+        if let hub = QueueDirectory.find(number)?.hub, hub.isObserved {
+            hub.publish([.misuse(misuse)], of: reference, childOf: nil)
+        }
+    }
+
+    // MARK: Being added
+
+    /// In the step of the claim, locked by the caller: what happens from here on is told after the add.
+    @inline(never)
+    final func holdEvents(for hub: EventHub, isQueueObserved: Bool, _ life: inout Lifecycle) {
+        if isQueueObserved, life.outbox == nil { beginOutbox(EventOutbox(), &life) }
+        life.outbox?.machine.hold(for: hub)
+    }
+
+    /// From the thread that links it, when its dependencies are frozen and nobody else can begin it.
+    @inline(never)
+    final func tellAdd(isWaiting: Bool, from origin: Origin) {
+        let told = (edges: toldEdges, parent: origin.parent?.reference)
+        let (hub, progress) = life.withLock { ($0.outbox?.machine.heldFor, $0.details?.progress) }
+        guard let hub else { return }
+        observe(Beginning(hub: hub, progress: progress))
+        life.withLock {
+            $0.outbox?.machine.release(edges: told.edges, isWaiting: isWaiting, parent: told.parent)
+        }
+        tellEvents()
+    }
+
+    /// Inputs come first; a dependency that was given several times is there as often.
+    private final var toldEdges: [OperationEvent.Edge] {
+        var (policies, inputCount) = life.withLock { ($0.details?.policies ?? [], $0.inputCount) }
+        return edges.all.enumerated().map { place, source in
+            if place < inputCount { return OperationEvent.Edge(source: source.reference, kind: .input) }
+            let policy = policies.firstIndex { $0.source.toOpaque() == Unmanaged.passUnretained(source).toOpaque() }
+            let kind = policy.map { policies.remove(at: $0).policy } ?? .always
+            return OperationEvent.Edge(source: source.reference, kind: .order(kind))
+        }
+    }
+
+    // MARK: Being observed
+
+    /// Somebody begins to observe its queue while it is there.
+    final func beObservedLate() { observe(life.withLock { beginObserving(&$0) }) }
+
+    /// Those who observe it alone, and where to call them if all is over.
+    final func audience() -> (hub: EventHub, spawner: Spawner) {
+        let new = EventHub()
+        let (own, beginning, number) = life.withLock { life -> (EventHub?, Beginning?, UInt32) in
+            let beginning = beginObserving(&life)
+            return (life.outbox?.machine.audience(or: new), beginning, queueNumber)
+        }
+        observe(beginning)
+        let queue = QueueDirectory.find(number)?.hub
+        let spawner = queue?.spawner ?? .anywhere
+        if let own { return (own, spawner) }
+        let kind = OperationEvent.Kind.finished(outcomeKind, error: failure)
+        new.pass([(queue ?? new).number(kind, of: reference)], on: spawner)
+        return (new, spawner)
+    }
+
+    private struct Beginning {
+        let hub: EventHub?
+        let progress: ProgressState?
+    }
+
+    /// Locked by the caller. Nil: it is observed already, or has finished.
+    private final func beginObserving(_ life: inout Lifecycle) -> Beginning? {
+        if life.phase == .finished || life.outbox != nil { return nil }
+        let hub = life.isUnderWay ? core?.hub : nil
+        let hasStarted = life.phase.rawValue > Lifecycle.Phase.evaluating.rawValue && life.details?.isStartOpen != true
+        beginOutbox(EventOutbox(hub: hub, ignoresStart: hasStarted), &life)
+        return Beginning(hub: hub, progress: life.details?.progress)
+    }
+
+    private final func beginOutbox(_ outbox: EventOutbox, _ life: inout Lifecycle) {
+        life.madeDetails().beginOutbox(outbox)
+        countdown.noteObserved()
+    }
+
+    private final func observe(_ beginning: Beginning?) {
+        beginning?.hub?.operationCame()
+        beginning?.progress?.watch(for: self)
+    }
+}
+
+extension EventOutbox.Batch {
+    fileprivate func tell(of operation: OperationReference) {
+        if let hub {
+            let events = hub.publish(kinds, of: operation, childOf: parent)
+            own?.pass(events, on: hub.spawner)
+        } else {
+            own?.publish(kinds, of: operation, childOf: parent)
+        }
+    }
+}
+
+extension Lifecycle {
+    var outbox: EventOutbox.Box? { details?.rare?.outbox }
+
+    /// For those who observe the operation, if anybody does. To be told after unlocking.
+    func note(_ kind: @autoclosure () -> OperationEvent.Kind) { outbox?.machine.append(kind()) }
+
+    /// Unless its end has come, or a delay or its conditions come first.
+    func noteReady() {
+        if phase == .added, details?.rules.isReady == true { note(.ready) }
+    }
+
+    /// A cancel that comes between the lane and the body is told after the start.
+    func noteCancel(_ reason: @autoclosure () -> CancellationReason) {
+        if details?.isStartOpen != true { note(.cancelRequested(reason())) }
+    }
+}

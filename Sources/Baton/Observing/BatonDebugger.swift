@@ -1,0 +1,52 @@
+/// Writes a line for every step that an operation takes: an observer for whoever wants to see what goes on.
+///
+/// ```swift
+/// queue.addObserver(BatonDebugger())
+/// // Download added to queue
+/// // Download executed
+/// // Download finished (success after 1.5 seconds)
+/// ```
+///
+/// Off unless somebody adds it to a queue or to an operation. The time is that from the start, on the queue's clock; one that
+/// never started has none. The lines are those of AOperation's debugger.
+public final class BatonDebugger: OperationObserver {
+    private let write: @Sendable (String) -> Void
+    /// When they started, by their ids.
+    private let starts = LockedState<[UInt64: Duration]>([:])
+
+    /// Writes lines to standard output.
+    public convenience init() { self.init { print($0) } }
+
+    /// - Parameter write: Called with one line at a time, without a line break, on the observer's task. Of a debugger that
+    ///   observes several queues or operations, from several tasks.
+    public init(writingTo write: @escaping @Sendable (_ line: String) -> Void) { self.write = write }
+
+    /// Writes the line of the event, if it has one.
+    public func observe(_ event: OperationEvent) async {
+        if let line = line(for: event) { write("\(event.operation.name) \(line)") }
+    }
+
+    private func line(for event: OperationEvent) -> String? {
+        switch event.kind {
+        case .added: return "added to queue"
+        case .started(let attempt):
+            starts.withLock { starts in
+                if starts[event.operation.id] == nil { starts[event.operation.id] = event.time }
+            }
+            return attempt == 1 ? "executed" : "executed again (attempt \(attempt))"
+        case .retrying(let attempt, let error, let delay):
+            return "will be executed again in \(delay), because attempt \(attempt) failed: \(error)"
+        case .produced(let product): return "produced \(product.name)"
+        case .cancelRequested: return "cancelled"
+        case .finished(_, error: .skipped(.duplicate(let other))):
+            return "ignored because of uniqueId (\(other.name) is there)"
+        case .finished(let outcome, let error):
+            let start = starts.withLock { $0.removeValue(forKey: event.operation.id) }
+            let time = start.map { " after \(event.time - $0)" } ?? ""
+            return "finished (\(outcome)\(time)\(error.map { ": \($0)" } ?? ""))"
+        case .misuse(let misuse): return "was misused: \(misuse)"
+        case .dropped(let count): return "and others: \(count) events dropped"
+        case .waiting, .evaluating, .ready, .progress: return nil
+        }
+    }
+}

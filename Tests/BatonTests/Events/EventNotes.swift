@@ -1,0 +1,62 @@
+import BatonTesting
+
+@testable import Baton
+
+extension OperationEvent {
+    /// In a few words, to be compared: "a added b c", "a started", "a finished failure".
+    var inShort: String {
+        let what =
+            switch kind {
+            case .added(let edges): (["added"] + edges.map(\.source.name)).joined(separator: " ")
+            case .waiting: "waiting"
+            case .evaluating: "evaluating"
+            case .ready: "ready"
+            case .started(attempt: 1): "started"
+            case .started(let attempt): "started \(attempt)"
+            case .progress(let fraction): "progress \(fraction)"
+            case .produced(let product): "produced \(product.name)"
+            case .retrying(let attempt, _, let delay): "retrying \(attempt) in \(delay)"
+            case .cancelRequested(.requested): "cancel"
+            case .cancelRequested(let reason): "cancel \(reason)"
+            case .misuse(let misuse): "misuse \(misuse.kind)"
+            case .finished(let outcome, _): "finished \(outcome)"
+            case .dropped(let count): "dropped \(count)"
+            }
+        return "\(operation.name) \(what)"
+    }
+}
+
+/// Notes what it is told.
+struct NotingObserver: OperationObserver {
+    let notes = EventLog<String>()
+
+    func observe(_ event: OperationEvent) async { notes(event.inShort) }
+}
+
+extension Stage {
+    /// Everything that the queue's observers are told from now on.
+    func noteEvents() -> EventLog<String> {
+        let observer = NotingObserver()
+        queue.addObserver(observer)
+        return observer.notes
+    }
+
+    /// Reads a stream to its end, step by step.
+    func read(_ events: OperationEvents) -> EventLog<String> {
+        let notes = EventLog<String>()
+        steps.task {
+            for await event in events { notes(event.inShort) }
+            notes("end")
+        }
+        return notes
+    }
+}
+
+extension OperationEvent {
+    /// Of no queue.
+    static func sample(_ number: UInt64, _ kind: Kind = .ready) -> Self {
+        Self(
+            number: number, time: .zero, operation: OperationReference(id: 1, name: "sample"), parent: nil, queue: nil,
+            kind: kind)
+    }
+}
