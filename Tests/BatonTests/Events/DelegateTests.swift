@@ -1,0 +1,117 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(5))) struct DelegateTests {
+    let stage = Stage()
+
+    private final class Noting: OperationDelegate {
+        let log = EventLog<String>()
+
+        func operationDidStart(_ operation: OperationReference) async { log("\(operation.name) start") }
+
+        func operation(_ operation: OperationReference, didProduce product: OperationReference) async {
+            log("\(operation.name) produce \(product.name)")
+        }
+
+        func operationDidCancel(_ operation: OperationReference, reason: CancellationReason) async {
+            log("\(operation.name) cancel \(reason)")
+        }
+
+        func operationDidFinish(_ operation: OperationReference, error: OperationError?) async {
+            log("\(operation.name) finish\(error.map { " \($0)" } ?? "")")
+        }
+    }
+
+    /// Every method may be left out.
+    private final class Silent: OperationDelegate {}
+
+    @MainActor private final class OnMain: OperationDelegate {
+        let log = EventLog<String>()
+
+        @MainActor func operationDidFinish(_ operation: OperationReference, error: OperationError?) async {
+            MainActor.assertIsolated()
+            log(operation.name)
+        }
+    }
+
+    @Test func itIsToldOfEveryMoment() {
+        let (ofQueue, ofOperation) = (Noting(), Noting())
+        stage.queue.delegate = ofQueue
+        let operation = AsyncOperation("a") { context in
+            try context.produce(AsyncOperation("product") {})
+            context.operation.cancel()
+            throw Oops()
+        }
+        operation.delegate = ofOperation
+        #expect(operation.delegate === ofOperation)
+        stage.run(operation)
+        let expected = ["a start", "a produce product", "a cancel on request", "a finish cancelled on request"]
+        #expect(ofOperation.log.events == expected)
+        #expect(ofQueue.log.events.filter { $0.hasPrefix("a") } == expected)
+        #expect(ofQueue.log.events.contains("product finish"))
+        #expect(operation.delegate == nil, "It has finished.")
+        #expect(stage.queue.delegate === ofQueue)
+    }
+
+    @Test func itIsNotRetained() {
+        var delegate: Noting? = Noting()
+        let log = delegate!.log
+        stage.queue.delegate = delegate
+        let operation = stage.noting("a")
+        operation.delegate = delegate
+        weak let seen = delegate
+        delegate = nil
+        #expect(seen == nil)
+        #expect(stage.queue.delegate == nil && operation.delegate == nil)
+        stage.run(operation)
+        #expect(log.events == [])
+    }
+
+    @Test func anotherOneTakesItsPlace() {
+        let (first, second) = (Noting(), Noting())
+        let operation = stage.noting("a")
+        for delegate in [first, second] {
+            stage.queue.delegate = delegate
+            operation.delegate = delegate
+        }
+        stage.run(operation)
+        #expect(first.log.events == [])
+        #expect(second.log.events.sorted() == ["a finish", "a finish", "a start", "a start"])
+        stage.queue.delegate = nil
+        #expect(stage.queue.delegate == nil)
+        #expect(!stage.queue.core.hub.isObserved)
+    }
+
+    @Test func oneThatIsSetAfterTheFinishIsToldOfIt() {
+        let delegate = Noting()
+        let operation = stage.noting("a")
+        stage.run(operation)
+        operation.delegate = delegate
+        stage.steps.runAll()
+        #expect(delegate.log.events == ["a finish"])
+    }
+
+    @Test func noneIsSetWithoutMakingAnythingForIt() {
+        let operation = stage.noting("a")
+        operation.delegate = nil
+        #expect(!operation.isObserved && operation.delegate == nil)
+    }
+
+    @Test func itsMethodsMayBeLeftOut() {
+        let delegate = Silent()
+        stage.queue.delegate = delegate
+        stage.run(stage.noting("a"))
+        #expect(stage.ran == ["a"])
+    }
+
+    @Test @MainActor func itMayBelongToTheMainActor() async {
+        let delegate = OnMain()
+        let queue = AsyncOperationQueue()
+        queue.delegate = delegate
+        queue.add(AsyncOperation("a") {})
+        await delegate.log.waitForCount(1)
+        #expect(delegate.log.events == ["a"])
+    }
+}

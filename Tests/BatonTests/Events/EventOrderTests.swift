@@ -1,0 +1,219 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// What is told on each way through an operation's life.
+@Suite(.timeLimit(.minutes(5))) struct EventOrderTests {
+    let stage = Stage()
+
+    private func events(_ body: (Stage) -> Void) -> [String] {
+        let notes = stage.noteEvents()
+        body(stage)
+        stage.steps.runAll()
+        return notes.events
+    }
+
+    @Test func aRun() {
+        #expect(events { $0.queue.add($0.noting("a")) } == ["a added", "a ready", "a started", "a finished success"])
+    }
+
+    @Test func oneThatWaits() {
+        let seen = events { stage in
+            let source = stage.noting("a")
+            stage.queue.add(stage.noting("b", after: source), source)
+        }
+        #expect(
+            seen == [
+                "b added a", "b waiting", "a added", "a ready", "a started", "a finished success", "b ready",
+                "b started",
+                "b finished success",
+            ])
+    }
+
+    @Test func oneWhoseDependenciesHaveFinishedDoesNotWait() {
+        let source = stage.noting("a")
+        stage.run(source)
+        #expect(
+            events { $0.queue.add($0.noting("b", after: source)) }
+                == ["b added a", "b ready", "b started", "b finished success"])
+    }
+
+    @Test func edgesSayWhatTheyAreFor() {
+        let (input, source, other) = (AsyncOperation("input") { 1 }, stage.noting("source"), stage.noting("other"))
+        let reader = input.then { $0 }.addDependency(source, on: .success).addDependency(other)
+        let edges = EventLog<OperationEvent.Edge>()
+        reader.observe { event in
+            if case .added(let all) = event.kind { for edge in all { edges(edge) } }
+        }
+        stage.run(input, source, other, reader)
+        #expect(edges.events.map(\.source) == [input.reference, source.reference, other.reference])
+        #expect(edges.events.map(\.kind) == [.input, .order(.success), .order(.always)])
+    }
+
+    @Test func oneThatNeverStarts() {
+        let seen = events { stage in
+            let source = AsyncOperation<Int>("source") { throw Oops() }
+            let reader = source.then { $0 }
+            reader.name = "reader"
+            let skipped = stage.noting("skipped").addDependency(source, on: .success)
+            stage.queue.add(source, reader, skipped)
+        }
+        #expect(seen.filter { $0.hasPrefix("source") }.last == "source finished failure")
+        #expect(
+            seen.filter { $0.hasPrefix("reader") } == [
+                "reader added source", "reader waiting", "reader ready", "reader finished failure",
+            ])
+        #expect(
+            seen.filter { $0.hasPrefix("skipped") } == [
+                "skipped added source", "skipped waiting", "skipped ready", "skipped finished skipped",
+            ])
+    }
+
+    @Test func oneThatIsCancelledBeforeTheRun() {
+        let seen = events { stage in
+            let operation = stage.noting("a")
+            stage.queue.add(operation)
+            operation.cancel()
+            operation.cancel()
+        }
+        #expect(seen == ["a added", "a ready", "a cancel", "a finished cancelled"])
+    }
+
+    @Test func oneThatIsCancelledDuringTheRun() {
+        let gate = Gate()
+        let notes = stage.noteEvents()
+        let operation = stage.waiting("a", at: gate)
+        stage.run(operation)
+        operation.cancel(reason: .because("of rain"))
+        gate.open()
+        stage.steps.runAll()
+        operation.cancel()
+        stage.steps.runAll()
+        #expect(
+            notes.events == ["a added", "a ready", "a started", "a cancel because of rain", "a finished success"])
+    }
+
+    /// A lane has taken it up, and has not begun its body.
+    @Test func aCancelBetweenLaneAndBodyIsToldAfterTheStart() {
+        var life = Lifecycle()
+        _ = life.claim()
+        let lane = Lane()
+        life.madeDetails().beginOutbox(EventOutbox(hub: EventHub()))
+        #expect(life.begin(on: lane) == .withDetails)
+        _ = life.cancel()
+        life.noteCancel(.requested)
+        #expect(life.outbox?.machine.startTelling() == nil)
+        life.bodyStarts()
+        let kinds = life.outbox?.machine.startTelling()?.kinds ?? []
+        #expect(kinds.map { OperationEvent.sample(0, $0).inShort } == ["sample started", "sample cancel"])
+    }
+
+    @Test func aConditionIsEvaluatedBeforeItIsReady() {
+        let seen = events { stage in
+            stage.queue.add(stage.noting("a").addCondition("good") { _ in .satisfied })
+            stage.queue.add(stage.noting("b").addCondition("bad") { _ in .skip("no") })
+        }
+        #expect(
+            seen.filter { $0.hasPrefix("a") } == [
+                "a added", "a evaluating", "a ready", "a started", "a finished success",
+            ])
+        #expect(seen.filter { $0.hasPrefix("b") } == ["b added", "b evaluating", "b finished skipped"])
+    }
+
+    @Test func aCancelDuringTheEvaluation() {
+        let gate = Gate()
+        let notes = stage.noteEvents()
+        let operation = stage.noting("a").addCondition("slow") { _ in
+            await gate.wait()
+            return .satisfied
+        }
+        stage.run(operation)
+        operation.cancel()
+        gate.open()
+        stage.steps.runAll()
+        #expect(notes.events == ["a added", "a evaluating", "a cancel", "a finished cancelled"])
+    }
+
+    @Test func oneThatWaitsForAnExclusionIsReady() {
+        let gate = Gate()
+        let notes = stage.noteEvents()
+        let holder = stage.waiting("a", at: gate).addCondition(.mutuallyExclusive("name"))
+        let waiting = stage.noting("b").addCondition(.mutuallyExclusive("name"))
+        stage.run(holder, waiting)
+        #expect(notes.events == ["a added", "a ready", "b added", "b ready", "a started"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(notes.events.suffix(3) == ["a finished success", "b started", "b finished success"])
+    }
+
+    @Test func childrenNameTheirParents() {
+        let parents = EventLog<String>()
+        stage.queue.observe { event in
+            if case .added = event.kind { parents("\(event.operation.name) in \(event.parent?.name ?? "-")") }
+        }
+        let group = GroupOperation(stage.noting("child"), name: "group")
+        let runs = AsyncOperation("runs") { [stage] context in
+            try await context.run(stage.noting("run", after: stage.noting("upstream")))
+            try context.produce(stage.noting("product"))
+        }
+        let rule = stage.noting("ruled").addCondition(Bringing(child: stage.noting("brought")))
+        stage.run(group, runs, rule)
+        #expect(
+            Set(parents.events) == [
+                "group in -", "runs in -", "ruled in -", "child in group", "run in runs", "upstream in runs",
+                "product in -", "brought in ruled",
+            ])
+    }
+
+    private struct Bringing: OperationCondition {
+        let child: AnyOperation
+
+        func dependency(for operation: AnyOperation) -> AnyOperation? { child }
+
+        func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
+    }
+
+    @Test func productsAndProgress() {
+        let seen = events { stage in
+            let operation = AsyncOperation("a") { context in
+                context.progress.totalUnitCount = 1000
+                context.progress.advance(by: 500)
+                context.progress.advance(by: 1)
+                try context.produce(stage.noting("product"))
+            }
+            stage.queue.add(operation)
+        }
+        #expect(
+            seen.filter { $0.hasPrefix("a") } == [
+                "a added", "a ready", "a started", "a progress 0.5", "a produced product", "a finished success",
+            ])
+    }
+
+    @Test func progressThatSomebodyAskedForBeforeTheAdd() {
+        let operation = AsyncOperation("a") { context in context.progress.report(completed: 1, of: 2) }
+        #expect(operation.progress.fractionCompleted == 0)
+        _ = operation.progressUpdates
+        let seen = events { $0.queue.add(operation) }
+        #expect(seen.contains("a progress 0.5"))
+    }
+
+    @Test func whatIsAddedToAClosedQueue() {
+        let notes = stage.noteEvents()
+        stage.steps.task { [queue = stage.queue] in await queue.drain() }
+        stage.steps.runAll()
+        stage.run(stage.noting("a"))
+        #expect(notes.events == ["a added", "a finished failure"])
+    }
+
+    @Test func aCircleEndsItsMembers() {
+        let seen = events { stage in
+            let (first, second) = (stage.noting("a"), stage.noting("b"))
+            first.addDependency(second)
+            second.addDependency(first)
+            stage.queue.add(first, second)
+        }
+        #expect(seen.prefix(4) == ["a added b", "a waiting", "b added a", "b waiting"])
+        #expect(seen.dropFirst(4).sorted() == ["a finished failure", "b finished failure"])
+    }
+}
