@@ -216,12 +216,12 @@ import Testing
         #expect(stage.ran == ["original"])
     }
 
-    /// The tap is called when it has been decided, and before the links are made.
+    /// The probe is called when it has been decided, and before the links are made.
     @Test func anOriginalThatEndsInTheMidstOfTheAddIsTold() throws {
         let steps = StepExecutor()
         let gate = Gate()
         let stage = Stage(on: steps) { event in
-            guard event.operation.name == "joiner", event.kind == .added else { return }
+            guard event.operation.name == "joiner", case .added = event.kind else { return }
             gate.open()
             steps.runAll()
         }
@@ -241,7 +241,7 @@ import Testing
         let gate = Gate()
         let joiner = LockedState<AsyncOperation<Void>?>(nil)
         let stage = Stage { event in
-            if event.kind == .added { joiner.withLock { $0 }?.cancel() }
+            if case .added = event.kind { joiner.withLock { $0 }?.cancel() }
         }
         let original = stage.waiting("original", at: gate).unique(by: #function, policy: .join)
         stage.run(original)
