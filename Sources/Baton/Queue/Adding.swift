@@ -54,7 +54,7 @@ extension QueueCore {
     private struct Batch {
         let origin: Origin
         let isChild: Bool
-        let isObserved: Bool
+        var isObserved: Bool
         var count = 0
         /// Claimed, and not yet entered.
         var claimed: Unmanaged<AnyOperation>?
@@ -67,6 +67,15 @@ extension QueueCore {
             self.origin = origin
             isChild = origin.isChild
             isObserved = core.hub.isObserved
+        }
+
+        @inline(__always)
+        mutating func clear() {
+            count = 0
+            claimed = nil
+            lastClaimed = nil
+            ready = nil
+            lastReady = nil
         }
 
         @inline(__always)
@@ -132,8 +141,7 @@ extension QueueCore {
     @discardableResult
     private func enter(_ batch: inout Batch) -> Bool {
         let (claimed, ready) = (batch.claimed, batch.ready)
-        let wasObserved = batch.isObserved
-        batch = Batch(origin: batch.origin, on: self)
+        batch.clear()
         // Those with dependencies, and those whose end has come in between.
         var rest: Unmanaged<AnyOperation>?
         var lastOfRest: Unmanaged<AnyOperation>?
@@ -159,7 +167,10 @@ extension QueueCore {
             link(operation, &batch)
         }
         // Somebody has come in between, who may have looked for the queue's operations before these were there.
-        if hub.isObserved != wasObserved { observeOperations() }
+        if hub.isObserved != batch.isObserved {
+            batch.isObserved.toggle()
+            observeOperations()
+        }
         if case .closed = door { return claimed == nil }
         return true
     }

@@ -38,6 +38,19 @@ import Testing
         #expect(ofIt == ["a ready", "a started", "a finished success"])
     }
 
+    /// One that is misused is reported when others of the same add are claimed, and not yet in the queue.
+    @Test func oneThatComesInTheMiddleOfAnAddIsToldOfWhatFollows() {
+        let notes = EventLog<String>()
+        let queue = AsyncOperationQueue(executor: stage.steps)
+        let added = stage.noting("added")
+        queue.add(added)
+        stage.steps.runAll()
+        queue.onMisuse = { [weak queue] _ in queue?.observe { notes($0.inShort) } }
+        queue.add(stage.noting("a"), added)
+        stage.steps.runAll()
+        #expect(notes.events == ["added misuse addedTwice", "a started", "a finished success"])
+    }
+
     @Test func progressOfOneThatRunsAlready() {
         let (gate, second) = (Gate(), Gate())
         let operation = AsyncOperation("a") { context in
