@@ -62,6 +62,24 @@ import Testing
         #expect(try! next.result!.get() == false)
     }
 
+    /// The alarm that was set for the first rings while the second runs.
+    @Test func theNextOperationOnTheLaneHasItsOwnTime() {
+        let stage = Stage(width: 1)
+        let gate = Gate()
+        let first = stage.waiting("first", at: gate).timeout(.seconds(5))
+        let second = AsyncOperation("second") { try await stage.clock.sleep(for: .seconds(60)) }.timeout(.seconds(5))
+        second.addDependency(first)
+        stage.run(first, second)
+        stage.advance(by: .seconds(3))
+        gate.open()
+        stage.steps.runAll()
+        stage.advance(by: .seconds(2))
+        #expect(second.state == .executing)
+        #expect(!second.isCancelled)
+        stage.advance(by: .seconds(3))
+        #expect(second.ending == "timed out after 5.0 seconds")
+    }
+
     @Test func itCountsFromTheStartOfTheBody() {
         let stage = Stage(width: 1)
         let gate = Gate()
