@@ -23,7 +23,8 @@ extension QueueCore {
         let unretained = Unmanaged.passUnretained(operation)
         let isWatched = startAttempt(of: unretained, timing, on: lane)
         await run(body, of: operation)
-        return endAttempt(of: unretained, timing, on: lane, isWatched: isWatched) ? await runAgain(operation, body) : nil
+        let mayRunAgain = endAttempt(of: unretained, timing, on: lane, isWatched: isWatched)
+        return mayRunAgain ? await runAgain(operation, body) : nil
     }
 
     /// With its hooks, on its executor.
