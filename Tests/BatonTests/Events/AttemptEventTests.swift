@@ -1,0 +1,95 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// What operations tell that run again, or wait for a time.
+@Suite(.timeLimit(.minutes(5))) struct AttemptEventTests {
+    let stage = Stage()
+
+    /// Everything that is told while the clock moves on, a second at a time.
+    private func events(seconds: Int, _ body: (Stage) -> Void) -> [String] {
+        let notes = stage.noteEvents()
+        body(stage)
+        stage.steps.runAll()
+        for _ in 0..<seconds { stage.advance(by: .seconds(1)) }
+        return notes.events
+    }
+
+    @Test func aRetryTellsEachAttempt() {
+        let seen = events(seconds: 1) { stage in
+            let operation = AsyncOperation("a") { context in
+                if context.attempt == 1 { throw Oops() }
+            }
+            stage.queue.add(operation.retry(.constant(.seconds(1)), attempts: 2))
+        }
+        #expect(
+            seen == [
+                "a added", "a ready", "a started", "a retrying 1 in 1.0 seconds", "a ready", "a started 2",
+                "a finished success",
+            ])
+    }
+
+    @Test func oneAtOnceToo() {
+        let seen = events(seconds: 0) { stage in
+            stage.queue.add(AsyncOperation<Void>("a") { throw Oops() }.retry(.immediately, attempts: 2))
+        }
+        #expect(
+            seen == [
+                "a added", "a ready", "a started", "a retrying 1 in 0.0 seconds", "a ready", "a started 2",
+                "a finished failure",
+            ])
+    }
+
+    @Test func aCancelInThePauseComesBeforeTheFinish() {
+        let seen = events(seconds: 0) { stage in
+            let operation = AsyncOperation<Void>("a") { throw Oops() }.retry(.constant(.seconds(9)), attempts: 2)
+            stage.run(operation)
+            operation.cancel()
+        }
+        #expect(seen.suffix(3) == ["a retrying 1 in 9.0 seconds", "a cancel", "a finished cancelled"])
+    }
+
+    @Test func aTimeoutIsACancel() {
+        let seen = events(seconds: 1) { stage in
+            let operation = AsyncOperation("a") { try await stage.clock.sleep(for: .seconds(60)) }
+            stage.queue.add(operation.timeout(.seconds(1)))
+        }
+        #expect(
+            seen == [
+                "a added", "a ready", "a started",
+                "a cancel because its time limit of 1.0 seconds was over", "a finished failure",
+            ])
+    }
+
+    @Test func aTimeoutThatIsFollowedByAnotherAttemptIsNone() {
+        let seen = events(seconds: 1) { stage in
+            let operation = AsyncOperation("a") { context in
+                if context.attempt == 1 { try await stage.clock.sleep(for: .seconds(60)) }
+            }
+            stage.queue.add(operation.timeout(.seconds(1)).retry(.immediately, attempts: 2))
+        }
+        #expect(
+            seen == [
+                "a added", "a ready", "a started", "a retrying 1 in 0.0 seconds", "a ready",
+                "a started 2", "a finished success",
+            ])
+    }
+
+    @Test func aDelayedOneIsReadyAfterTheDelay() {
+        let notes = stage.noteEvents()
+        let delay = AsyncOperation.delay(.seconds(1))
+        stage.run(delay)
+        #expect(notes.events == ["delay added"])
+        stage.advance(by: .seconds(1))
+        #expect(notes.events == ["delay added", "delay ready", "delay started", "delay finished success"])
+    }
+
+    @Test func eachRepetitionStartsAnew() {
+        let seen = events(seconds: 1) { stage in
+            stage.queue.add(stage.noting("a").repeating(every: .seconds(1), count: 2))
+        }
+        #expect(
+            seen == ["a added", "a ready", "a started", "a ready", "a started", "a finished success"])
+    }
+}
