@@ -90,6 +90,7 @@ extension QueueCore {
         guard let end = operation.endAttempt(next, body) else { return nil }
         for group in end.groups { group.parentEnded() }
         for listener in end.listeners { listener.bodyEnded() }
+        end.progress?.report { $0.restart() }
         if end.holdsNames { Claims.giveBack(by: operation) }
         let isListed = next.delay <= .zero && operation.endPause()
         if !isListed { pause(.passUnretained(operation), for: next.delay) }

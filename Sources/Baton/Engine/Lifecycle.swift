@@ -208,6 +208,7 @@ struct Lifecycle {
         let groups: [ChildGroup]
         let awaited: [Awaited]
         let listeners: [any OutcomeListener]
+        let progress: ProgressState?
     }
 
     /// It is to run again, and pauses. Nil: it has been cancelled.
@@ -215,7 +216,8 @@ struct Lifecycle {
         guard !isCancelled, let details, let timing = details.timing else { return nil }
         let end = AttemptEnd(
             wasCut: timing.isCut, holdsSlot: details.openWaits == 0, holdsNames: details.rules.standing == .held,
-            groups: details.childGroups, awaited: details.awaited, listeners: details.listeners)
+            groups: details.childGroups, awaited: details.awaited, listeners: details.listeners,
+            progress: details.progress)
         phase = .added
         lane = nil
         details.forgetWaits()

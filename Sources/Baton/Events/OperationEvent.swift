@@ -99,3 +99,31 @@ extension OperationEvent {
         if case .finished = kind { true } else { false }
     }
 }
+
+extension OperationEvent: CustomStringConvertible {
+    /// To what it happened, and what.
+    public var description: String { "\(operation) \(kind)" }
+}
+
+extension OperationEvent.Kind: CustomStringConvertible {
+    /// What happened, as the end of a sentence that begins with the operation.
+    public var description: String {
+        switch self {
+        case .added(let edges) where edges.isEmpty: "was added"
+        case .added(let edges): "was added after \(edges.map { "\($0.source)" }.joined(separator: ", "))"
+        case .waiting: "waits"
+        case .evaluating: "evaluates its conditions"
+        case .ready: "is ready"
+        case .started(attempt: 1): "started"
+        case .started(let attempt): "started attempt \(attempt)"
+        case .progress(let fraction): "has done \(Int(fraction * 100)) %"
+        case .produced(let product): "produced \(product)"
+        case .retrying(let attempt, let error, let delay):
+            "failed at attempt \(attempt), tries again in \(delay): \(error)"
+        case .cancelRequested(let reason): "was cancelled \(reason)"
+        case .misuse(let misuse): "was misused: \(misuse)"
+        case .finished(let outcome, let error): "finished: \(error.map { "\($0)" } ?? "\(outcome)")"
+        case .dropped(let count): "was not read in time: \(count) events were dropped"
+        }
+    }
+}

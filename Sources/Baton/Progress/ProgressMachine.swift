@@ -71,6 +71,16 @@ struct ProgressMachine<Waiter> {
         change { $0.completed = $0.completed.addingUpToMaximum(max(count, 0)) }
     }
 
+    /// The body will run again. What children of its former run are still to reach does not count.
+    mutating func restart() -> Effects {
+        change {
+            $0.completed = 0
+            $0.sumOfWeights = 0
+            $0.children = [:]
+            $0.partialUnits = 0
+        }
+    }
+
     /// The operation has its outcome; only the first call counts.
     mutating func end(_ ending: Ending) -> Effects {
         change {

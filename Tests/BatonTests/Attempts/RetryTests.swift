@@ -125,6 +125,28 @@ import Testing
         #expect(try! operation.result!.get() == "input 3")
     }
 
+    @Test func eachAttemptCountsItsProgressFromZero() {
+        let stage = Stage()
+        let operation = AsyncOperation("counting") { context in
+            context.progress.totalUnitCount = 4
+            context.progress.advance(by: 3)
+            let child = AsyncOperation<Void>("child") { context in
+                context.progress.report(completed: 1, of: 2)
+                throw Oops()
+            }
+            _ = try? await context.run(child, weight: 1)
+            stage.log("\(context.operation.progress.fractionCompleted)")
+            if context.attempt == 1 { throw Oops() }
+        }
+        .retry(.constant(.seconds(1)), attempts: 2)
+        stage.run(operation)
+        #expect(operation.progress.fractionCompleted == 0)
+        #expect(operation.progress.totalUnitCount == 4)
+        stage.advance(by: .seconds(1))
+        #expect(stage.ran == ["0.875", "0.875"])
+        #expect(operation.progress.fractionCompleted == 1)
+    }
+
     @Test func attemptsListsAllTheFirstIncluded() {
         let stage = Stage()
         let operation = failing(2, on: stage).retry(.linear(from: .seconds(1)), attempts: 3)

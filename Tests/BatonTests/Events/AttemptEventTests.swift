@@ -93,3 +93,31 @@ import Testing
             seen == ["a added", "a ready", "a started", "a ready", "a started", "a finished success"])
     }
 }
+
+@Test func anEventIsASentence() {
+    let stage = Stage()
+    let lines = EventLog<String>()
+    stage.queue.observe { lines("\($0)") }
+    let source = stage.noting("source")
+    let operation = AsyncOperation("report") { context in
+        context.progress.totalUnitCount = 4
+        context.progress.advance()
+        if context.attempt == 1 { throw Oops() }
+        try context.produce(AsyncOperation("extra") {})
+        context.operation.cancel(reason: .because("enough"))
+        throw Oops()
+    }
+    .retry(.constant(.seconds(1)), attempts: 2).addDependency(source).addCondition("yes") { _ in .satisfied }
+    stage.run(source, operation)
+    stage.advance(by: .seconds(1))
+    operation.name = "late"
+    #expect(
+        lines.events.filter { $0.hasPrefix("‘report’") && !$0.contains("misused") } == [
+            "‘report’ was added after ‘source’", "‘report’ waits", "‘report’ evaluates its conditions",
+            "‘report’ is ready",
+            "‘report’ started", "‘report’ has done 25 %",
+            "‘report’ failed at attempt 1, tries again in 1.0 seconds: oops", "‘report’ has done 0 %",
+            "‘report’ is ready", "‘report’ started attempt 2", "‘report’ has done 25 %", "‘report’ produced ‘extra’",
+            "‘report’ was cancelled because enough", "‘report’ finished: cancelled because enough",
+        ])
+}
