@@ -165,20 +165,21 @@ extension AnyOperation {
     fileprivate final func endAttempt(_ next: NextRun, _ body: @escaping Body) -> Lifecycle.AttemptEnd? {
         // What was the outcome is the user's, and released after unlocking.
         var formerOutcome: any Sendable = ()
+        var formerFailures: [OperationAttempt] = []
         let end = life.withLock { life -> Lifecycle.AttemptEnd? in
             guard let end = life.endAttempt() else { return nil }
             if let timing = life.details?.timing {
                 if let error = next.error {
                     life.note(.retrying(attempt: Int(timing.attempt), error: error, delay: max(.zero, next.delay)))
                 }
-                timing.noteEnd(followedBy: next)
+                formerFailures = timing.noteEnd(followedBy: next)
             }
             self.body = body
             swap(&formerOutcome, &outcome)
             hasFailed = false
             return end
         }
-        withExtendedLifetime(formerOutcome) {}
+        withExtendedLifetime((formerOutcome, formerFailures)) {}
         if isObserved { tellEvents() }
         // An attempt that has failed before the cancel is not its outcome: there would have been another.
         if end == nil, let failure { bodyFailed(failure) }
@@ -187,15 +188,18 @@ extension AnyOperation {
 }
 
 extension Timing {
-    fileprivate func noteEnd(followedBy next: NextRun) {
+    /// Returns what is not needed any more, to be released after unlocking.
+    fileprivate func noteEnd(followedBy next: NextRun) -> [OperationAttempt] {
+        let rare = madeRare()
         if let error = next.error {
-            madeRare().failures.append(OperationAttempt(number: Int(attempt), error: error, delay: next.delay))
-        } else {
-            attempt = 0
-            rare?.failures = []
-            rare?.firstStart = nil
-            rare?.repetitions += 1
+            rare.failures.append(OperationAttempt(number: Int(attempt), error: error, delay: next.delay))
+            return []
         }
+        attempt = 0
+        rare.firstStart = nil
+        rare.repetitions += 1
+        defer { rare.failures = [] }
+        return rare.failures
     }
 }
 

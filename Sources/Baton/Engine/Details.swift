@@ -60,9 +60,13 @@ final class Details {
 
     func takeWaiters() -> [Waiter]? { waitersIfAny.take() }
 
-    /// Those of an attempt that has ended are not counted any more.
+    /// Which one of the body is under way, or comes next.
+    var run: Int32 { timing?.run ?? 0 }
+
+    /// Those of a run that has ended are not counted any more.
     func forgetWaits() {
         openWaits = 0
+        timing?.run += 1
         if rare != nil {
             awaited = []
             childGroups = []
@@ -222,6 +226,8 @@ struct Waiter {
     let waking: Waking
     /// The operation whose body waits, if it lends its slot for it.
     let body: AnyOperation?
+    /// Of that body.
+    var run: Int32 = 0
 }
 
 /// Awaits many operations, each known to it by a number. Called outside every lock.

@@ -14,7 +14,7 @@ extension AnyOperation {
         if life.withLock({ $0.phase == .finished }) { return }
         let loan = body?.beginWait(for: self, asChild: asChild)
         let error = await withUnsafeContinuation { continuation in
-            let waiter = Waiter(waking: .resume(continuation), body: loan?.body)
+            let waiter = Waiter(waking: .resume(continuation), body: loan?.body, run: loan?.run ?? 0)
             let isTooLate = addWaiter(waiter) == .finished
             begun()
             loan?.core?.change { $0.scheduler.lendSlot() }
@@ -69,7 +69,7 @@ extension Waiter {
         case .inform(let listener, let place): listener.ended(place, operation, error)
         case .resume(let continuation):
             if let body {
-                body.waitEnded(for: operation, continuation, error)
+                body.waitEnded(for: operation, in: run, continuation, error)
             } else {
                 Handover.willResume(operation)
                 continuation.resume(returning: error)
@@ -84,6 +84,8 @@ extension AnyOperation {
     /// A wait of a body.
     struct Loan {
         let body: AnyOperation
+        /// Of the body: waits that one leaves behind are none of the next.
+        let run: Int32
         /// Of the slot that goes back: it is the first wait open, and the body has a slot.
         let core: QueueCore?
     }
@@ -95,7 +97,7 @@ extension AnyOperation {
             let details = life.madeDetails()
             details.openWaits += 1
             if let operation { details.awaited.append(Awaited(operation: operation, isChild: asChild)) }
-            let loan = Loan(body: self, core: details.openWaits == 1 && life.lane != nil ? core : nil)
+            let loan = Loan(body: self, run: details.run, core: details.openWaits == 1 && life.lane != nil ? core : nil)
             return (loan, details.rules.noteWait())
         }
         if isHoldersFirst { Claims.holderWaits() }
@@ -104,11 +106,11 @@ extension AnyOperation {
 
     /// What it waited for has come. The last wait needs a slot before it ends; the others do not.
     fileprivate final func waitEnded(
-        for operation: AnyOperation?, _ continuation: UnsafeContinuation<OperationError?, Never>,
+        for operation: AnyOperation?, in run: Int32, _ continuation: UnsafeContinuation<OperationError?, Never>,
         _ error: OperationError?
     ) {
         let core = life.withLock { life -> QueueCore? in
-            guard life.canWait, let details = life.details else { return nil }
+            guard life.canWait, let details = life.details, details.run == run else { return nil }
             if let operation, let index = details.awaited.firstIndex(where: { $0.operation === operation }) {
                 details.awaited.remove(at: index)
             }
@@ -121,14 +123,14 @@ extension AnyOperation {
             continuation.resume(returning: error)
             return
         }
-        let resumption = Scheduler.Resumption(body: self, continuation: continuation, error: error)
+        let resumption = Scheduler.Resumption(body: self, run: run, continuation: continuation, error: error)
         core.change { $0.scheduler.append(resumption) }
     }
 
-    /// A slot is booked for this body. False: it has ended, or has begun another wait, and does not take it.
-    final func endWait() -> Bool {
+    /// A slot is booked for this run of the body. False: it has ended, or has begun another wait, and does not take it.
+    final func endWait(in run: Int32) -> Bool {
         life.withLock { life in
-            guard life.canWait, let details = life.details else { return false }
+            guard life.canWait, let details = life.details, details.run == run else { return false }
             details.openWaits -= 1
             return details.openWaits == 0
         }
@@ -141,6 +143,7 @@ extension AnyOperation {
 struct Pause: Sendable {
     private let continuation: UnsafeContinuation<OperationError?, Never>
     private let body: AnyOperation?
+    private let run: Int32
     private let subject: any AnyObject & Sendable
 
     /// Returns when the pause has been ended.
@@ -149,7 +152,8 @@ struct Pause: Sendable {
     nonisolated(nonsending) static func wait(on subject: any AnyObject & Sendable, begun: (Pause) -> Bool) async {
         let loan = OwnTask.current?.running?.beginWait()
         _ = await withUnsafeContinuation { continuation in
-            let pause = Pause(continuation: continuation, body: loan?.body, subject: subject)
+            let pause = Pause(
+                continuation: continuation, body: loan?.body, run: loan?.run ?? 0, subject: subject)
             let isKept = begun(pause)
             loan?.core?.change { $0.scheduler.lendSlot() }
             if !isKept { pause.end() }
@@ -159,7 +163,7 @@ struct Pause: Sendable {
 
     /// The one end of it. Outside every lock.
     func end() {
-        if let body { return body.waitEnded(for: nil, continuation, nil) }
+        if let body { return body.waitEnded(for: nil, in: run, continuation, nil) }
         Handover.willResume(subject)
         continuation.resume(returning: nil)
     }

@@ -8,14 +8,17 @@ struct Scheduler {
     final class Resumption {
         let level: OperationPriority
         private(set) var body: AnyOperation?
+        private let run: Int32
         private let continuation: UnsafeContinuation<OperationError?, Never>
         private let error: OperationError?
 
         init(
-            body: AnyOperation, continuation: UnsafeContinuation<OperationError?, Never>, error: OperationError? = nil
+            body: AnyOperation, run: Int32 = 0, continuation: UnsafeContinuation<OperationError?, Never>,
+            error: OperationError? = nil
         ) {
             level = body.level
             self.body = body
+            self.run = run
             self.continuation = continuation
             self.error = error
         }
@@ -23,7 +26,7 @@ struct Scheduler {
         /// A slot is booked for the body, which goes on. False: it did not take the slot. The body is let go first: it may
         /// end, and its queue be idle, before this returns.
         func resume() -> Bool {
-            let tookSlot = body?.endWait() ?? false
+            let tookSlot = body?.endWait(in: run) ?? false
             if let body { Handover.willResume(body) }
             body = nil
             continuation.resume(returning: error)

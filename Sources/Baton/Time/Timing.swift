@@ -14,6 +14,8 @@ final class Timing {
     // How far it is.
     /// The one that runs, or else the last one; 0 before the first.
     @exclusivity(unchecked) var attempt: Int32 = 0
+    /// Counts them all, repetitions included.
+    @exclusivity(unchecked) var run: Int32 = 0
     /// A time limit has cancelled the attempt that runs.
     @exclusivity(unchecked) var isCut = false
     /// It is in no list and on no task, and waits for its time.
