@@ -190,25 +190,53 @@ extension Details {
         set { madeRare.uniqueness = newValue }
     }
 
-    /// At the finish, for the caller to tell, and to release, after unlocking.
-    struct Ends {
-        let groups: [ChildGroup]
-        let nameHolder: AnyOperation?
-        let listeners: [any OutcomeListener]
-        let uniqueness: Uniqueness?
+    /// At the finish. Nil: there is nothing that few operations have.
+    func takeEnds() -> Ends? {
+        if rare == nil, timing == nil { return nil }
+        let ends = Ends(
+            alarms: timing?.takeAlarms(), closures: timing?.takeClosures(), groups: childGroups,
+            listeners: listeners, uniqueness: uniqueness, progress: progress, nameHolder: nameHolder)
+        if rare != nil {
+            childGroups = []
+            listeners = []
+            uniqueness = nil
+            nameHolder = nil
+        }
+        return ends
+    }
+}
+
+/// What ends with an operation that has more than most: to be told, and released, after unlocking. An object, because it is
+/// handed on by all that have any details.
+final class Ends {
+    private let alarms: Alarms?
+    private let closures: Any?
+    private let groups: [ChildGroup]
+    private let listeners: [any OutcomeListener]
+    private let uniqueness: Uniqueness?
+    private let progress: ProgressState?
+    private let nameHolder: AnyOperation?
+
+    fileprivate init(
+        alarms: Alarms?, closures: Any?, groups: [ChildGroup], listeners: [any OutcomeListener],
+        uniqueness: Uniqueness?, progress: ProgressState?, nameHolder: AnyOperation?
+    ) {
+        self.alarms = alarms
+        self.closures = closures
+        self.groups = groups
+        self.listeners = listeners
+        self.uniqueness = uniqueness
+        self.progress = progress
+        self.nameHolder = nameHolder
     }
 
-    func takeWhatEnds() -> Ends? {
-        guard let rare else { return nil }
-        defer {
-            rare.childGroups = []
-            rare.nameHolder = nil
-            rare.listeners = []
-            rare.uniqueness = nil
-        }
-        return Ends(
-            groups: rare.childGroups, nameHolder: rare.nameHolder, listeners: rare.listeners,
-            uniqueness: rare.uniqueness)
+    /// It has finished.
+    func tell(of operation: AnyOperation, in core: QueueCore?) {
+        alarms?.takeOut(of: operation, from: core)
+        uniqueness?.operationEnded(operation)
+        for group in groups { group.parentEnded() }
+        for listener in listeners { listener.bodyEnded() }
+        progress?.end(operation.hasFailed ? .failed : .succeeded)
     }
 }
 

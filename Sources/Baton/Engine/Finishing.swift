@@ -203,21 +203,12 @@ extension AnyOperation {
     @inline(never)
     final func wake(in core: QueueCore?) -> Bool {
         // Some of it is held for its release after unlocking alone.
-        let (rules, timing, ending, waiters, progress, effects) = life.withLock { life in
+        let (rules, ends, waiters, effects) = life.withLock { life in
             let details = life.madeDetails()
-            return (
-                details.takeRules(), details.timing?.takeWhatEnds(), details.takeWhatEnds(), details.takeWaiters(),
-                details.progress, reachPast(life, details)
-            )
+            return (details.takeRules(), details.takeEnds(), details.takeWaiters(), reachPast(life, details))
         }
         withExtendedLifetime(rules) {}
-        timing?.alarms?.takeOut(of: self, from: core)
-        if let ending {
-            ending.uniqueness?.operationEnded(self)
-            for group in ending.groups { group.parentEnded() }
-            for listener in ending.listeners { listener.bodyEnded() }
-        }
-        progress?.end(hasFailed ? .failed : .succeeded)
+        ends?.tell(of: self, in: core)
         if let waiters { for waiter in waiters { waiter.outcomeCame(of: self) } }
         return effects.isDue
     }

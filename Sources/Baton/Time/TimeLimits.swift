@@ -89,13 +89,6 @@ struct Alarms {
 }
 
 extension Timing {
-    /// At the finish, for the caller to release after unlocking.
-    func takeWhatEnds() -> (alarms: Alarms?, closures: Any)? {
-        let backoff = backoff.take()
-        if backoff == nil, rare == nil { return nil }
-        return (takeAlarms(), (backoff, rare?.takeClosures()))
-    }
-
     func takeAlarms() -> Alarms? {
         guard let rare, rare.waitingTicket != nil || rare.pauseTicket != nil else { return nil }
         return Alarms(waiting: rare.waitingTicket.take(), pause: rare.pauseTicket.take())

@@ -22,6 +22,9 @@ final class Timing {
     @exclusivity(unchecked) var isPaused = false
     @exclusivity(unchecked) private(set) var rare: RareTiming?
 
+    /// At the finish, for the caller to release after unlocking.
+    func takeClosures() -> Any { (backoff.take(), rare?.takeClosures()) }
+
     func madeRare() -> RareTiming {
         if let rare { return rare }
         let made = RareTiming()
@@ -75,7 +78,7 @@ final class RareTiming {
     var pauseEnd: Duration?
     var chainStarts: [ChainStart] = []
 
-    func takeClosures() -> (RetryPredicate?, Repetition?) { (mayRetry.take(), repetition.take()) }
+    fileprivate func takeClosures() -> (RetryPredicate?, Repetition?) { (mayRetry.take(), repetition.take()) }
 }
 
 /// Asked with the number of failures before this one, and with its error.
