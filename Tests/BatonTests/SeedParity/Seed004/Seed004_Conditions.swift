@@ -109,6 +109,32 @@ private struct HasAccess: OperationCondition {
         #expect(Set(stage.ran) == ["request 1", "request 2", "operation 1", "operation 2"])
     }
 
+    @Test func R4_17_norAreTheyEvaluatedAtOnce() {
+        struct Slow: OperationCondition {
+            let log: EventLog<String>
+            let gate: Gate
+            var exclusions: [Exclusion] { [.mutuallyExclusive(Slow.self)] }
+            func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+                log("begins")
+                await gate.wait()
+                log("ends")
+                return .satisfied
+            }
+        }
+        let stage = Stage()
+        let gates = [Gate(), Gate()]
+        for gate in gates {
+            stage.run(AsyncOperation("operation") {}.addCondition(Slow(log: stage.log, gate: gate)))
+        }
+        #expect(stage.ran == ["begins"])
+        gates[0].open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["begins", "ends", "begins"])
+        gates[1].open()
+        stage.steps.runAll()
+        #expect(stage.queue.operationCount == 0)
+    }
+
     @Test func R4_18_theErrorSaysWhetherTheConditionOrTheOperationFailed() {
         let stage = Stage()
         let condition = stage.noting("one").addCondition(HasAccess(request: AsyncOperation("request") { throw Oops() }))
@@ -176,6 +202,30 @@ private struct HasAccess: OperationCondition {
         stage.run(negated)
         #expect(stage.ran == ["one"])
         #expect(negated.ending == "condition not HasAccess: ‘HasAccess’ is satisfied")
+    }
+
+    /// As `ReachabilityCondition(waitToConnect:)` does, which belongs to a module for networks that is still to come: what it
+    /// brings along waits for the connection, and without that it looks once.
+    @Test(arguments: [true, false]) func R5_8_aConditionMayWaitForWhatItWantsOrLookOnce(waits: Bool) {
+        struct IsConnected: OperationCondition {
+            let connection: Gate
+            func dependency(for operation: AnyOperation) -> AnyOperation? {
+                AsyncOperation("connect") { [connection] in try await connection.waitUnlessCancelled() }
+            }
+            func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+                if connection.isOpen { return .satisfied }
+                throw Oops(text: "not connected")
+            }
+        }
+        let stage = Stage()
+        let condition = IsConnected(connection: Gate())
+        let operation = stage.noting("operation")
+        if waits { operation.addCondition(condition) } else { operation.addCondition(condition.silent) }
+        stage.run(operation)
+        #expect(operation.ending == (waits ? "evaluating" : "condition IsConnected: not connected"))
+        condition.connection.open()
+        stage.steps.runAll()
+        #expect(stage.ran == (waits ? ["operation"] : []))
     }
 
     @Test func R5_10_aPermissionIsAskedForInTheConditionsOwnOperation() {

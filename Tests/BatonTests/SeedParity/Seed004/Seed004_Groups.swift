@@ -87,4 +87,21 @@ import Testing
         #expect(try! asProcedure.result?.get() == "49")
         #expect(try! asClosure.result?.get() == 8)
     }
+
+    @Test func R4_9_itFailsAndIsCancelledAsWhatItWraps() {
+        let stage = Stage()
+        let inner = AsyncOperation<Int>("inner") {
+            try await Gate().waitUnlessCancelled(); return 1
+        }
+        let cancelled = AsyncOperation("wrapper") { context in try await context.run(inner) }
+        let failing = AsyncOperation("wrapper") { context in
+            try await context.run(AsyncOperation<Int>("inner") { throw Oops() })
+        }
+        stage.run(cancelled, failing)
+        #expect(failing.error?.underlyingError as? Oops == Oops())
+        cancelled.cancel()
+        stage.steps.runAll()
+        #expect(inner.isCancelled && inner.hasFinished)
+        #expect(cancelled.ending == "cancelled on request")
+    }
 }
