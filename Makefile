@@ -30,11 +30,12 @@ refusals: ## see that the compiler refuses every mistake in Tests/DoesNotCompile
 	scripts/check-refusals
 
 .PHONY: lint
-lint: ## check the format, and that README and promises are those of the code
+lint: ## check the format, and that README, promises and seeds are those of the code
 	@scripts/bootstrap lint
 	swift format lint --recursive --strict $(FORMATTED)
 	scripts/check-readme
 	scripts/check-guarantees
+	scripts/check-seeds
 
 .PHONY: format
 format: ## put everything in the right format
