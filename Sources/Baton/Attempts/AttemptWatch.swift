@@ -35,6 +35,14 @@ struct AttemptWatch {
     /// After the body.
     mutating func end() { attempt = nil }
 
+    /// For explanations. Nil: it does not run here, or its limit is not counted from its own start.
+    func start(of operation: AnyOperation) -> Duration? {
+        guard let attempt, !attempt.isLast,
+            attempt.operation.toOpaque() == Unmanaged.passUnretained(operation).toOpaque()
+        else { return nil }
+        return attempt.end - attempt.limit
+    }
+
     /// Returns an alarm that is not needed any more.
     mutating func alarmWasSet(for time: Duration, _ ticket: Sleeper.Ticket) -> Sleeper.Ticket? {
         // It has rung already.

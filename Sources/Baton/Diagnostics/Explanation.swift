@@ -1,79 +1,89 @@
 /// Why an operation has not finished: what it waits for, and what is at the root of that. A snapshot, for people and logs.
 public struct Explanation: Sendable, CustomStringConvertible {
-    /// What keeps an operation that waits for no other operation.
+    /// What keeps an operation that waits for no outcome of another one.
     public enum Cause: Sendable, Hashable {
         /// Nobody has added it to a queue.
         case notAdded
-        /// Its queue is suspended.
-        case queueSuspended
-        /// So many bodies run in its queue, which is its width, or operations that come first wait there.
-        case queueFull(width: Int)
+        /// This is its queue, which is suspended.
+        case queueSuspended(QueueReference)
+        /// So many bodies run in its queue, which is its width, or operations that come first wait there. These are the
+        /// first few that run.
+        case queueFull(QueueReference, width: Int, running: [OperationReference])
         /// It is about to start.
         case starting
+        /// It is in its delay, and this is left of that.
+        case delayed(timeLeft: Duration)
+        /// It will make this attempt then, because the one before has failed with this error.
+        case retrying(attempt: Int, timeLeft: Duration, lastError: String)
+        /// It repeats, and will run again then.
+        case repeating(timeLeft: Duration)
         /// This condition is evaluated, or these, and has not answered.
         case evaluating(conditions: [String])
         /// Another operation holds an exclusion that it needs, or came before it in the line for it.
         case excluded(by: OperationReference, exclusion: String)
-        /// Its body runs.
-        case executing
+        /// Its body runs, and has done so for this time, or for at least this time in a ``StallReport``.
+        ///
+        /// The time is known of operations with a time limit or a deadline, of those that repeat, of further attempts, and of
+        /// those that somebody observes. To know it of others would cost each of them a look at the clock.
+        case executing(attempt: Int, time: Duration?, isCancelled: Bool)
+        /// Its body iterates, and the next element has not come.
+        case awaitingElement
         /// Its outcome is decided, and its `willFinish` handlers run.
         case finishing
-        /// Its body has waited for another operation, and needs a slot of its queue to go on.
-        case waitingForSlot(width: Int)
+        /// Its body has waited for another operation, and needs a slot of its queue to go on. These are the first few that run
+        /// there.
+        case waitingForSlot(QueueReference, width: Int, running: [OperationReference])
         /// It has finished, with this outcome.
         case finished(OperationOutcome)
     }
 
-    /// An operation that waits for no other one, and what keeps it.
+    /// An operation that waits for no outcome of another one, and what keeps it.
     public struct Root: Sendable {
         /// Which one.
         public let operation: OperationReference
         /// What keeps it.
         public let cause: Cause
+        /// What is worth telling of the way to it.
+        let links: [Link]
+    }
+
+    /// One operation waits for another one, which is not simply its dependency.
+    struct Link: Hashable {
+        let waiting: OperationReference
+        let wait: OperationWait
     }
 
     /// What is explained.
     public let operation: OperationReference
     /// Its state.
     public let state: OperationState
-    /// The operations that it waits for itself: unfinished dependencies, or what its body awaits.
-    public let waitsFor: [OperationReference]
-    /// What keeps it in the end: itself if it waits for no operation, else all at the far ends of what it waits for.
+    /// What it waits for itself: unfinished dependencies, what its body awaits, and an exclusion that another one holds.
+    public let waits: [OperationWait]
+    /// What keeps it in the end: itself if it waits for no other one, else all at the far ends of what it waits for.
+    ///
+    /// One that waits for an exclusion is among them, and so is what keeps the operation that holds it.
     public let roots: [Root]
     /// Its error, if it has finished with one.
     public let error: OperationError?
 
+    /// The operations whose outcomes it waits for itself.
+    public var waitsFor: [OperationReference] { waits.filter { $0.kind != .exclusion }.map(\.source) }
+
     /// A few sentences: what it waits for, what is at the root, and what to do about it.
     public var description: String {
         if let error { return "\(operation) has finished without an output: \(error)." }
-        if waitsFor.isEmpty { return roots.map(Self.sentence).joined(separator: " ") }
-        let direct = "\(operation) waits for \(Self.list(waitsFor.map(\.description)))."
-        let causes = roots.prefix(Self.listed).map(Self.sentence)
-        let more = roots.count > Self.listed ? ["And \(roots.count - Self.listed) more."] : []
-        return ([direct] + causes + more).joined(separator: " ")
-    }
-
-    private static let listed = 5
-
-    private static func list(_ names: [String]) -> String {
-        let more = names.count - listed
-        return names.prefix(listed).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
-    }
-
-    private static func sentence(_ root: Root) -> String {
-        switch root.cause {
-        case .notAdded: "\(root.operation) was not added to any queue: add it, or use `run` or `add(to:)`."
-        case .queueSuspended: "\(root.operation) is ready, and its queue is suspended."
-        case .queueFull(let width): "\(root.operation) is ready, and waits for its turn in a queue of width \(width)."
-        case .starting: "\(root.operation) is about to start."
-        case .evaluating(let conditions):
-            "\(root.operation) waits for the answer of \(list(conditions.map { "the condition ‘\($0)’" }))."
-        case .excluded(let holder, let exclusion):
-            "\(root.operation) waits for the exclusion \(exclusion), after \(holder)."
-        case .executing: "\(root.operation) is executing."
-        case .finishing: "\(root.operation) waits for its willFinish handlers."
-        case .waitingForSlot(let width): "\(root.operation) can go on when its queue of width \(width) has a free slot."
-        case .finished(let outcome): "\(root.operation) has finished: \(outcome)."
+        var sentences = Wording.sentences(for: waits, of: operation)
+        var told = Set(waits.map { Link(waiting: operation, wait: $0) })
+        for root in roots.prefix(Self.listed) {
+            for link in root.links where told.insert(link).inserted {
+                sentences += Wording.sentences(for: [link.wait], of: link.waiting)
+            }
+            sentences.append(Wording.sentence(for: root.cause, of: root.operation))
         }
+        if roots.count > Self.listed { sentences.append("And \(roots.count - Self.listed) more.") }
+        return sentences.joined(separator: " ")
     }
+
+    /// Roots that the description tells, and operations that a sentence names.
+    static let listed = 5
 }

@@ -264,6 +264,8 @@ protocol OutcomeListener: AnyObject, Sendable {
     var waitsFor: [AnyOperation] { get }
     /// The operation whose body waits for them.
     var body: AnyOperation? { get }
+    /// Somebody waits for what comes next, which is not there.
+    var awaitsMore: Bool { get }
 
     /// It holds that operation no longer.
     func bodyEnded()

@@ -36,6 +36,8 @@ struct EventOutbox {
     private var hub: EventHub?
     private var own: EventHub?
     private var parent: OperationReference?
+    /// When the last start was told, on the clock of the queue.
+    private(set) var start: Duration?
 
     /// - Parameter hub: Of its queue, if it has been added.
     init(hub: EventHub? = nil, ignoresStart: Bool = false) {
@@ -101,7 +103,10 @@ struct EventOutbox {
     }
 
     /// Nil: everything is told. The caller still holds the batch before, so that nothing of the user's is released here.
-    mutating func continueTelling() -> Batch? {
+    ///
+    /// - Parameter start: When it has started, if that was among what has been told.
+    mutating func continueTelling(start: Duration? = nil) -> Batch? {
+        if let start { self.start = start }
         if pending.isEmpty || isHeld {
             isTelling = false
             if hasHandedOutEnd { end() }

@@ -95,6 +95,10 @@ extension OperationEvent {
         Self(number: number, time: time, operation: operation, parent: parent, queue: queue, kind: .dropped(count))
     }
 
+    var isStart: Bool {
+        if case .started = kind { true } else { false }
+    }
+
     var isFinish: Bool {
         if case .finished = kind { true } else { false }
     }

@@ -19,9 +19,9 @@ extension AnyOperation {
         guard var batch = life.withLock({ $0.outbox?.machine.startTelling() }) else { return }
         let reference = reference
         while true {
-            batch.tell(of: reference)
+            let start = batch.tell(of: reference)
             let next = withExtendedLifetime(batch) {
-                life.withLock { $0.outbox?.machine.continueTelling() }
+                life.withLock { $0.outbox?.machine.continueTelling(start: start) }
             }
             guard let next else { return }
             batch = next
@@ -136,13 +136,15 @@ extension AnyOperation {
 }
 
 extension EventOutbox.Batch {
-    fileprivate func tell(of operation: OperationReference) {
-        if let hub {
-            let events = hub.publish(kinds, of: operation, childOf: parent)
-            own?.pass(events, on: hub.spawner)
-        } else {
+    /// Returns when it has started, if that is among it and its queue has a clock.
+    fileprivate func tell(of operation: OperationReference) -> Duration? {
+        guard let hub else {
             own?.publish(kinds, of: operation, childOf: parent)
+            return nil
         }
+        let events = hub.publish(kinds, of: operation, childOf: parent)
+        own?.pass(events, on: hub.spawner)
+        return events.last(where: \.isStart)?.time
     }
 }
 

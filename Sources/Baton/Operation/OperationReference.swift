@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Names an operation without keeping it alive: what errors, events and explanations hold.
-public struct OperationReference: Sendable, Hashable, Identifiable, CustomStringConvertible {
+public struct OperationReference: Sendable, Hashable, Identifiable, Codable, CustomStringConvertible {
     /// Unique in the process; given when somebody first asks for it, so it says nothing about order.
     public let id: UInt64
     /// The operation's name; without one its procedure's type; without that, "operation" and its id.

@@ -34,6 +34,8 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
 
     var body: AnyOperation? { state.withLock { $0.body } }
 
+    var awaitsMore: Bool { state.withLock { !$0.consumers.isEmpty } }
+
     // MARK: The consumer
 
     enum Delivery {

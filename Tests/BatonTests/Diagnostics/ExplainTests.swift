@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ExplainTests {
     private func roots(_ operation: AnyOperation) -> [String] {
-        operation.explain().roots.map { "\($0.operation.name): \($0.cause)" }
+        operation.explainedRoots
     }
 
     @Test func whatNobodyAdded() {
@@ -32,9 +32,11 @@ import Testing
         let first = stage.noting("first")
         let second = stage.noting("second", after: first)
         stage.queue.add(first, second)
-        #expect(roots(second) == ["first: queueSuspended"])
+        #expect(roots(second) == ["first: queueSuspended(queue \(stage.queue.core.number))"])
         #expect(first.explain().waitsFor == [])
-        #expect(first.explain().description == "‘first’ is ready, and its queue is suspended.")
+        #expect(
+            first.explain().description
+                == "‘first’ is ready, and its queue is suspended: set its `isSuspended` to false.")
     }
 
     @Test func aFullQueue() {
@@ -43,9 +45,11 @@ import Testing
         let running = stage.waiting("running", at: gate)
         let next = stage.noting("next")
         stage.run(running, next)
-        #expect(roots(next) == ["next: queueFull(width: 1)"])
-        #expect(next.explain().description == "‘next’ is ready, and waits for its turn in a queue of width 1.")
-        #expect(roots(running) == ["running: executing"])
+        #expect(roots(next).first?.hasSuffix("width: 1, running: [‘running’])") == true)
+        #expect(
+            next.explain().description
+                == "‘next’ is ready, and waits for its turn in a queue of width 1, where ‘running’ runs.")
+        #expect(roots(running) == ["running: executing(attempt: 1, time: nil, isCancelled: false)"])
         #expect(running.explain().description == "‘running’ is executing.")
         gate.open()
         stage.steps.runAll()
@@ -74,7 +78,8 @@ import Testing
         stage.run(parent, needy)
         #expect(parent.explain().state == .executing)
         #expect(Set(parent.explain().waitsFor.map(\.name)) == ["child", "other"])
-        #expect(Set(roots(parent)) == ["child: executing", "missing: notAdded"])
+        #expect(
+            Set(roots(parent)) == ["child: executing(attempt: 1, time: nil, isCancelled: false)", "missing: notAdded"])
         stage.run(missing)
         gate.open()
         stage.steps.runAll()
@@ -90,8 +95,10 @@ import Testing
         stage.run(parent)
         stage.run(stage.waiting("busy", at: gate))
         elsewhere.run(source)
-        #expect(roots(parent) == ["parent: waitingForSlot(width: 1)"])
-        #expect(parent.explain().description == "‘parent’ can go on when its queue of width 1 has a free slot.")
+        #expect(roots(parent) == ["parent: waitingForSlot(width: 1, running: [‘busy’])"])
+        #expect(
+            parent.explain().description
+                == "‘parent’ can go on when there is a free slot in a queue of width 1, where ‘busy’ runs.")
         gate.open()
         stage.steps.runAll()
         #expect(parent.ending == "success")
@@ -102,11 +109,101 @@ import Testing
         let done = stage.noting("done")
         let failed = AsyncOperation<Void>("failed") { throw Oops() }
         stage.run(done, failed)
-        #expect(roots(done) == ["done: finished(Baton.OperationOutcome.success)"])
+        #expect(roots(done) == ["done: finished(success)"])
         #expect(done.explain().description == "‘done’ has finished: success.")
         #expect(done.explain().error == nil)
         #expect(failed.explain().error?.inShort == "failed: oops")
         #expect(failed.explain().description == "‘failed’ has finished without an output: oops.")
+    }
+
+    // MARK: How long it runs
+
+    private func time(_ operation: AnyOperation) -> Duration? {
+        guard case .executing(_, let time, _)? = operation.explain().roots.first?.cause else { return nil }
+        return time
+    }
+
+    @Test func howLongABodyRunsIsKnownWhereItsStartIsNoted() {
+        let stage = Stage()
+        let gate = Gate()
+        let limited = stage.waiting("limited", at: gate).timeout(.seconds(60))
+        let withDeadline = stage.waiting("with a deadline", at: gate)
+            .retry(.immediately, attempts: 2, deadline: .seconds(60))
+        let repeating = stage.waiting("repeating", at: gate).repeating(every: .seconds(1), count: 1)
+        let observed = stage.waiting("observed", at: gate).observe { _ in }
+        let bare = stage.waiting("bare", at: gate)
+        stage.advance(by: .seconds(5))
+        stage.run(limited, withDeadline, repeating, observed, bare)
+        stage.advance(by: .seconds(3))
+        for operation in [limited, withDeadline, repeating, observed] {
+            #expect(time(operation) == .seconds(3), "\(operation)")
+        }
+        #expect(time(bare) == nil)
+        #expect(bare.explain().roots.count == 1)
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test func ofAFurtherAttemptItIsThatOfTheAttempt() {
+        let stage = Stage()
+        let gate = Gate()
+        let operation = AsyncOperation("flaky") { context in
+            if context.attempt == 1 { throw Oops() }
+            await gate.wait()
+        }
+        .retry(.constant(.seconds(10)), attempts: 2)
+        stage.run(operation)
+        stage.advance(by: .seconds(10))
+        stage.advance(by: .seconds(2))
+        #expect(operation.explain().description == "‘flaky’ has been executing for 2.0 seconds, attempt 2.")
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    /// The delay comes before the attempts, and is over when one of them pauses.
+    @Test func aDelayIsToldFromTheOtherPauses() {
+        let stage = Stage()
+        let operation = AsyncOperation.delay(.seconds(5)).repeating(every: .seconds(7))
+        stage.run(operation)
+        #expect(roots(operation) == ["delay: delayed(timeLeft: 5.0 seconds)"])
+        stage.advance(by: .seconds(5))
+        #expect(roots(operation) == ["delay: repeating(timeLeft: 7.0 seconds)"])
+        operation.cancel()
+    }
+
+    @Test func aFullQueueNamesAFewOfThoseThatRun() {
+        let stage = Stage(name: "wide", width: 7)
+        let gate = Gate()
+        for number in 0..<7 { stage.run(stage.waiting("\(number)", at: gate)) }
+        let next = stage.noting("next")
+        stage.run(next)
+        #expect(
+            "\(next.explain())" == "‘next’ is ready, and waits for its turn in ‘wide’, a queue of width 7, "
+                + "where ‘0’, ‘1’, ‘2’, ‘3’, ‘4’ and others run.")
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test func waitsSayWhatTheyAreFor() {
+        let stage = Stage()
+        let gate = Gate()
+        let input = AsyncOperation<Int>("input") { 1 }
+        let order = stage.noting("order")
+        let both = input.then { $0 + 1 }.addDependency(order).addDependency(input)
+        stage.run(both)
+        #expect(both.explain().waits.map(\.kind) == [.input, .order])
+        let child = stage.waiting("child", at: gate)
+        let body = AsyncOperation("body") { context in
+            async let first: Void = context.run(child)
+            try await order.value
+            try await first
+        }
+        stage.run(body)
+        let waits = body.explain().waits
+        #expect(Set(waits.map { "\($0.kind) \($0.source.name)" }) == ["child child", "awaited order"])
+        gate.open()
+        stage.run(input, order)
+        #expect(body.ending == "success")
     }
 
     /// Only the first few are listed; each root once, however many ways lead to it.

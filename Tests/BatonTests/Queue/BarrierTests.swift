@@ -120,7 +120,7 @@ import Testing
         stage.queue.addBarrier {}
         let later = stage.noting("later")
         stage.run(later)
-        #expect(later.explain().description == "‘later’ waits for ‘barrier’. ‘earlier’ is executing.")
+        #expect(later.explain().description == "‘later’ waits for the barrier ‘barrier’. ‘earlier’ is executing.")
         gate.open()
         stage.steps.runAll()
     }

@@ -220,7 +220,7 @@ import Testing
         }
         stage.run(body)
         #expect(body.explain().waitsFor == [])
-        #expect(body.explain().roots.map(\.cause) == [.executing])
+        #expect(body.explain().roots.map(\.cause) == [.awaitingElement])
         elements.open()
         stage.steps.runAll()
         #expect(body.explain().waitsFor.map(\.name) == ["element"])

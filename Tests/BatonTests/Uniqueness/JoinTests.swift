@@ -177,7 +177,8 @@ import Testing
         stage.queue.add(original, joiner)
         #expect(
             "\(joiner.explain())"
-                == "‘joiner’ waits for ‘original’. ‘original’ is ready, and its queue is suspended.")
+                == "‘joiner’ shares the outcome of ‘original’. "
+                + "‘original’ is ready, and its queue is suspended: set its `isSuspended` to false.")
         stage.queue.cancelAll()
     }
 

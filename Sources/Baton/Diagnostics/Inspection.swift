@@ -1,0 +1,195 @@
+/// One look at operations and their queues: each queue and each clock is asked once, however many operations there are. Made
+/// and used outside every lock.
+struct Inspection {
+    private struct Sight {
+        let core: QueueCore
+        let scheduler: (width: Int, isFull: Bool, isSuspended: Bool)
+        let barriers: Set<ObjectIdentifier>
+        /// The first few that hold slots, when somebody has wanted to know.
+        var running: [OperationReference]?
+        var now: Duration?
+
+        var reference: QueueReference { QueueReference(name: core.name, number: core.number) }
+
+        init(_ core: QueueCore) {
+            self.core = core
+            let (scheduler, barriers) = core.state.withLock { state in
+                let scheduler = state.scheduler
+                return (
+                    (scheduler.width, scheduler.running >= scheduler.width, scheduler.isSuspended), state.barriers
+                )
+            }
+            self.scheduler = scheduler
+            self.barriers = Set(barriers.map { ObjectIdentifier($0) })
+        }
+    }
+
+    private var sights: [ObjectIdentifier: Sight] = [:]
+    /// Nothing has started in this queue for so long.
+    private let quiet: (queue: QueueCore, time: Duration)?
+
+    init(quiet: (queue: QueueCore, time: Duration)? = nil) { self.quiet = quiet }
+
+    // MARK: Waits
+
+    /// What it waits for and what has not finished, each once.
+    mutating func waits(of operation: AnyOperation) -> [Wait] {
+        let (core, isRuled) = operation.life.withLock { life in
+            (life.isUnderWay ? operation.core : nil, life.details?.rules.areNone == false)
+        }
+        var seen: Set<ObjectIdentifier> = []
+        var waits = operation.waits.filter { wait in
+            !wait.source.hasFinished && seen.insert(ObjectIdentifier(wait.source)).inserted
+        }
+        if let core, waits.contains(where: { $0.kind == .order }) {
+            let barriers = see(core).barriers
+            waits = waits.map { wait in
+                let isBarrier = wait.kind == .order && barriers.contains(ObjectIdentifier(wait.source))
+                return isBarrier ? Wait(kind: .barrier, source: wait.source) : wait
+            }
+        }
+        if isRuled, waits.isEmpty, let (name, holder) = Claims.obstacle(for: operation) {
+            waits.append(Wait(kind: .exclusion, source: holder, exclusion: name))
+        }
+        return waits
+    }
+
+    // MARK: Causes
+
+    /// Of one that waits for no other one.
+    mutating func cause(of operation: AnyOperation) -> Explanation.Cause {
+        let look = operation.life.withLock { Look($0, at: operation) }
+        switch look.phase {
+        case .created: return .notAdded
+        case .finished: return .finished(operation.outcomeKind)
+        case .added:
+            guard let core = look.core else { return .starting }
+            if let pause = look.pause { return cause(of: pause, on: core) }
+            return causeOfWaiting(of: operation, in: core)
+        case .evaluating: return .evaluating(conditions: look.conditions.all.map(\.name))
+        case .executing, .finishing:
+            guard let core = look.core else { return .starting }
+            if look.lendsSlot {
+                if look.listeners.contains(where: \.awaitsMore) { return .awaitingElement }
+                if look.listeners.isEmpty || look.phase == .executing { return causeOfStanding(in: core) }
+            }
+            if look.phase == .finishing { return .finishing }
+            return .executing(attempt: look.attempt, time: time(of: look, operation), isCancelled: look.isCancelled)
+        }
+    }
+
+    private mutating func causeOfWaiting(of operation: AnyOperation, in core: QueueCore) -> Explanation.Cause {
+        let sight = see(core)
+        if sight.scheduler.isSuspended, !operation.goesFirst { return .queueSuspended(sight.reference) }
+        if !sight.scheduler.isFull { return .starting }
+        return .queueFull(sight.reference, width: sight.scheduler.width, running: running(in: core))
+    }
+
+    private mutating func causeOfStanding(in core: QueueCore) -> Explanation.Cause {
+        let sight = see(core)
+        return .waitingForSlot(sight.reference, width: sight.scheduler.width, running: running(in: core))
+    }
+
+    private mutating func cause(of pause: Look.Pause, on core: QueueCore) -> Explanation.Cause {
+        let now = now(of: core)
+        // Somebody is about to set the alarm, or the pause is just over.
+        func left(until end: Duration?) -> Duration { max(.zero, (end ?? now) - now) }
+        return switch pause {
+        case .delay(let end): .delayed(timeLeft: left(until: end))
+        case .attempt(let number, let end, let error):
+            .retrying(attempt: number, timeLeft: left(until: end), lastError: "\(error)")
+        case .repetition(let end): .repeating(timeLeft: left(until: end))
+        }
+    }
+
+    /// How long its body has run, if somebody has noted when it started.
+    private mutating func time(of look: Look, _ operation: AnyOperation) -> Duration? {
+        guard let core = look.core else { return nil }
+        if let start = look.start ?? look.lane?.watch.withLock({ $0.start(of: operation) }) {
+            return max(.zero, now(of: core) - start)
+        }
+        if let start = look.toldStart { return max(.zero, core.time.now - start) }
+        return quiet.flatMap { $0.queue === core ? $0.time : nil }
+    }
+
+    // MARK: Queues
+
+    private mutating func see(_ core: QueueCore) -> Sight {
+        if let sight = sights[ObjectIdentifier(core)] { return sight }
+        let sight = Sight(core)
+        sights[ObjectIdentifier(core)] = sight
+        return sight
+    }
+
+    private mutating func now(of core: QueueCore) -> Duration {
+        if let now = see(core).now { return now }
+        let now = core.sleeper.now
+        sights[ObjectIdentifier(core)]?.now = now
+        return now
+    }
+
+    private mutating func running(in core: QueueCore) -> [OperationReference] {
+        if let running = see(core).running { return running }
+        let members = core.state.withLock { $0.roster.members() }
+        let running = members.lazy.filter(\.holdsSlot).prefix(Explanation.listed).map(\.reference)
+        sights[ObjectIdentifier(core)]?.running = Array(running)
+        return Array(running)
+    }
+}
+
+extension AnyOperation {
+    fileprivate final var holdsSlot: Bool { life.withLock { $0.lane != nil && ($0.details?.openWaits ?? 0) == 0 } }
+}
+
+/// What is to be known of one operation, read in one locked step.
+private struct Look {
+    /// The times are those at which it ends; nil while somebody is about to set the alarm.
+    enum Pause {
+        case delay(until: Duration?)
+        case attempt(Int, at: Duration?, after: OperationError)
+        case repetition(at: Duration?)
+    }
+
+    let phase: Lifecycle.Phase
+    let core: QueueCore?
+    let isCancelled: Bool
+    let conditions: Few<StoredCondition>
+    let lendsSlot: Bool
+    let listeners: [any OutcomeListener]
+    let attempt: Int
+    let pause: Pause?
+    let lane: Lane?
+    /// On the clock of its queue's sleeper.
+    let start: Duration?
+    /// On the clock of its queue.
+    let toldStart: Duration?
+
+    init(_ life: Lifecycle, at operation: AnyOperation) {
+        let details = life.details
+        let timing = details?.timing
+        phase = life.phase
+        core = life.isUnderWay ? operation.core : nil
+        isCancelled = life.isCancelled
+        conditions = details?.rules.conditions ?? .none
+        lendsSlot = (details?.openWaits ?? 0) > 0
+        listeners = details?.listeners ?? []
+        attempt = max(1, Int(timing?.attempt ?? 1))
+        pause = timing.flatMap { $0.isPaused ? Pause($0) : nil }
+        lane = timing?.limit == nil ? nil : life.lane
+        start = timing?.rare.flatMap { $0.firstStart == nil ? nil : $0.lastStart }
+        toldStart = life.outbox?.machine.start
+    }
+}
+
+extension Look.Pause {
+    fileprivate init(_ timing: Timing) {
+        let end = timing.rare?.pauseEnd
+        if timing.attempt > 0, let failure = timing.rare?.failures.last, let error = failure.error {
+            self = .attempt(Int(timing.attempt) + 1, at: end, after: error)
+        } else if let rare = timing.rare, rare.repetitions > 0 {
+            self = .repetition(at: end)
+        } else {
+            self = .delay(until: end)
+        }
+    }
+}

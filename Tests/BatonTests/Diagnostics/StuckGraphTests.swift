@@ -1,0 +1,258 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// Graphs that are stuck on purpose, each in another way. Who is asked is three operations or more away from what is at the
+/// root.
+@Suite(.timeLimit(.minutes(5))) struct StuckGraphTests {
+    private let stage = Stage()
+    private let gate = Gate()
+
+    /// The last of a chain: asked → middle → near → this.
+    private func asked(behind source: AnyOperation) -> AnyOperation {
+        let near = stage.noting("near", after: source)
+        let middle = stage.noting("middle", after: near)
+        let asked = stage.noting("asked", after: middle)
+        stage.run(near, middle, asked)
+        return asked
+    }
+
+    private func end() {
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test func nobodyAddedIt() {
+        let root = stage.noting("root")
+        let asked = asked(behind: root)
+        #expect(asked.explainedRoots == ["root: notAdded"])
+        #expect(
+            "\(asked.explain())" == "‘asked’ waits for ‘middle’. "
+                + "‘root’ was not added to any queue: add it, or use `run` or `add(to:)`.")
+        root.cancel()
+    }
+
+    @Test func itsQueueIsSuspended() {
+        let uploads = Stage(name: "uploads", isSuspended: true, on: stage.steps)
+        let root = uploads.noting("root")
+        uploads.run(root)
+        let asked = asked(behind: root)
+        #expect(asked.explainedRoots == ["root: queueSuspended(‘uploads’)"])
+        #expect(
+            "\(asked.explain())" == "‘asked’ waits for ‘middle’. "
+                + "‘root’ is ready, and its queue ‘uploads’ is suspended: set its `isSuspended` to false.")
+        root.cancel()
+    }
+
+    @Test func itsQueueIsFull() {
+        let narrow = Stage(name: "thumbnails", width: 1, on: stage.steps)
+        narrow.run(narrow.waiting("busy", at: gate))
+        let root = narrow.noting("root")
+        narrow.run(root)
+        let asked = asked(behind: root)
+        #expect(asked.explainedRoots == ["root: queueFull(‘thumbnails’, width: 1, running: [‘busy’])"])
+        #expect(
+            "\(asked.explain())" == "‘asked’ waits for ‘middle’. "
+                + "‘root’ is ready, and waits for its turn in ‘thumbnails’, a queue of width 1, where ‘busy’ runs.")
+        end()
+        #expect(asked.ending == "success")
+    }
+
+    @Test func itsConditionDoesNotAnswer() {
+        let root = stage.noting("root").addCondition("is charging") { [gate] _ in
+            await gate.wait()
+            return .satisfied
+        }
+        stage.run(root)
+        let asked = asked(behind: root)
+        #expect(asked.explainedRoots == ["root: evaluating([\"is charging\"])"])
+        #expect(
+            "\(asked.explain())"
+                == "‘asked’ waits for ‘middle’. ‘root’ waits for the answer of the condition ‘is charging’.")
+        end()
+    }
+
+    /// The holder, in its turn, waits for what nobody has added.
+    @Test func itsExclusionIsHeldInAnotherQueue() {
+        let elsewhere = Stage(on: stage.steps)
+        let name = "\(#function) \(ObjectIdentifier(stage.queue))"
+        let missing = stage.noting("missing")
+        let holder = AsyncOperation("holder") { try await missing.value }
+        elsewhere.run(holder.addCondition(.mutuallyExclusive(name)))
+        let root = stage.noting("root").addCondition(.mutuallyExclusive(name))
+        stage.run(root)
+        let asked = asked(behind: root)
+        #expect(asked.explainedRoots == ["root: excluded(by: ‘holder’, exclusion: ‘\(name)’)", "missing: notAdded"])
+        #expect(
+            "\(asked.explain())" == "‘asked’ waits for ‘middle’. "
+                + "‘root’ waits for the exclusion ‘\(name)’, after ‘holder’. "
+                + "‘missing’ was not added to any queue: add it, or use `run` or `add(to:)`.")
+        stage.run(missing)
+        #expect(asked.ending == "success")
+    }
+
+    @Test func itIsInALongDelay() {
+        let root = AsyncOperation.delay(.seconds(60))
+        stage.run(root)
+        let asked = asked(behind: root)
+        stage.advance(by: .milliseconds(4750))
+        #expect(asked.explainedRoots == ["delay: delayed(timeLeft: 55.25 seconds)"])
+        #expect(
+            "\(asked.explain())"
+                == "‘asked’ waits for ‘middle’. ‘delay’ is in its delay, of which 55.25 seconds are left.")
+        root.cancel()
+    }
+
+    @Test func itsNextAttemptComesLater() {
+        let root = AsyncOperation("flaky") { () throws in throw Oops() }
+            .retry(.exponential(from: .seconds(10)), attempts: 3)
+        stage.run(root)
+        stage.advance(by: .seconds(10))
+        let asked = asked(behind: root)
+        stage.advance(by: .seconds(4))
+        #expect(asked.explainedRoots == ["flaky: retrying(attempt: 3, timeLeft: 16.0 seconds, lastError: oops)"])
+        #expect(
+            "\(asked.explain())" == "‘asked’ waits for ‘middle’. "
+                + "‘flaky’ waits 16.0 seconds for attempt 3, because the last one failed: oops.")
+        root.cancel()
+    }
+
+    @Test func itRepeatsForEver() {
+        let root = stage.noting("poll").repeating(every: .seconds(10))
+        stage.run(root)
+        let asked = asked(behind: root)
+        stage.advance(by: .seconds(3))
+        #expect(asked.explainedRoots == ["poll: repeating(timeLeft: 7.0 seconds)"])
+        #expect(
+            "\(asked.explain())"
+                == "‘asked’ waits for ‘middle’. ‘poll’ repeats, and waits 7.0 seconds for its next run.")
+        root.cancel()
+    }
+
+    @Test func itsChildCannotStart() {
+        let uploads = Stage(name: "uploads", isSuspended: true, on: stage.steps)
+        let child = uploads.noting("child")
+        uploads.run(child)
+        let group = GroupOperation(stage.noting("other"), child, name: "group")
+        stage.run(group)
+        let asked = asked(behind: group)
+        #expect(asked.explainedRoots == ["child: queueSuspended(‘uploads’)"])
+        #expect(group.explain().waits.map(\.kind) == [.child])
+        child.cancel()
+    }
+
+    @Test func whatItHasJoinedRuns() {
+        let key = ObjectIdentifier(stage.queue)
+        let original = stage.waiting("original", at: gate).timeout(.seconds(60)).unique(by: key, policy: .join)
+        let joiner = stage.noting("joiner").unique(by: key, policy: .join)
+        stage.run(original, joiner)
+        let asked = asked(behind: joiner)
+        stage.advance(by: .milliseconds(3200))
+        #expect(
+            asked.explainedRoots
+                == ["original: executing(attempt: 1, time: Optional(3.2 seconds), isCancelled: false)"])
+        #expect(
+            "\(asked.explain())" == "‘asked’ waits for ‘middle’. ‘joiner’ shares the outcome of ‘original’. "
+                + "‘original’ has been executing for 3.2 seconds.")
+        #expect(
+            "\(joiner.explain())"
+                == "‘joiner’ shares the outcome of ‘original’. ‘original’ has been executing for 3.2 seconds.")
+        end()
+    }
+
+    @Test func whatItHasReplacedIgnoresItsCancel() {
+        let key = ObjectIdentifier(stage.queue)
+        let old = stage.waiting("old", at: gate).unique(by: key, policy: .replace)
+        stage.run(old)
+        let new = stage.noting("new").unique(by: key, policy: .replace)
+        stage.run(new)
+        let asked = asked(behind: new)
+        #expect(asked.explainedRoots == ["old: executing(attempt: 1, time: nil, isCancelled: true)"])
+        #expect(
+            "\(asked.explain())" == "‘asked’ waits for ‘middle’. ‘new’ has replaced ‘old’, and waits for its end. "
+                + "‘old’ is executing, although it was cancelled: let its body look at `Task.isCancelled`.")
+        end()
+    }
+
+    @Test func itsLastHandlerDoesNotReturn() {
+        let root = AsyncOperation("root") {}
+        root.willFinish { [gate] _ in await gate.wait() }
+        stage.run(root)
+        let asked = asked(behind: root)
+        #expect(asked.explainedRoots == ["root: finishing"])
+        #expect("\(asked.explain())" == "‘asked’ waits for ‘middle’. ‘root’ waits for its willFinish handlers.")
+        end()
+    }
+
+    @Test func aBarrierIsBeforeIt() {
+        stage.run(stage.waiting("earlier", at: gate))
+        stage.queue.addBarrier("flush") {}
+        let asked = asked(behind: stage.noting("unused"))
+        let later = stage.noting("later")
+        stage.run(later)
+        let last = stage.noting("last", after: later)
+        let elsewhere = Stage(on: stage.steps)
+        elsewhere.run(last)
+        #expect(last.explainedRoots == ["earlier: executing(attempt: 1, time: nil, isCancelled: false)"])
+        #expect(
+            "\(last.explain())"
+                == "‘last’ waits for ‘later’. ‘later’ waits for the barrier ‘flush’. ‘earlier’ is executing.")
+        stage.queue.cancelAll()
+        end()
+        #expect(asked.hasFinished)
+    }
+
+    @Test func itIteratesWhatBringsNothing() {
+        let (queue, gate) = (stage.queue, gate)
+        let root = AsyncOperation("sum") {
+            for try await _ in Numbers(1, gate: gate).deliver(on: queue, { _ in }) {}
+        }
+        stage.run(root)
+        let asked = asked(behind: root)
+        #expect(asked.explainedRoots == ["sum: awaitingElement"])
+        #expect("\(asked.explain())" == "‘asked’ waits for ‘middle’. ‘sum’ waits for the next element of a sequence.")
+        end()
+    }
+
+    /// What it waited for has finished, but others have taken its slot.
+    @Test func itNeedsASlotToGoOn() {
+        let narrow = Stage(width: 1, on: stage.steps)
+        let source = stage.noting("source")
+        let root = AsyncOperation("root") { try await source.value }
+        narrow.run(root)
+        narrow.run(narrow.waiting("busy", at: gate))
+        stage.run(source)
+        let asked = asked(behind: root)
+        #expect(
+            "\(asked.explain())" == "‘asked’ waits for ‘middle’. "
+                + "‘root’ can go on when there is a free slot in a queue of width 1, where ‘busy’ runs.")
+        end()
+    }
+}
+
+extension AnyOperation {
+    /// What is at the roots, each with its cause, as they are written.
+    var explainedRoots: [String] { explain().roots.map { "\($0.operation.name): \($0.cause.inShort)" } }
+}
+
+extension Explanation.Cause {
+    fileprivate var inShort: String {
+        switch self {
+        case .queueSuspended(let queue): "queueSuspended(\(queue))"
+        case .queueFull(let queue, let width, let running):
+            "queueFull(\(queue), width: \(width), running: \(running))"
+        case .evaluating(let conditions): "evaluating(\(conditions))"
+        case .excluded(let holder, let exclusion): "excluded(by: \(holder), exclusion: \(exclusion))"
+        case .delayed(let left): "delayed(timeLeft: \(left))"
+        case .retrying(let attempt, let left, let error):
+            "retrying(attempt: \(attempt), timeLeft: \(left), lastError: \(error))"
+        case .repeating(let left): "repeating(timeLeft: \(left))"
+        case .executing(let attempt, let time, let isCancelled):
+            "executing(attempt: \(attempt), time: \(time.map { "Optional(\($0))" } ?? "nil"), isCancelled: \(isCancelled))"
+        case .waitingForSlot(_, let width, let running): "waitingForSlot(width: \(width), running: \(running))"
+        case .finished(let outcome): "finished(\(outcome))"
+        case .notAdded, .starting, .awaitingElement, .finishing: "\(self)"
+        }
+    }
+}
