@@ -1,5 +1,5 @@
 /// Where an operation is in its life. It only ever moves forward through these.
-public enum OperationState: Sendable, Hashable, Comparable {
+public enum OperationState: Sendable, Hashable, Comparable, CaseIterable {
     /// Nobody has added it to a queue yet. Its dependencies, name and priority may still change.
     case created
     /// Added; at least one of its dependencies has no outcome yet.

@@ -1,0 +1,102 @@
+/// A queue at one moment, with its operations and what each of them waits for: for logs, pictures and other programs.
+///
+/// It can be written and read. It keeps nothing alive: operations are named by their ids and names.
+public struct QueueSnapshot: Sendable, Codable {
+    /// An operation that was added and has not finished.
+    public struct Operation: Sendable, Codable, Identifiable {
+        /// Unique in the process; see ``OperationReference/id``.
+        public let id: UInt64
+        /// What it is called.
+        public let name: String
+        /// Where it is in its life.
+        public let state: OperationState
+        /// Which of several ready ones starts first.
+        public let priority: OperationPriority
+        /// The run of its body that goes on or was the last; 0 before the first.
+        public let attempt: Int
+        /// What runs it, if that is an operation of the same queue.
+        public let parent: OperationReference?
+        /// What it waits for itself, and has not finished.
+        public let waitsFor: [OperationWait]
+        /// What keeps it, in one sentence or a few: what it waits for, or else what ``Explanation/Cause`` says of it.
+        ///
+        /// Of one that waits for others this is not the root; follow ``waitsFor`` to that, or ask ``AnyOperation/explain()``.
+        public let cause: String
+    }
+
+    /// The name of the queue, if it has one.
+    public let name: String?
+    /// Tells queues of the process apart; see ``QueueReference/number``.
+    public let number: UInt32
+    /// How many bodies may run at a time.
+    public let width: Int
+    /// Whether it starts nothing new.
+    public let isSuspended: Bool
+    /// How many slots are taken, of so many as it is wide.
+    public let running: Int
+    /// How long the queue has been there, on its clock. Written in seconds.
+    public let time: Duration
+    /// Those that have not finished, children included, in no particular order.
+    public let operations: [Operation]
+}
+
+extension QueueSnapshot {
+    private enum CodingKeys: String, CodingKey {
+        case name, number, width, isSuspended, running, seconds, operations
+    }
+
+    /// Reads one that was written.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        name = try values.decodeIfPresent(String.self, forKey: .name)
+        number = try values.decode(UInt32.self, forKey: .number)
+        width = try values.decode(Int.self, forKey: .width)
+        isSuspended = try values.decode(Bool.self, forKey: .isSuspended)
+        running = try values.decode(Int.self, forKey: .running)
+        time = .seconds(try values.decode(Double.self, forKey: .seconds))
+        operations = try values.decode([Operation].self, forKey: .operations)
+    }
+
+    /// Writes it.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(name, forKey: .name)
+        try values.encode(number, forKey: .number)
+        try values.encode(width, forKey: .width)
+        try values.encode(isSuspended, forKey: .isSuspended)
+        try values.encode(running, forKey: .running)
+        try values.encode(time / .seconds(1), forKey: .seconds)
+        try values.encode(operations, forKey: .operations)
+    }
+}
+
+/// Written as the names of their cases, which people and other programs can read.
+enum CaseName {
+    static func encode(_ value: some CaseIterable, to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode("\(value)")
+    }
+
+    static func decode<Value: CaseIterable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
+        let container = try decoder.singleValueContainer()
+        let name = try container.decode(String.self)
+        if let value = Value.allCases.first(where: { "\($0)" == name }) { return value }
+        throw DecodingError.dataCorruptedError(in: container, debugDescription: "there is no \(type) ‘\(name)’")
+    }
+}
+
+extension OperationState: Codable {
+    /// Reads the name of a state.
+    public init(from decoder: any Decoder) throws { self = try CaseName.decode(Self.self, from: decoder) }
+
+    /// Writes the name of the state.
+    public func encode(to encoder: any Encoder) throws { try CaseName.encode(self, to: encoder) }
+}
+
+extension OperationPriority: Codable {
+    /// Reads the name of a priority.
+    public init(from decoder: any Decoder) throws { self = try CaseName.decode(Self.self, from: decoder) }
+
+    /// Writes the name of the priority.
+    public func encode(to encoder: any Encoder) throws { try CaseName.encode(self, to: encoder) }
+}
