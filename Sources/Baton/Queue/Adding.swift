@@ -42,6 +42,7 @@ extension QueueCore {
             enter(claimed, &state)
             return (door, found)
         }
+        if stalls.isWatched { stalls.adjust(on: self) }
         operation.life.withLock { _ in for source in sources { operation.edges.append(source) } }
         // What it would stand behind is among the sources.
         if case .closed = door { pass(operation, door) }
@@ -166,6 +167,7 @@ extension QueueCore {
             operation._withUnsafeGuaranteedRef { pass($0, door) }
             link(operation, &batch)
         }
+        if stalls.isWatched { stalls.adjust(on: self) }
         // Somebody has come in between, who may have looked for the queue's operations before these were there.
         if hub.isObserved != batch.isObserved {
             batch.isObserved.toggle()

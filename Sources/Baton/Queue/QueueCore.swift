@@ -40,6 +40,8 @@ final class QueueCore: Sendable {
     let slicesByCount: Bool
     /// Those who observe it.
     let hub: EventHub
+    /// Those who want to know when nothing happens in it.
+    let stalls = StallWatch()
     let misuseHandler: LockedState<(@Sendable (Misuse) -> Void)?>
 
     init(
@@ -158,6 +160,7 @@ final class QueueCore: Sendable {
     ) {
         Self.release(finished)
         barriers = []
+        if stalls.isWatched { stalls.adjust(on: self) }
         resumeIdle(idleWaiters)
         Unmanaged.passUnretained(self).release()
     }

@@ -4,7 +4,12 @@ struct Roster {
     /// A place holds an operation's address, or, with the lowest bit set, the next free place.
     private var places: ContiguousArray<UInt> = []
     private var firstFree: UInt?
-    private(set) var count = 0
+    /// All that have ever come.
+    private(set) var entered = 0
+    /// All that have gone again.
+    private(set) var left = 0
+
+    @inline(__always) var count: Int { entered - left }
 
     mutating func reserve(_ more: Int) {
         let needed = count + more
@@ -13,7 +18,7 @@ struct Roster {
 
     @inline(__always)
     mutating func enter(_ operation: Unmanaged<AnyOperation>) {
-        count += 1
+        entered += 1
         let word = UInt(bitPattern: operation.toOpaque())
         if let place = firstFree {
             let next = places[Int(place)] >> 1
@@ -28,7 +33,7 @@ struct Roster {
 
     @inline(__always)
     mutating func leave(_ operation: AnyOperation) {
-        count -= 1
+        left += 1
         let place = operation.rosterIndex
         places[Int(place)] = (firstFree ?? Self.end) << 1 | 1
         firstFree = UInt(place)

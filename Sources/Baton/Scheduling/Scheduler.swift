@@ -69,6 +69,8 @@ struct Scheduler {
     /// Bodies that have lent their slots.
     private(set) var parked = 0
     private(set) var isStarting = false
+    /// Operations that were taken up, again or for the first time. Where a lane goes on inline another one has finished.
+    private(set) var taken = 0
     private var levels = PerPriority { Level() }
     private var resumable = PrioritySet()
     /// With ones that return, or children.
@@ -143,6 +145,7 @@ struct Scheduler {
     @inline(__always)
     private mutating func popOperation() -> Unmanaged<AnyOperation>? {
         guard let level = startable.highest else { return nil }
+        taken &+= 1
         if urgent.contains(level) {
             let operation = levels[level].returning.popFirst() ?? levels[level].children.popFirst()
             if levels[level].returning.isEmpty, levels[level].children.isEmpty { urgent.remove(level) }
@@ -236,6 +239,7 @@ struct Scheduler {
         if let first = withReady.highest, first > level { return false }
         parked -= 1
         running += 1
+        taken &+= 1
         return true
     }
 

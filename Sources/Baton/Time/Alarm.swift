@@ -6,6 +6,8 @@ enum Alarm: Sendable {
     case waitingLimit(Unmanaged<AnyOperation>)
     /// Its pause is over. The alarm has the reference that is the queue's; whoever takes it out has it from then on.
     case pauseEnd(Unmanaged<AnyOperation>)
+    /// It is time to see whether anything has happened in a queue.
+    case stall(StallAlarm)
 }
 
 /// An alarm that has been taken out, because its time has come.
@@ -18,7 +20,7 @@ struct DueAlarm: Sendable {
         self.alarm = alarm
         switch alarm {
         case .waitingLimit(let operation): _ = operation.retain()
-        case .attemptLimit, .pauseEnd: break
+        case .attemptLimit, .pauseEnd, .stall: break
         }
     }
 
@@ -28,6 +30,7 @@ struct DueAlarm: Sendable {
         case .attemptLimit(let lane): lane.alarmRang(at: now, sleeper)
         case .waitingLimit(let operation): operation.takeRetainedValue().waitingLimitCame()
         case .pauseEnd(let operation): AnyOperation.pauseEnded(of: operation)
+        case .stall(let alarm): alarm.ring(at: now)
         }
     }
 }

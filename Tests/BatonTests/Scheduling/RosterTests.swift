@@ -16,6 +16,7 @@ import Testing
         roster.leave(operations[5])
         roster.leave(operations[0])
         #expect(roster.count == 3)
+        #expect((roster.entered, roster.left) == (6, 3))
         #expect(names(roster) == ["1", "3", "4"])
     }
 

@@ -1,0 +1,102 @@
+import Synchronization
+
+/// Watches a queue for stalls: ``StallMachine`` behind its lock, and one alarm, which is there while the queue is watched and
+/// not empty.
+///
+/// The queue's lock says whether it is empty, and this one's whether there is an alarm. So whoever changes either of them
+/// adjusts the alarm afterwards, and looks at the queue again when it has done so, until nothing is left to do.
+final class StallWatch: Sendable {
+    typealias Handler = @isolated(any) @Sendable (StallReport) async -> Void
+    typealias Machine = StallMachine<Handler>
+
+    private let machine = LockedState(Machine())
+    private let watched = Atomic<Bool>(false)
+
+    /// Asked by everybody who adds something, or has brought the last operation to its end. Who begins to watch stores it before
+    /// it looks at the queue, so of the two the second sees the first.
+    @inline(__always)
+    var isWatched: Bool { watched.load(ordering: .relaxed) }
+
+    func add(_ handler: @escaping Handler, after limit: Duration, on core: QueueCore) -> UInt64 {
+        let now = core.sleeper.now
+        let (id, order) = machine.withLock { machine in
+            watched.store(true, ordering: .relaxed)
+            return machine.add(handler, after: limit, at: now)
+        }
+        obey(order, on: core)
+        adjust(on: core)
+        return id
+    }
+
+    func remove(_ id: UInt64, on core: QueueCore?) {
+        // The handler is released after unlocking.
+        let (handler, order) = machine.withLock { machine in
+            let removed = machine.remove(id)
+            watched.store(machine.isWatched, ordering: .relaxed)
+            return removed
+        }
+        if let core { obey(order, on: core) }
+        withExtendedLifetime(handler) {}
+    }
+
+    @inline(never)
+    func adjust(on core: QueueCore) {
+        while true {
+            let isEmpty = core.state.withLock { $0.roster.count == 0 }
+            let order = machine.withLock { $0.adjust(isEmpty: isEmpty) }
+            if case .none = order { return }
+            obey(order, on: core)
+        }
+    }
+
+    private func obey(_ order: Machine.Order, on core: QueueCore) {
+        switch order {
+        case .none: break
+        case .removeAlarm(let ticket): core.sleeper.remove(ticket)
+        case .setAlarm(let number):
+            let now = core.sleeper.now
+            let signs = core.signs
+            guard let time = machine.withLock({ $0.begin(number, at: now, signs: signs) }) else { return }
+            let ticket = core.sleeper.add(.stall(StallAlarm(core: core, number: number)), at: time)
+            if !machine.withLock({ $0.wasSet(number, ticket) }) { core.sleeper.remove(ticket) }
+        }
+    }
+
+    fileprivate func alarmRang(_ number: UInt64, at now: Duration, on core: QueueCore) {
+        let signs = core.signs
+        for call in machine.withLock({ $0.rang(number, at: now, signs: signs) }) { core.tell(call) }
+        adjust(on: core)
+    }
+}
+
+/// What the sleeper has of a watch. It does not keep the queue.
+final class StallAlarm: Sendable {
+    private weak let core: QueueCore?
+    private let number: UInt64
+
+    init(core: QueueCore, number: UInt64) {
+        self.core = core
+        self.number = number
+    }
+
+    func ring(at now: Duration) {
+        if let core { core.stalls.alarmRang(number, at: now, on: core) }
+    }
+}
+
+extension QueueCore {
+    fileprivate var signs: StallWatch.Machine.Signs {
+        state.withLock { state in
+            StallWatch.Machine.Signs(
+                added: state.roster.entered, finished: state.roster.left, taken: state.scheduler.taken)
+        }
+    }
+
+    /// The queue goes when it would, however long the handler takes.
+    fileprivate func tell(_ call: StallWatch.Machine.Call) {
+        spawner.spawn { [weak self] in
+            guard let report = self?.stallReport(after: call.quiet) else { return }
+            await call.handler(report)
+        }
+    }
+}

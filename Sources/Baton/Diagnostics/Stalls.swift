@@ -1,0 +1,110 @@
+/// A queue in which nothing has been added, started or finished for some time, although operations are there; and why.
+public struct StallReport: Sendable, CustomStringConvertible {
+    /// The queue.
+    public let queue: QueueReference
+    /// For so long nothing has progressed, at least.
+    public let duration: Duration
+    /// How many operations of the queue have not finished.
+    public let operationCount: Int
+    /// What is at the roots of all that the queue's operations wait for, also in other queues: up to ten of them, what runs or
+    /// was forgotten before what only waits for a slot.
+    public let explanations: [Explanation]
+    /// How many roots there are.
+    public let rootCount: Int
+
+    /// A few sentences: that nothing progresses, and what each explanation says.
+    public var description: String {
+        let name = queue.name.map { "the queue ‘\($0)’" } ?? "\(queue)"
+        let count = operationCount == 1 ? "1 operation has" : "\(operationCount) operations have"
+        let beginning = "Nothing has progressed in \(name) for \(Wording.text(duration)), and \(count) not finished."
+        let more = rootCount > explanations.count ? ["And \(rootCount - explanations.count) more."] : []
+        return ([beginning] + explanations.map(\.description) + more).joined(separator: " ")
+    }
+}
+
+/// One who is told of the stalls of a queue, from the call that added it: to take it away again.
+///
+/// Releasing this changes nothing.
+public final class StallObservation: Sendable {
+    private weak let core: QueueCore?
+    private let id: UInt64
+
+    fileprivate init(of core: QueueCore, id: UInt64) {
+        self.core = core
+        self.id = id
+    }
+
+    /// Takes the handler away and releases it. A call that is under way goes on.
+    public func cancel() { core?.stalls.remove(id, on: core) }
+}
+
+extension AsyncOperationQueue {
+    /// Calls `handler` when nothing has progressed for `limit` although operations are in the queue, and tells it why.
+    ///
+    /// ```swift
+    /// queue.onStall(after: .seconds(30)) { report in print(report) }
+    /// ```
+    ///
+    /// Progress is that an operation is added, begins, also once more, or finishes. So a body that runs for longer is a stall if
+    /// nothing else happens, and the report says that it has been executing for at least so long; so are a long delay and a
+    /// suspension. It is told once, and again when something has progressed and nothing did after that. The time is that of the
+    /// queue's clock, which is looked at four times in `limit`, so the handler is called up to a quarter later.
+    ///
+    /// The handler is called on a task of the queue that is not cancelled, on the isolation that it declares; however long it
+    /// takes, it delays nothing, and is called for the next stall all the same. The queue is not idle any later for it. It is
+    /// retained until it is taken away or the queue has gone, so let it capture the queue weakly. When the queue's handle is
+    /// released, it is called until the last operation has finished.
+    ///
+    /// - Parameter limit: Negative is ``Misuse`` and counts as zero; less than a millisecond counts as that.
+    @discardableResult
+    public func onStall(
+        after limit: Duration, file: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @isolated(any) @Sendable (_ report: StallReport) async -> Void
+    ) -> StallObservation {
+        if limit < .zero {
+            let place = CallSite(file: file, line: line)
+            core.report(Misuse(.negativeDuration("the time of a stall"), queue: name, callSite: place))
+        }
+        return StallObservation(of: core, id: core.stalls.add(handler, after: limit, on: core))
+    }
+}
+
+extension QueueCore {
+    private static let mostExplanations = 10
+
+    /// Nil: everything has finished in between.
+    func stallReport(after quiet: Duration) -> StallReport? {
+        let members = state.withLock { $0.roster.members() }.filter { !$0.hasFinished }
+        if members.isEmpty { return nil }
+        var search = RootSearch(Inspection(quiet: (self, quiet)))
+        search.look(from: members)
+        let roots = search.roots.enumerated().sorted { left, right in
+            (left.element.cause.rank, left.offset) < (right.element.cause.rank, right.offset)
+        }
+        return StallReport(
+            queue: QueueReference(name: name, number: number), duration: quiet, operationCount: members.count,
+            explanations: roots.prefix(Self.mostExplanations).map { $0.element.explanation }, rootCount: roots.count)
+    }
+}
+
+extension RootSearch.Root {
+    /// Of the root itself.
+    fileprivate var explanation: Explanation {
+        let reference = operation.reference
+        return Explanation(
+            operation: reference, state: operation.state, waits: [],
+            roots: [Explanation.Root(operation: reference, cause: cause, links: [])], error: nil)
+    }
+}
+
+extension Explanation.Cause {
+    /// What others wait for comes first.
+    fileprivate var rank: Int {
+        switch self {
+        case .notAdded, .executing, .evaluating, .finishing, .awaitingElement: 0
+        case .delayed, .retrying, .repeating: 1
+        case .excluded, .waitingForSlot: 2
+        case .queueFull, .queueSuspended, .starting, .finished: 3
+        }
+    }
+}

@@ -1,0 +1,293 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite(.timeLimit(.minutes(5))) struct StallTests {
+    private let stage = Stage(name: "photos")
+    private let gate = Gate()
+    private let reports = EventLog<StallReport>()
+
+    @discardableResult
+    private func watch(after limit: Duration = .seconds(8)) -> StallObservation {
+        stage.queue.onStall(after: limit) { [reports] in reports($0) }
+    }
+
+    /// A second at a time, so that the queue is looked at when it is to be.
+    private func advance(by seconds: Int) {
+        for _ in 0..<seconds { stage.advance(by: .seconds(1)) }
+    }
+
+    private var pendingAlarms: Int { stage.queue.core.sleeper.count }
+
+    @Test func aBodyThatRunsForLongerIsAStall() {
+        watch()
+        stage.run(stage.waiting("slow", at: gate))
+        // Its start is seen after 2 seconds.
+        advance(by: 9)
+        #expect(reports.events.isEmpty)
+        advance(by: 1)
+        #expect(
+            reports.events.map(\.description) == [
+                "Nothing has progressed in the queue ‘photos’ for 8.0 seconds, and 1 operation has not finished. "
+                    + "‘slow’ has been executing for 8.0 seconds."
+            ])
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test func itIsToldOnceAndAgainAfterProgress() {
+        watch()
+        let missing = stage.noting("missing")
+        stage.run(stage.noting("waiting", after: missing))
+        advance(by: 40)
+        #expect(reports.events.count == 1)
+        stage.run(stage.noting("progress"))
+        advance(by: 10)
+        #expect(reports.events.count == 2)
+        #expect(reports.events.map(\.operationCount) == [1, 1])
+        advance(by: 40)
+        #expect(reports.events.count == 2)
+        stage.run(missing)
+        advance(by: 40)
+        #expect(reports.events.count == 2)
+    }
+
+    @Test func whateverProgressesIsNoStall() {
+        watch()
+        let gates = (0..<3).map { _ in Gate() }
+        let other = stage.waiting("other", at: gate)
+        stage.run(other)
+        for gate in gates { stage.run(stage.waiting("slow", at: gate)) }
+        for gate in gates {
+            advance(by: 7)
+            gate.open()
+            stage.steps.runAll()
+        }
+        // Only a start: its dependency is on another queue.
+        let elsewhere = Stage(on: stage.steps)
+        let source = elsewhere.noting("source")
+        let late = stage.noting("late", after: source).repeating(every: .seconds(7))
+        stage.run(late)
+        advance(by: 7)
+        elsewhere.run(source)
+        advance(by: 70)
+        #expect(reports.events.isEmpty)
+        late.cancel()
+        advance(by: 10)
+        #expect(reports.events.count == 1)
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    /// What is told is at the roots, also elsewhere; what others wait for comes first, and each once.
+    @Test func itNamesTheRoots() {
+        watch()
+        let uploads = Stage(name: "uploads", isSuspended: true, on: stage.steps)
+        let upload = uploads.noting("upload")
+        uploads.run(upload)
+        let missing = stage.noting("missing")
+        for number in 0..<20 {
+            let operation = stage.noting("\(number)", after: upload)
+            if number > 10 { operation.addDependency(missing) }
+            stage.run(operation)
+        }
+        advance(by: 10)
+        #expect(
+            reports.events.map(\.description) == [
+                "Nothing has progressed in the queue ‘photos’ for 8.0 seconds, and 20 operations have not finished. "
+                    + "‘missing’ was not added to any queue: add it, or use `run` or `add(to:)`. "
+                    + "‘upload’ is ready, and its queue ‘uploads’ is suspended: set its `isSuspended` to false."
+            ])
+        #expect(reports.events.first?.explanations.map(\.operation) == [missing.reference, upload.reference])
+        upload.cancel()
+        missing.cancel()
+        stage.steps.runAll()
+    }
+
+    @Test func aSuspensionIsOneAndManyRootsAreCutShort() {
+        stage.queue.isSuspended = true
+        watch()
+        for number in 0..<15 { stage.run(stage.noting("\(number)")) }
+        advance(by: 10)
+        #expect(reports.events.first?.explanations.count == 10)
+        #expect(reports.events.first?.rootCount == 15)
+        #expect(reports.events.first?.description.hasSuffix("And 5 more.") == true)
+        stage.queue.cancelAll()
+        stage.steps.runAll()
+    }
+
+    // MARK: The alarm
+
+    @Test func thereIsOneAlarmAndNoneForAnEmptyQueue() {
+        watch()
+        watch(after: .seconds(80))
+        #expect(pendingAlarms == 0)
+        let operations = (0..<100).map { _ in stage.waiting("waiting", at: gate) }
+        stage.queue.add(operations)
+        #expect(pendingAlarms == 1)
+        stage.steps.runAll()
+        advance(by: 5)
+        #expect(pendingAlarms == 1)
+        gate.open()
+        stage.steps.runAll()
+        #expect(pendingAlarms == 0)
+        stage.run(stage.noting("again"))
+        #expect(pendingAlarms == 0)
+        stage.queue.addBarrier(stage.noting("missing").then {})
+        #expect(pendingAlarms == 1)
+        stage.queue.cancelAll()
+        #expect(pendingAlarms == 0)
+        advance(by: 100)
+        #expect(reports.events.isEmpty)
+    }
+
+    @Test func whatIsThereBeforeIsWatchedToo() {
+        stage.run(stage.waiting("slow", at: gate))
+        advance(by: 100)
+        watch()
+        advance(by: 7)
+        #expect(reports.events.isEmpty)
+        advance(by: 1)
+        #expect(reports.events.count == 1)
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test func eachHasItsOwnLimit() {
+        let late = EventLog<Duration>()
+        watch()
+        stage.queue.onStall(after: .seconds(20)) { late($0.duration) }
+        stage.run(stage.waiting("slow", at: gate))
+        advance(by: 10)
+        #expect(reports.events.count == 1)
+        #expect(late.events.isEmpty)
+        advance(by: 12)
+        #expect(late.events == [.seconds(20)])
+        #expect(reports.events.count == 1)
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test func aNegativeLimitIsMisuseAndCountsAsZero() {
+        watch(after: .seconds(-1))
+        #expect(stage.misuseKinds == [.negativeDuration("the time of a stall")])
+        stage.run(stage.waiting("slow", at: gate))
+        stage.advance(by: .milliseconds(1))
+        stage.advance(by: .milliseconds(1))
+        #expect(reports.events.count == 1)
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    // MARK: The handler
+
+    @Test func takenAwayItIsNotCalledAnyMore() {
+        let tokens = Tokens()
+        let observation = {
+            let token = tokens.make()
+            return stage.queue.onStall(after: .seconds(8)) { [reports] in
+                token.touch()
+                reports($0)
+            }
+        }()
+        stage.run(stage.waiting("slow", at: gate))
+        #expect(pendingAlarms == 1)
+        observation.cancel()
+        observation.cancel()
+        #expect(tokens.alive == 0)
+        #expect(pendingAlarms == 0)
+        advance(by: 20)
+        #expect(reports.events.isEmpty)
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test func oneThatDoesNotReturnDelaysNothing() {
+        let (never, stalls) = (Gate(), Tally())
+        stage.queue.onStall(after: .seconds(8)) { _ in
+            stalls.add()
+            await never.wait()
+        }
+        watch()
+        stage.run(stage.waiting("slow", at: gate))
+        advance(by: 10)
+        #expect(stalls.count == 1)
+        #expect(reports.events.count == 1)
+        stage.run(stage.noting("other"))
+        #expect(stage.ran == ["slow", "other"])
+        advance(by: 10)
+        #expect(stalls.count == 2)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.queue.operationCount == 0)
+        never.open()
+        stage.steps.runAll()
+    }
+
+    @Test func itIsNotCancelledAndMayDoWhatItLikes() {
+        let isCancelled = EventLog<Bool>()
+        stage.queue.onStall(after: .seconds(8)) { [weak queue = stage.queue] _ in
+            isCancelled(Task.isCancelled)
+            queue?.cancelAll()
+        }
+        let slow = AsyncOperation("slow") { try await Gate().waitUnlessCancelled() }
+        stage.run(slow)
+        advance(by: 10)
+        #expect(isCancelled.events == [false])
+        #expect(slow.ending == "cancelled with everything in its queue")
+    }
+
+    /// Whatever the handler does: it holds neither the queue nor what is in it.
+    @Test func aQueueThatGoesTakesItAlong() {
+        let (tokens, steps, clock, never) = (Tokens(), StepExecutor(), TestClock(), Gate())
+        weak var core: QueueCore?
+        do {
+            let token = tokens.make()
+            let queue = AsyncOperationQueue(executor: steps, clock: clock)
+            core = queue.core
+            queue.onStall(after: .seconds(8)) { _ in
+                token.touch()
+                await never.wait()
+            }
+            queue.onStall(after: .seconds(8)) { _ in token.touch() }
+            queue.add { [gate] in await gate.wait() }
+            steps.runAll()
+        }
+        #expect(core != nil)
+        for _ in 0..<10 {
+            clock.advance(by: .seconds(1))
+            steps.runAll()
+        }
+        gate.open()
+        steps.runAll()
+        #expect(core == nil)
+        #expect(clock.sleeperCount == 0)
+        never.open()
+        steps.runAll()
+        #expect(tokens.alive == 0)
+    }
+
+    /// Many come and go while others begin to watch: in the end there is an alarm if and only if something is there.
+    @Test func underThreadsTheAlarmIsThereWhileItIsNeeded() async {
+        for _ in 0..<50 {
+            let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 2), clock: TestClock())
+            let gate = Gate()
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { for _ in 0..<20 { queue.onStall(after: .seconds(1)) { _ in }.cancel() } }
+                group.addTask { queue.onStall(after: .seconds(1)) { _ in } }
+                group.addTask { for _ in 0..<100 { queue.add {} } }
+                group.addTask { for _ in 0..<100 { _ = try? await queue.run(AsyncOperation {}) } }
+            }
+            await queue.waitUntilIdle()
+            // A lane may still be about to take out an alarm that it has set.
+            func alarms(become count: Int) async { while queue.core.sleeper.count != count { await Task.yield() } }
+            await alarms(become: 0)
+            queue.add { await gate.wait() }
+            await alarms(become: 1)
+            gate.open()
+            await queue.waitUntilIdle()
+            await alarms(become: 0)
+        }
+    }
+}
