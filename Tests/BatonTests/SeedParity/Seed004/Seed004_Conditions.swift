@@ -10,13 +10,17 @@ import Testing
 
 /// The user, who is asked whether the program may see the contacts.
 private final class User: Capability {
-    let name = "contacts"
+    /// Requests for one name are made one at a time in the whole process, so tests that ask have names of their own.
+    let name: String
     let log = EventLog<String>()
     let thinks = Gate()
     private let answer: CapabilityStatus
     private let known: LockedState<CapabilityStatus>
 
-    init(answer: CapabilityStatus = .authorized, known: CapabilityStatus = .notDetermined) {
+    init(
+        _ name: String = "contacts", answer: CapabilityStatus = .authorized, known: CapabilityStatus = .notDetermined
+    ) {
+        self.name = name
         self.answer = answer
         self.known = LockedState(known)
     }
@@ -230,7 +234,7 @@ private struct HasAccess: OperationCondition {
 
     @Test func R5_10_aPermissionIsAskedForInTheConditionsOwnOperation() {
         let stage = Stage()
-        let user = User()
+        let user = User("contacts of somebody else")
         let first = AsyncOperation("first") { user.log("first") }.addCondition(.authorized(for: user))
         let second = AsyncOperation("second") { user.log("second") }.addCondition(.authorized(for: user))
         stage.run(first, second)

@@ -31,8 +31,13 @@ private final class OnlyFinishes: OperationDelegate {
 
 private struct UserAccess: OperationCondition {
     let log: EventLog<String>
+    let exclusions: [Exclusion]
 
-    var exclusions: [Exclusion] { [.mutuallyExclusive(UserAccess.self)] }
+    /// Names are those of the process, so each test has its own.
+    init(log: EventLog<String>, for test: String = #function) {
+        self.log = log
+        exclusions = [.mutuallyExclusive("access for \(test)")]
+    }
 
     func dependency(for operation: AnyOperation) -> AnyOperation? {
         AsyncOperation("request") { [log] in log("request") }
