@@ -34,5 +34,9 @@ enum Action: Sendable {
     case cancel(Int, because: String?)
     /// One of those whose bodies run at that moment.
     case cancelRunning(Int)
+    /// One of those that have run, and will run again.
+    case cancelPaused(Int)
     case cancelAll(Int)
+    /// Under a seed time passes, although somebody can do something.
+    case passTime(Duration)
 }

@@ -110,6 +110,14 @@ extension Plan {
                 all.append([.pause(dice.number(1...4)), .cancelRunning(dice.number(0...99))])
             }
         }
+        if graph.nodes.contains(where: { $0.attempts != nil }) {
+            for _ in 0..<dice.number(0...4) { all.append([.passTime(.ticks(dice.number(1...5)))]) }
+            if !graph.isExact {
+                for _ in 0..<dice.number(0...3) {
+                    all.append([.pause(dice.number(1...6)), .cancelPaused(dice.number(0...99))])
+                }
+            }
+        }
         let observers = dice.number(0...(isThreaded ? added.count / 2 : 4))
         for id in dice.some(observers, of: added) { all.append([.observe(id)]) }
         for id in dice.some(dice.number(0...4), of: ids) { all.append([.addHandlers(id)]) }

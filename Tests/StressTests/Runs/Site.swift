@@ -6,6 +6,11 @@ import BatonTesting
 final class Site: Sendable {
     let ledger: Ledger
     let gates: [Gate]
+    /// Nobody opens it.
+    let never = Gate()
+    /// That drivers have let pass.
+    private let passed = LockedState(Duration.zero)
+    private let start: TestClock.Instant
     /// Nil under threads.
     let scheduler: SeededScheduler?
     let pool: ThreadPool?
@@ -25,6 +30,7 @@ final class Site: Sendable {
         self.ledger = ledger
         self.scheduler = scheduler
         self.pool = pool
+        start = (scheduler?.clock ?? TestClock()).now
         namePrefix = "stress \(Self.sites.add(1, ordering: .relaxed).newValue)"
         gates = (0..<ledger.graph.gateCount).map { _ in Gate() }
         handles = LockedState(queues)
@@ -52,6 +58,19 @@ final class Site: Sendable {
             defer { strays = [] }
             return strays
         }
+    }
+
+    // MARK: Time
+
+    func passTime(_ time: Duration) {
+        guard let scheduler else { return }
+        passed.withLock { $0 += time }
+        scheduler.clock.advance(by: time)
+    }
+
+    /// Because nobody could do anything. Nil under threads.
+    var timeOfItself: Duration? {
+        scheduler.map { start.duration(to: $0.clock.now) - passed.withLock { $0 } }
     }
 
     // MARK: Cancelling
