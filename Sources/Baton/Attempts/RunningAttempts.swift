@@ -67,7 +67,10 @@ extension QueueCore {
     /// What the user's closures are asked must not notice that a time limit has cancelled the attempt's task.
     private nonisolated(nonsending) func nextRun(of operation: AnyOperation) async -> NextRun? {
         let (isCancelled, isCut) = operation.life.withLock { ($0.isCancelled, $0.details?.timing?.isCut ?? false) }
-        if isCancelled { return nil }
+        if isCancelled {
+            operation.cancelCameAfterAttempt()
+            return nil
+        }
         if !isCut { return await operation.nextRun(now: { sleeper.now }) }
         let next = LockedState<NextRun?>(nil)
         await spawner.spawn {
@@ -161,6 +164,12 @@ extension AnyOperation {
         return NextRun(delay: rare.lastStart + repetition.interval - now(), error: nil)
     }
 
+    /// It was cancelled when its body had failed. That is not its outcome if there would have been another attempt.
+    fileprivate final func cancelCameAfterAttempt() {
+        guard let failure, life.withLock({ $0.details?.timing?.hasAttemptsLeft ?? false }) else { return }
+        bodyFailed(failure)
+    }
+
     /// It waits for its next run, and has no outcome meanwhile.
     fileprivate final func endAttempt(_ next: NextRun, _ body: @escaping Body) -> Lifecycle.AttemptEnd? {
         // What was the outcome is the user's, and released after unlocking.
@@ -181,8 +190,7 @@ extension AnyOperation {
         }
         withExtendedLifetime((formerOutcome, formerFailures)) {}
         if isObserved { tellEvents() }
-        // An attempt that has failed before the cancel is not its outcome: there would have been another.
-        if end == nil, let failure { bodyFailed(failure) }
+        if end == nil { cancelCameAfterAttempt() }
         return end
     }
 }

@@ -30,6 +30,22 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
+    @Test func aCancelAfterAFailureThatWouldBeFollowedByAnotherAttemptIsTheOutcome() {
+        for (attempts, ending) in [(2, "cancelled on request"), (1, "failed: failure 1")] {
+            let stage = Stage()
+            // Between the end of the body and the question whether it runs again.
+            stage.queue.around { context, body in
+                defer { context.operation.cancel() }
+                try await body()
+            }
+            let operation = failing(2, on: stage).retry(.immediately, attempts: attempts)
+            stage.run(operation)
+            #expect(stage.ran == ["flaky 1"])
+            #expect(operation.ending == ending)
+            #expect(operation.attempts.count == 1)
+        }
+    }
+
     @Test func theDelayIsThatOfTheBackoff() {
         let stage = Stage()
         let operation = failing(2, on: stage).retry(.exponential(from: .seconds(1)), attempts: 3)
