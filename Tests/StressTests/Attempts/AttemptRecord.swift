@@ -7,6 +7,8 @@ final class AttemptRecord: Sendable {
     let last = Atomic<Int>(0)
     /// A body has returned, and the operation had been cancelled: no other may begin.
     let isOver = Atomic<Bool>(false)
+    /// Under a seed: for the reason that must be the one that stays, while the body ran.
+    let wasCancelled = Atomic<Bool>(false)
     /// Repetitions whose end was asked about.
     private let done = Atomic<Int>(0)
 

@@ -43,7 +43,7 @@ extension Verdict {
         switch end.outcome {
         case .value, .threw, .threwOn, .conditionThrew, .consentThrew, .groupFailed: return true
         case .dependencyFailed, .queueReleased, .queueShutDown, .skipped, .skippedByCondition, .conditionFailed,
-            .exclusionDeadlock:
+            .exclusionDeadlock, .duplicate, .cycle:
             return false
         case .cancelled, .timedOut, .other: return nil
         }

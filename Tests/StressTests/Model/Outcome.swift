@@ -34,6 +34,8 @@ indirect enum Outcome: Equatable, Sendable {
     /// With the one that the path begins with.
     case exclusionDeadlock(from: Int)
     case timedOut(Duration)
+    case duplicate(of: Int)
+    case cycle
     /// What decides about another attempt.
     case consentThrew(Int)
     case other(String)
@@ -45,6 +47,7 @@ indirect enum Outcome: Equatable, Sendable {
         case caller
         case queue
         case timeout(Duration)
+        case replaced(by: Int)
     }
 
     var number: UInt64? {
@@ -56,7 +59,7 @@ indirect enum Outcome: Equatable, Sendable {
         switch self {
         case .value, .threw, .threwOn, .groupFailed, .conditionThrew, .consentThrew: true
         case .dependencyFailed, .cancelled, .queueReleased, .queueShutDown, .skipped, .skippedByCondition,
-            .conditionFailed, .exclusionDeadlock, .timedOut, .other:
+            .conditionFailed, .exclusionDeadlock, .timedOut, .duplicate, .cycle, .other:
             false
         }
     }
@@ -76,6 +79,8 @@ extension Outcome {
         case .failed(let thrown as ConditionThrown): self = .conditionThrew(thrown.by)
         case .failed(let thrown as ConsentThrown): self = .consentThrew(thrown.by)
         case .timedOut(let limit): self = .timedOut(limit)
+        case .skipped(.duplicate(let other)): self = .duplicate(of: other.node)
+        case .dependencyCycle: self = .cycle
         case .failed(let error as OperationError): self = .threwOn(Outcome(error))
         case .dependencyFailed(let source, let via, let cause):
             self = .dependencyFailed(source: source.node, via: via.node, cause: Outcome(cause))
@@ -120,7 +125,7 @@ extension Outcome.Reason {
         case .caller: self = .caller
         case .queue: self = .queue
         case .timeout(let limit): self = .timeout(limit)
-        case .replaced(let newer): self = .because("\(newer)")
+        case .replaced(let newer): self = .replaced(by: newer.node)
         }
     }
 }

@@ -35,10 +35,10 @@ extension Outcome {
         switch self {
         case .value: .success
         case .threw, .threwOn, .dependencyFailed, .queueReleased, .queueShutDown, .conditionFailed, .conditionThrew,
-            .groupFailed, .exclusionDeadlock, .timedOut, .consentThrew, .other:
+            .groupFailed, .exclusionDeadlock, .timedOut, .consentThrew, .cycle, .other:
             .failure
         case .cancelled: .cancelled
-        case .skipped, .skippedByCondition: .skipped
+        case .skipped, .skippedByCondition, .duplicate: .skipped
         }
     }
 }

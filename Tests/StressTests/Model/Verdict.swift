@@ -59,6 +59,7 @@ struct Verdict {
         case .timedOut:
             ledger.check(end.isCancelled, "G20: n\(node.id) has timed out, and was not cancelled")
         case .cancelled: ledger.check(end.isCancelled, "G16: n\(node.id) is cancelled and does not say so")
+        case .duplicate, .cycle: ledger.violation("n\(node.id) ended with: \(end.outcome)")
         case .conditionThrew(let text), .other(let text): ledger.violation("n\(node.id) ended with: \(text)")
         }
         let calls = record.handlerCalls.load(ordering: .relaxed)
@@ -90,6 +91,10 @@ struct Verdict {
         let expected = model.expected(node, known, refusals: refusals, isTaken) + limited
         let course = node.attempts.map { model.course(of: node, $0, known) }
         checkAttempts(node, end, node.mayBeCut || end.outcome.number == nil ? nil : course)
+        if ledger.nodes[node.id].attempts.wasCancelled.load(ordering: .relaxed) {
+            let isRight = end.outcome.number != nil || end.outcome.kind == .cancelled
+            ledger.check(isRight, "G18: n\(node.id) was cancelled while it ran, and is \(end.outcome)")
+        }
         switch end.outcome {
         case .cancelled(let reason):
             ledger.check(reasons.contains(reason), "G18: n\(node.id) was cancelled \(reason), not one of \(reasons)")
@@ -114,7 +119,7 @@ struct Verdict {
         case .timedOut(let limit):
             ledger.check(node.shortLimits.contains(limit), "G20: n\(node.id) has timed out after \(limit)")
         case .value, .dependencyFailed, .skipped, .skippedByCondition, .conditionFailed, .conditionThrew, .groupFailed,
-            .consentThrew, .other:
+            .consentThrew, .duplicate, .cycle, .other:
             ledger.check(expected.contains(end.outcome), "n\(node.id) is \(end.outcome), not one of \(expected)")
         }
     }

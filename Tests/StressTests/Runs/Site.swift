@@ -87,6 +87,7 @@ final class Site: Sendable {
         record.cancels.withLock { $0.append(reason) }
         if ledger.isSeeded, !operation.isCancelled, before != .finished, before != .finishing {
             record.decisiveReason.withLock { $0 = reason }
+            if !record.isBetweenRuns { record.attempts.wasCancelled.store(true, ordering: .relaxed) }
         }
         if let text { operation.cancel(reason: .because(text)) } else { operation.cancel() }
         if before == .finished || before == .finishing { return }
