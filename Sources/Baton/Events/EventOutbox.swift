@@ -28,8 +28,8 @@ struct EventOutbox {
     private var isTelling = false
     /// A thread tells the end.
     private var hasHandedOutEnd = false
-    /// Somebody began to observe it when it had started.
-    private let ignoresStart: Bool
+    /// Somebody began to observe it when it had started, and it has not become ready again since.
+    private var ignoresStart: Bool
     private var percent = 0
     /// Of the standing that was seen last: two threads may bring theirs out of order.
     private var progressVersion: UInt64 = 0
@@ -57,8 +57,10 @@ struct EventOutbox {
             stage = .ending
         case .misuse: pending.append(kind)
         case .started(attempt: 1) where ignoresStart: break
-        case .added, .waiting, .evaluating, .ready, .started, .progress, .produced, .retrying, .cancelRequested,
-            .dropped:
+        case .ready:
+            ignoresStart = false
+            if stage == .open { pending.append(kind) }
+        case .added, .waiting, .evaluating, .started, .progress, .produced, .retrying, .cancelRequested, .dropped:
             // Too late: progress that crosses the end.
             if stage == .open { pending.append(kind) }
         }

@@ -27,6 +27,17 @@ import Testing
         for observer in [ofQueue, ofOperation, afterwards] { #expect(observer.notes.events == ["a finished success"]) }
     }
 
+    @Test func oneThatComesWhileTheOperationRunsIsToldOfEveryFurtherRun() {
+        let (gate, observer) = (Gate(), NotingObserver())
+        let operation = AsyncOperation("a") { await gate.wait() }.repeating(every: .zero, count: 3)
+        stage.run(operation)
+        operation.addObserver(observer)
+        gate.open()
+        stage.steps.runAll()
+        #expect(
+            observer.notes.events == ["a ready", "a started", "a ready", "a started", "a finished success"])
+    }
+
     @Test func oneThatComesWhileTheOperationWaits() {
         let source = stage.noting("source")
         let operation = stage.noting("a", after: source)
