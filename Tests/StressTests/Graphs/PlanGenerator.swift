@@ -19,6 +19,8 @@ extension Plan {
         let disturbances = Self.disturbing(graph, &dice, isThreaded: isThreaded)
         for action in disturbances { insert(action, &dice) }
         for _ in 0..<dice.number(0...12) { insert([.pause(dice.number(1...6))], &dice) }
+        observers = Self.observers(of: graph, &dice)
+        if observers.contains(where: { !$0.isThereFirst }) { insert([.beginObserving], &dice) }
     }
 
     /// A few actions that belong together, in this order, somewhere.

@@ -21,11 +21,14 @@ extension Round {
         }
         repeat { await finishAll() } while await finishStrays()
         await idle()
+        await finishObserving()
+        await idle()
         checkTime()
         collect()
+        letGoOfObservers()
         // Handlers of what nobody added, or whose queue has gone, run outside the scheduler, and may still be at it.
         let isSeeded =
-            site.scheduler != nil && graph.isExact && !graph.hasGroups
+            site.scheduler != nil && graph.isExact && !graph.hasGroups && plan.observers.isEmpty
             && graph.queues.allSatisfy { $0.release == .never }
         site.ledger.check(!isSeeded || isClean, "G31: all queues are idle, and something is left: \(remains)")
     }
@@ -128,6 +131,9 @@ extension Round {
     // MARK: Afterwards
 
     /// Everything added has finished, and nobody holds anything.
+    var isOver: Bool { isClean && site.observers.living == 0 }
+
+    /// But for observers, for whom an idle queue does not wait.
     var isClean: Bool { site.ledger.census.living == 0 && living.isEmpty && handlersHaveRun }
 
     private var living: [Int] {
@@ -152,7 +158,8 @@ extension Round {
             )
             return called == added ? nil : "n\(id) \(called)/\(added)"
         }
-        return "\(site.ledger.census.living) tokens, operations \(living), handlers \(calls.joined(separator: " "))"
+        return
+            "\(site.ledger.census.living) tokens, \(site.observers.living) observers, operations \(living), handlers \(calls.joined(separator: " "))"
     }
 
     /// Why each unfinished operation has not finished.

@@ -10,6 +10,7 @@ final class Round: Sendable {
     let operations: LockedState<[AnyOperation?]>
     let remaining: LockedState<[WeakOperation]>
     let ends = LockedState<[End?]>([])
+    let observations = LockedState<[Observation]>([])
     let endedScripts = EventLog<Void>()
 
     struct WeakOperation: Sendable {
@@ -39,6 +40,7 @@ final class Round: Sendable {
         let made = Making.operations(of: graph, at: site)
         remaining = LockedState(made.map { WeakOperation(operation: $0) })
         operations = LockedState(made)
+        beginObserving(first: true)
         if plan.keepsOperations { return }
         for node in graph.nodes {
             Making.addHandler(to: made[node.id], node.id, isLate: false, at: site)

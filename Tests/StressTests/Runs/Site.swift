@@ -8,6 +8,9 @@ final class Site: Sendable {
     let gates: [Gate]
     /// Nobody opens it.
     let never = Gate()
+    /// Of the round.
+    let end = Gate()
+    let observers = Census()
     /// That drivers have let pass.
     private let passed = LockedState(Duration.zero)
     private let start: TestClock.Instant

@@ -79,6 +79,7 @@ extension UniquePlan {
 
     private mutating func disturb(_ dice: inout Dice) {
         var all: [UniqueAction] = dice.some(dice.number(0...nodes.count / 3), of: nodes).map { .cancel($0.id) }
+        if dice.isLucky(percent: 30) { all.append(.cancelKey(dice.number(0...keyCount - 1))) }
         for gate in 0..<gateCount where dice.isLucky(percent: 60) { all.append(.openGate(gate)) }
         for queue in queues.indices where dice.isLucky(percent: 60) { all.append(.resume(queue)) }
         for _ in 0..<dice.number(0...6) { all.append(.pause(dice.number(1...8))) }

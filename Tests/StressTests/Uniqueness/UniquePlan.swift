@@ -52,6 +52,8 @@ enum UniqueAction: Sendable {
     /// By a task of its own, which is cancelled after so many yields.
     case run(Int, cancelledAfter: Int?)
     case cancel(Int)
+    /// All of them.
+    case cancelKey(Int)
     case openGate(Int)
     case resume(Int)
     case pause(Int)

@@ -136,6 +136,8 @@ final class UniqueRound: Sendable {
                 case .run(let id, let yields):
                     group.addTask(executorPreference: scheduler) { await self.run(id, cancelledAfter: yields) }
                 case .cancel(let id): cancel(id, because: "driver")
+                case .cancelKey(let key):
+                    for node in plan.nodes where node.key == key { cancel(node.id, because: "driver") }
                 case .openGate(let gate): gates[gate].open()
                 case .resume(let queue): queues[queue].isSuspended = false
                 case .pause(let yields): for _ in 0..<yields { await Task.yield() }
