@@ -92,16 +92,15 @@ extension AnyOperation {
 
     /// Nil: the body and its last handlers have ended.
     fileprivate final func beginWait(for operation: AnyOperation? = nil, asChild: Bool = false) -> Loan? {
-        let (loan, isHoldersFirst) = life.withLock { life -> (Loan?, Bool) in
-            guard life.canWait else { return (nil, false) }
+        life.withLock { life -> Loan? in
+            guard life.canWait else { return nil }
             let details = life.madeDetails()
             details.openWaits += 1
             if let operation { details.awaited.append(Awaited(operation: operation, isChild: asChild)) }
             let loan = Loan(body: self, run: details.run, core: details.openWaits == 1 && life.lane != nil ? core : nil)
-            return (loan, details.rules.noteWait())
+            if details.rules.noteWait() { Claims.holderWaits() }
+            return loan
         }
-        if isHoldersFirst { Claims.holderWaits() }
-        return loan
     }
 
     /// What it waited for has come. The last wait needs a slot before it ends; the others do not.
@@ -172,13 +171,12 @@ struct Pause: Sendable {
 extension AnyOperation {
     /// The body of this iterates: it waits for all that the listener awaits, until it stops.
     final func startListening(_ listener: any OutcomeListener) {
-        let isHoldersFirst = life.withLock { life in
-            guard life.canWait else { return false }
+        life.withLock { life in
+            guard life.canWait else { return }
             let details = life.madeDetails()
             details.listeners.append(listener)
-            return details.rules.noteWait()
+            if details.rules.noteWait() { Claims.holderWaits() }
         }
-        if isHoldersFirst { Claims.holderWaits() }
     }
 
     final func stopListening(_ listener: any OutcomeListener) {

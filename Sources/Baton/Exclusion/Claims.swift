@@ -202,7 +202,8 @@ enum Claims {
         if hasWaited { waitingHolders.wrappingSubtract(1, ordering: .relaxed) }
     }
 
-    /// Called with each wait of a body or an evaluation, before it is searched through.
+    /// Called with the first wait of a body or an evaluation that holds names, in the locked step in which that is noted: so it
+    /// comes before the wait is searched through, and before ``endHolding(_:)`` takes it back, and the count is never too small.
     static func holderWaits() { waitingHolders.wrappingAdd(1, ordering: .relaxed) }
 
     /// Tells operations that they have got what they asked for. They are not retained while they are told: once listed, one

@@ -166,14 +166,13 @@ final class ChildGroup: Sendable {
 extension AnyOperation {
     /// If this is its first open wait, its slot goes back.
     fileprivate final func beginGroupWait(for group: ChildGroup) -> (lendsSlot: Bool, isCancelled: Bool) {
-        let (lendsSlot, isCancelled, isFirst) = life.withLock { life in
+        life.withLock { life in
             let details = life.madeDetails()
             details.openWaits += 1
             if !details.childGroups.contains(where: { $0 === group }) { details.childGroups.append(group) }
-            return (details.openWaits == 1, life.isCancelled, details.rules.noteWait())
+            if details.rules.noteWait() { Claims.holderWaits() }
+            return (details.openWaits == 1, life.isCancelled)
         }
-        if isFirst { Claims.holderWaits() }
-        return (lendsSlot, isCancelled)
     }
 
     /// It goes on, and had lent its slot before.
