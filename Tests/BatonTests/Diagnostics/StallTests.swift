@@ -269,7 +269,7 @@ import Testing
     }
 
     /// Many come and go while others begin to watch: in the end there is an alarm if and only if something is there.
-    @Test func underThreadsTheAlarmIsThereWhileItIsNeeded() async {
+    @Test func underThreadsTheAlarmIsThereWhileItIsNeeded() async throws {
         for _ in 0..<50 {
             let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 2), clock: TestClock())
             let gate = Gate()
@@ -281,13 +281,20 @@ import Testing
             }
             await queue.waitUntilIdle()
             // A lane may still be about to take out an alarm that it has set.
-            func alarms(become count: Int) async { while queue.core.sleeper.count != count { await Task.yield() } }
-            await alarms(become: 0)
+            func alarms(become count: Int) async throws {
+                var patience = 100_000
+                while queue.core.sleeper.count != count, patience > 0 {
+                    patience -= 1
+                    await Task.yield()
+                }
+                try #require(queue.core.sleeper.count == count)
+            }
+            try await alarms(become: 0)
             queue.add { await gate.wait() }
-            await alarms(become: 1)
+            try await alarms(become: 1)
             gate.open()
             await queue.waitUntilIdle()
-            await alarms(become: 0)
+            try await alarms(become: 0)
         }
     }
 }
