@@ -142,11 +142,11 @@ enum Claims {
         state.withLock { $0.arbiter.blocked(by: operation).map(\.owner) }
     }
 
-    /// Whether there is room for what it waits for, if it waits, once these have gone.
-    static func fits(_ operation: AnyOperation, without gone: Set<ObjectIdentifier>) -> Bool {
+    /// Whether it would get the names that it waits for once these have gone. True if it waits for none.
+    static func isGrantable(_ operation: AnyOperation, without gone: Set<ObjectIdentifier>) -> Bool {
         state.withLock { state in
             guard case .waiting = state.arbiter.standing(of: operation) else { return true }
-            return state.arbiter.fits(operation, without: gone)
+            return state.arbiter.isGrantable(operation, without: gone)
         }
     }
 

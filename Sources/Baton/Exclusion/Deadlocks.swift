@@ -8,20 +8,17 @@
 /// last finds it.
 enum Deadlocks {
     static func `break`(through origin: AnyOperation) {
-        while let members = CycleFinder.circle(
-            through: origin, waitsFor: { $0.allWaitedFor }, isWaitedForBy: { $0.allThatWait })
+        while CycleFinder.circle(
+            through: origin, waitsFor: { $0.allWaitedFor }, isWaitedForBy: { $0.allThatWait }) != nil
         {
-            // Those in line who could have their names go ahead, rather than that anybody fails.
-            if members.contains(where: { Claims.leaveLine($0) }) { continue }
             let standstill = Standstill(from: origin)
             guard standstill.includes(origin) else { return }
-            if standstill.members.contains(where: { Claims.leaveLine($0) }) { continue }
             // Seen twice alike, it was so all the time in between, and everything in it at once.
             guard standstill == Standstill(from: origin) else { continue }
-            let claimants = members.indices.filter { standstill.waits(members[$0]) }
-            guard let place = claimants.first(where: { members[$0] === origin }) ?? claimants.first else { return }
-            let path = (members[place...] + members[..<place]).map(\.reference)
-            members[place].endAsDeadlocked(path, claim: standstill.number(of: members[place]))
+            // Those in line who could have their names go ahead, rather than that anybody fails.
+            if standstill.members.contains(where: { Claims.leaveLine($0) }) { continue }
+            guard let circle = standstill.circle(preferring: origin) else { return }
+            circle[0].endAsDeadlocked(circle.map(\.reference), claim: standstill.number(of: circle[0]))
         }
     }
 }
@@ -35,6 +32,7 @@ private struct Standstill: Equatable {
     }
 
     private var stuck: [Member] = []
+    private var places: [ObjectIdentifier: Int] = [:]
 
     init(from origin: AnyOperation) {
         var found = [origin]
@@ -59,6 +57,7 @@ private struct Standstill: Equatable {
             }
         }
         for operation in found where !free.contains(ObjectIdentifier(operation)) {
+            places[ObjectIdentifier(operation)] = stuck.count
             stuck.append(
                 Member(
                     operation: operation, waitsForNames: Claims.isWaiting(operation), number: operation.claimNumber))
@@ -69,11 +68,20 @@ private struct Standstill: Equatable {
 
     func includes(_ operation: AnyOperation) -> Bool { member(operation) != nil }
 
-    func waits(_ operation: AnyOperation) -> Bool { member(operation)?.waitsForNames == true }
-
     func number(of operation: AnyOperation) -> UInt32? { member(operation)?.number }
 
-    private func member(_ operation: AnyOperation) -> Member? { stuck.first { $0.operation === operation } }
+    /// Begins with one that waits for names. Of stuck ones only: others may be on a circle, too, and yet get what they wait
+    /// for from somebody else.
+    func circle(preferring origin: AnyOperation) -> [AnyOperation]? {
+        let claimants = stuck.filter(\.waitsForNames).map(\.operation)
+        for claimant in claimants.filter({ $0 === origin }) + claimants {
+            let circle = CycleFinder.circle(through: claimant) { $0.allWaitedFor.filter(includes) }
+            if let circle { return circle }
+        }
+        return nil
+    }
+
+    private func member(_ operation: AnyOperation) -> Member? { places[ObjectIdentifier(operation)].map { stuck[$0] } }
 }
 
 extension AnyOperation {
@@ -81,10 +89,10 @@ extension AnyOperation {
 
     fileprivate final var allThatWait: [AnyOperation] { isWaitedForBy + Claims.blocked(by: self) }
 
-    /// Given that these will: it has nothing else to wait for, and there is room for what it asks.
+    /// Given that these will: it has nothing else to wait for, and gets the names that it asks for.
     fileprivate final func canFinish(given free: Set<ObjectIdentifier>) -> Bool {
         waitsFor.allSatisfy { free.contains(ObjectIdentifier($0)) || $0.hasFinished }
-            && Claims.fits(self, without: free)
+            && Claims.isGrantable(self, without: free)
     }
 
     /// Tells one of its claims from the next.

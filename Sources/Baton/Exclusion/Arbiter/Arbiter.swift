@@ -133,6 +133,13 @@ struct Arbiter<Owner: AnyObject> {
         return ledger.claims[id].state != .holding && ledger.fits(id, without: gone)
     }
 
+    /// Whether a waiting owner would get all of its names if some were gone: it would be the first in its lines, too. Those
+    /// who are gone include whom they wait for.
+    func isGrantable(_ owner: Owner, without gone: Set<ObjectIdentifier>) -> Bool {
+        blockers(of: owner).allSatisfy { $0.kind == .holder || gone.contains(ObjectIdentifier($0.owner)) }
+            && fits(owner, without: gone)
+    }
+
     /// All who use a name give the same limit. The first of the demands for which somebody present has given another one.
     func conflictingLimit(for demands: ExclusionSet) -> (name: ExclusionName, limit: Int, otherLimit: Int)? {
         ledger.conflictingLimit(for: demands)

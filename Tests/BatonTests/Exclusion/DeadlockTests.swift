@@ -1,0 +1,285 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// Circles of those who hold names and those who wait for them.
+@Suite(.timeLimit(.minutes(5))) struct DeadlockTests {
+    /// Holds `held`, and when the gate opens runs `child`.
+    private func holder(
+        _ title: String, of held: Exclusion, _ gate: Gate, thenRuns child: AsyncOperation<Void>
+    ) -> AsyncOperation<Void> {
+        AsyncOperation(title) { context in
+            await gate.wait()
+            try await context.run(child)
+        }.addCondition(held)
+    }
+
+    @Test func twoHoldersWhoseChildrenAskForEachOthersNames() {
+        let name = Names()
+        let (x, y) = (Exclusion.mutuallyExclusive(name("x")), Exclusion.mutuallyExclusive(name("y")))
+        let stage = Stage()
+        let gate = Gate()
+        let first = stage.noting("first").addCondition(y)
+        let second = stage.noting("second").addCondition(x)
+        let one = holder("one", of: x, gate, thenRuns: first)
+        let two = holder("two", of: y, gate, thenRuns: second)
+        stage.run(one, two)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.queue.operationCount == 0)
+        #expect(second.ending == "deadlock second one first two")
+        #expect(two.ending == "failed: \(second.error!)" || two.error?.underlyingError == nil)
+        #expect(first.ending == "success")
+        #expect(one.ending == "success")
+        #expect(stage.ran == ["first"])
+    }
+
+    @Test func aHolderThatAwaitsSomebodyBehindItself() {
+        let name = Names()
+        let x = Exclusion.mutuallyExclusive(name("x"))
+        let stage = Stage()
+        let gate = Gate()
+        let behind = stage.noting("behind").addCondition(x)
+        let one = AsyncOperation("one") {
+            await gate.wait()
+            try await behind.value
+        }.addCondition(x)
+        stage.run(one)
+        stage.run(behind)
+        gate.open()
+        stage.steps.runAll()
+        #expect(behind.ending == "deadlock behind one")
+        #expect(one.hasFinished)
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func throughADependencyThatIsAddedLast() {
+        let name = Names()
+        let x = Exclusion.mutuallyExclusive(name("x"))
+        let stage = Stage()
+        let waits = stage.noting("waits").addCondition(x)
+        let needed = stage.noting("needed", after: waits)
+        let one = AsyncOperation("one") { try await needed.value }.addCondition(x)
+        stage.run(one)
+        stage.run(waits)
+        #expect(!waits.hasFinished)
+        stage.run(needed)
+        #expect(waits.ending == "deadlock waits one needed")
+        #expect(stage.ran == ["needed"])
+        #expect(one.ending == "success")
+    }
+
+    @Test func oneThatIsOnlyBehindInLineGoesAhead() {
+        let name = Names()
+        let (x, y) = (Exclusion.mutuallyExclusive(name("x")), Exclusion.mutuallyExclusive(name("y")))
+        let stage = Stage()
+        let gate = Gate()
+        let child = stage.noting("child").addCondition(x)
+        let one = holder("one", of: y, gate, thenRuns: child)
+        stage.run(one)
+        // First in the line for x, and waits for y, which `one` holds.
+        stage.run(stage.noting("both").addCondition(x).addCondition(y))
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["child", "both"])
+        #expect(child.ending == "success")
+    }
+
+    @Test func ofSeveralHoldersOneThatEndsIsEnough() {
+        let name = Names()
+        let limit = Exclusion.limited(name("x"), to: 2)
+        let stage = Stage()
+        let gate = Gate()
+        let rest = Gate()
+        let child = stage.noting("child").addCondition(.limited(name("x"), to: 2, weight: 2))
+        let one = holder("one", of: limit, gate, thenRuns: child)
+        stage.run(one)
+        stage.run(stage.waiting("two", at: rest).addCondition(limit))
+        gate.open()
+        stage.steps.runAll()
+        // No deadlock: it gets the second permit when `two` has finished.
+        #expect(!child.hasFinished)
+        rest.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["two", "child"])
+    }
+
+    @Test func permitsThatAllWouldHaveToGiveUp() {
+        let name = Names()
+        let limit = Exclusion.limited(name("x"), to: 2)
+        let stage = Stage()
+        let gate = Gate()
+        let children = (1...2).map {
+            stage.noting("child \($0)").addCondition(.limited(name("x"), to: 2, weight: 2))
+        }
+        for (number, child) in children.enumerated() {
+            stage.run(holder("parent \(number)", of: limit, gate, thenRuns: child))
+        }
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.queue.operationCount == 0)
+        #expect(children.filter { $0.ending == "success" }.count == 1)
+        #expect(children.filter { $0.ending.hasPrefix("deadlock") }.count == 1)
+    }
+
+    @Test func anEvaluationThatWaitsForNames() {
+        struct Under: OperationCondition {
+            let exclusions: [Exclusion]
+        }
+        let name = Names()
+        let x = Exclusion.mutuallyExclusive(name("x"))
+        let stage = Stage()
+        let asked = stage.noting("asked").addCondition(Under(exclusions: [x]))
+        let one = AsyncOperation("one") { try await asked.value }.addCondition(x)
+        stage.run(one)
+        stage.run(asked)
+        #expect(asked.ending == "deadlock asked one")
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func threeInACircleAcrossQueues() {
+        let name = Names()
+        let stages = [Stage()] + [0, 0].map { _ in Stage() }
+        let steps = stages[0].steps
+        let queues = (0..<3).map { _ in Stage(on: steps) }
+        let gate = Gate()
+        let names = (0..<3).map { Exclusion.mutuallyExclusive(name("\($0)")) }
+        let children = (0..<3).map { queues[$0].noting("child \($0)").addCondition(names[($0 + 1) % 3]) }
+        for index in 0..<3 {
+            queues[index].run(holder("parent \(index)", of: names[index], gate, thenRuns: children[index]))
+        }
+        gate.open()
+        steps.runAll()
+        #expect(queues.allSatisfy { $0.queue.operationCount == 0 })
+        #expect(children.filter { $0.ending.hasPrefix("deadlock") }.count == 1)
+        #expect(children.filter { $0.ending == "success" }.count == 2)
+    }
+
+    @Test func severalHoldersWaitAndNoCircleArises() {
+        let name = Names()
+        let (x, y) = (Exclusion.mutuallyExclusive(name("x")), Exclusion.mutuallyExclusive(name("y")))
+        let stage = Stage()
+        let gate = Gate()
+        let child = stage.noting("child").addCondition(y)
+        let one = holder("one", of: x, gate, thenRuns: child)
+        let two = holder("two", of: y, gate, thenRuns: stage.noting("other"))
+        stage.run(one, two)
+        gate.open()
+        stage.steps.runAll()
+        #expect(one.ending == "success")
+        #expect(two.ending == "success")
+        #expect(Set(stage.ran) == ["other", "child"])
+    }
+}
+
+extension DeadlockTests {
+    /// Its task has not gone on when somebody searches.
+    @Test func anEvaluationThatIsCancelledInLineIsInNoCircle() {
+        struct Under: OperationCondition {
+            let exclusions: [Exclusion]
+        }
+        let name = Names()
+        let x = Exclusion.mutuallyExclusive(name("x"))
+        let stage = Stage()
+        let gate = Gate()
+        let asked = stage.noting("asked").addCondition(Under(exclusions: [x]))
+        let one = AsyncOperation("one") {
+            await gate.wait()
+            asked.cancel()
+            _ = try? await asked.value
+        }.addCondition(x)
+        stage.run(one)
+        stage.run(asked)
+        gate.open()
+        stage.steps.runAll()
+        #expect(asked.ending == "cancelled on request")
+        #expect(one.ending == "success")
+    }
+}
+
+extension DeadlockTests {
+    /// A circle through one of two holders, and the other one has all it needs.
+    @Test func aHolderThatAwaitsSomebodyWhomAnotherHolderCanLetIn() {
+        let name = Names()
+        let limit = Exclusion.limited(name("x"), to: 2)
+        let stage = Stage()
+        let gate = Gate()
+        let rest = Gate()
+        let behind = stage.noting("behind").addCondition(limit)
+        let one = AsyncOperation("one") {
+            await gate.wait()
+            try await behind.value
+        }.addCondition(limit)
+        stage.run(one)
+        stage.run(stage.waiting("two", at: rest).addCondition(limit))
+        stage.run(behind)
+        gate.open()
+        stage.steps.runAll()
+        #expect(!behind.hasFinished)
+        rest.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["two", "behind"])
+        #expect(one.ending == "success")
+    }
+}
+
+extension DeadlockTests {
+    /// What somebody can still open is no deadlock; but nobody opens what stands in a line behind one that is in it.
+    @Test func oneInLineIsNotHeldForAnotherThatCanFinish() {
+        let name = Names()
+        func permits(_ weight: Int) -> Exclusion { .limited(name("x"), to: 4, weight: weight) }
+        let stage = Stage()
+        let (begins, rest) = (Gate(), Gate())
+        let first = stage.noting("first").addCondition(permits(3))
+        let second = stage.noting("second").addCondition(permits(3))
+        let both = stage.noting("both", after: first, second)
+        let holder = AsyncOperation("holder") {
+            await begins.wait()
+            try await both.value
+        }.addCondition(permits(1))
+        stage.run(holder)
+        stage.run(stage.waiting("other", at: rest).addCondition(permits(2)))
+        // It comes first in the line, and waits for the holder.
+        stage.run(stage.noting("all").addCondition(.mutuallyExclusive(name("x"))))
+        for operation in [first, second, both] { stage.run(operation) }
+        begins.open()
+        stage.steps.runAll()
+        // The circle through the first is none, because the other one can end.
+        #expect(!first.hasFinished)
+        rest.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["other", "first", "second", "both", "all"])
+        #expect(holder.ending == "success")
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    /// The shortest circle is none, because the other holder can end; the one that is a deadlock is longer.
+    @Test func aLongerCircleIsFoundBehindOneThatIsNone() {
+        let name = Names()
+        let permit = Exclusion.limited(name("x"), to: 2)
+        let y = Exclusion.mutuallyExclusive(name("y"))
+        let stage = Stage()
+        let (begins, rest) = (Gate(), Gate())
+        let near = stage.noting("near").addCondition(permit)
+        let far = stage.noting("far").addCondition(y)
+        let afterFar = stage.noting("after far", after: far)
+        let both = stage.noting("both", after: near, afterFar)
+        let holder = AsyncOperation("holder") {
+            await begins.wait()
+            try await both.value
+        }.addCondition(permit).addCondition(y)
+        stage.run(holder)
+        stage.run(stage.waiting("other", at: rest).addCondition(permit))
+        for operation in [near, far, afterFar, both] { stage.run(operation) }
+        begins.open()
+        stage.steps.runAll()
+        #expect(far.ending == "deadlock far holder both after far")
+        #expect(!near.hasFinished)
+        rest.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["other", "after far", "near", "both"])
+        #expect(holder.ending == "success")
+        #expect(stage.queue.operationCount == 0)
+    }
+}
