@@ -72,6 +72,8 @@ extension QueueCore {
             return nil
         }
         if !isCut { return await operation.nextRun(now: { sleeper.now }) }
+        // It has returned a value all the same: that is the outcome, as after any other cancel.
+        if !operation.hasFailed { return nil }
         let next = LockedState<NextRun?>(nil)
         await spawner.spawn {
             await OwnTask.run(of: self) { task in

@@ -35,6 +35,27 @@ import Testing
         #expect(stage.ran == ["0.0 seconds", "2.0 seconds", "4.0 seconds"])
     }
 
+    /// Whether or not there would be another attempt if it failed.
+    @Test(arguments: [1, 3]) func aRunThatReturnsAfterItsTimeoutIsTheLast(attempts: Int) {
+        let stage = Stage()
+        let runs = Tally()
+        let gate = Gate()
+        let operation = AsyncOperation("tick") { () -> Int in
+            runs.add()
+            await gate.wait()
+            return runs.count
+        }
+        .timeout(.seconds(1)).retry(.immediately, attempts: attempts).repeating(every: .seconds(5))
+        stage.run(operation)
+        stage.advance(by: .seconds(1))
+        gate.open()
+        stage.steps.runAll()
+        #expect(operation.ending == "success")
+        #expect(runs.count == 1)
+        #expect(operation.isCancelled)
+        #expect(stage.queue.operationCount == 0)
+    }
+
     @Test func aLongerRunIsFollowedAtOnce() {
         let stage = Stage()
         let operation = AsyncOperation("tick") {

@@ -26,7 +26,10 @@ struct Verdict {
                 let isCancelled = expected.kind == .cancelled
                 let isAsExpected = end.isCancelled == isCancelled || !node.shortLimits.isEmpty
                 ledger.check(isAsExpected, "G16: n\(node.id) was cancelled by nobody")
-                checkAttempts(node, end, node.attempts.map { model.course(of: node, $0) { predictions[$0] } })
+                // A limit may have made a run the last.
+                let isOpen = node.attempts?.repetition != nil && end.isCancelled && !node.shortLimits.isEmpty
+                let course = isOpen ? nil : node.attempts.map { model.course(of: node, $0) { predictions[$0] } }
+                checkAttempts(node, end, course)
                 checkFresh(node)
             } else {
                 judge(node, end)
@@ -52,7 +55,9 @@ struct Verdict {
         case .groupFailed: ledger.check(node.group != nil, "n\(node.id) is no group")
         case .exclusionDeadlock(let first):
             ledger.check(first == node.id, "G13: the path of n\(node.id) begins with n\(first)")
-            ledger.check(graph.holdersWait, "G13: n\(node.id) ended because of a deadlock that there cannot be")
+            ledger.check(
+                graph.holdersWait || graph.mayLackRoom(node.id),
+                "G13: n\(node.id) ended because of a deadlock that there cannot be")
             // Names are asked for anew by each attempt.
             let mayHaveRun = node.attempts != nil
             ledger.check(starts(node.id) == 0 || mayHaveRun, "G13: n\(node.id) has run, and waited for names")
