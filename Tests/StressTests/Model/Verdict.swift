@@ -26,8 +26,9 @@ struct Verdict {
                 let isCancelled = expected.kind == .cancelled
                 let isAsExpected = end.isCancelled == isCancelled || !node.shortLimits.isEmpty
                 ledger.check(isAsExpected, "G16: n\(node.id) was cancelled by nobody")
-                // A limit may have made a run the last.
-                let isOpen = node.attempts?.repetition != nil && end.isCancelled && !node.shortLimits.isEmpty
+                // A limit may have made a run the last. Of what was let go it is not known.
+                let mayBeCut = !node.shortLimits.isEmpty && (end.isCancelled || end.history == nil)
+                let isOpen = node.attempts?.repetition != nil && mayBeCut
                 let course = isOpen ? nil : node.attempts.map { model.course(of: node, $0) { predictions[$0] } }
                 checkAttempts(node, end, course)
                 checkFresh(node)
