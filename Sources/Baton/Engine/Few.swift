@@ -51,6 +51,15 @@ enum Few<Element> {
         }
     }
 
+    @inline(__always)
+    func forEach(_ body: (Element) -> Void) {
+        switch self {
+        case .none: break
+        case .one(let element): body(element)
+        case .many(let elements): elements.forEach(body)
+        }
+    }
+
     var all: [Element] {
         switch self {
         case .none: []

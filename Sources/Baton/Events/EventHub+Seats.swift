@@ -64,7 +64,7 @@ extension EventHub {
             if isOver { return }
             for place in readers.indices {
                 let (waking, dropped) = readers[place].reader.append(event)
-                effects.waking += waking
+                if !waking.isEmpty { effects.waking += waking }
                 if let dropped { effects.dropped.append(dropped) }
             }
             for place in observers.indices where observers[place].listener.append(event) {

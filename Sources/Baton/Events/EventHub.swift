@@ -44,24 +44,44 @@ final class EventHub: Sendable {
 
     // MARK: Telling
 
-    /// Numbers what has happened, and tells everybody here.
+    /// Numbers what has happened, and tells everybody here, then those who observe the operation alone.
+    ///
+    /// Returns when the operation has started, if that is among it.
     @discardableResult
     func publish(
-        _ kinds: [OperationEvent.Kind], of operation: OperationReference, childOf parent: OperationReference?
-    ) -> [OperationEvent] {
+        _ kinds: Few<OperationEvent.Kind>, of operation: OperationReference, childOf parent: OperationReference?,
+        also own: EventHub?
+    ) -> Duration? {
         let now = time?.now ?? .zero
-        let (events, effects) = state.withLock { seats in
-            let events = kinds.map { seats.numbered($0, operation, parent, queue, at: now) }
-            return (events, tell(events, &seats))
+        var start: Duration?
+        /// For those who are told outside the lock.
+        var events: [OperationEvent] = []
+        let effects = state.withLock { seats in
+            var effects = Seats.Effects()
+            kinds.forEach { kind in
+                let event = seats.numbered(kind, operation, parent, queue, at: now)
+                if event.isStart { start = event.time }
+                if own != nil || probe != nil { events.append(event) }
+                tell(event, &seats, &effects)
+            }
+            noteWhetherObserved(seats)
+            return effects
         }
         obey(effects, spawner)
         if let probe { for event in events { probe(event) } }
-        return events
+        own?.pass(events, on: spawner)
+        return start
     }
 
     /// As above, of one operation that has been told elsewhere. Observers are called on tasks of `spawner`.
     func pass(_ events: [OperationEvent], on spawner: Spawner) {
-        obey(state.withLock { tell(events, &$0) }, spawner)
+        let effects = state.withLock { seats in
+            var effects = Seats.Effects()
+            for event in events { tell(event, &seats, &effects) }
+            noteWhetherObserved(seats)
+            return effects
+        }
+        obey(effects, spawner)
     }
 
     /// For one who comes when all is over, and is told alone.
@@ -70,14 +90,9 @@ final class EventHub: Sendable {
         return state.withLock { $0.numbered(kind, operation, nil, queue, at: now) }
     }
 
-    private func tell(_ events: [OperationEvent], _ seats: inout Seats) -> Seats.Effects {
-        var effects = Seats.Effects()
-        for event in events {
-            seats.tell(event, &effects)
-            if event.isFinish { seats.operationEnded(isLast: queue == nil, event, &effects) }
-        }
-        noteWhetherObserved(seats)
-        return effects
+    private func tell(_ event: OperationEvent, _ seats: inout Seats, _ effects: inout Seats.Effects) {
+        seats.tell(event, &effects)
+        if event.isFinish { seats.operationEnded(isLast: queue == nil, event, &effects) }
     }
 
     // MARK: Beginning and end

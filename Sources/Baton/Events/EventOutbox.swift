@@ -5,12 +5,14 @@
 struct EventOutbox {
     /// What one thread tells next.
     struct Batch {
-        let kinds: [OperationEvent.Kind]
+        let kinds: Few<OperationEvent.Kind>
         /// Of the queue. Nil: it was never added.
         let hub: EventHub?
         /// Of those who observe this operation alone.
         let own: EventHub?
         let parent: OperationReference?
+        /// Of the operation, if it is known.
+        let reference: OperationReference?
     }
 
     private enum Stage {
@@ -22,7 +24,7 @@ struct EventOutbox {
     }
 
     private var stage = Stage.open
-    private var pending: [OperationEvent.Kind] = []
+    private var pending = Few<OperationEvent.Kind>.none
     /// It is being added, and that has to be told first.
     private var isHeld = false
     private var isTelling = false
@@ -36,6 +38,8 @@ struct EventOutbox {
     private var hub: EventHub?
     private var own: EventHub?
     private var parent: OperationReference?
+    /// Of the operation, once it cannot be named differently any more: to make one takes several times as long.
+    var reference: OperationReference?
     /// When the last start was told, on the clock of the queue.
     private(set) var start: Duration?
 
@@ -92,7 +96,11 @@ struct EventOutbox {
     mutating func release(edges: [OperationEvent.Edge], isWaiting: Bool, parent: OperationReference?) {
         isHeld = false
         self.parent = parent
-        pending.insert(contentsOf: isWaiting ? [.added(edges: edges), .waiting] : [.added(edges: edges)], at: 0)
+        if !isWaiting, pending.isEmpty {
+            pending = .one(.added(edges: edges))
+        } else {
+            pending = Few([.added(edges: edges)] + (isWaiting ? [.waiting] : []) + pending.all)
+        }
     }
 
     // MARK: Telling
@@ -115,9 +123,9 @@ struct EventOutbox {
             return nil
         }
         let kinds = pending
-        pending = []
+        pending = .none
         hasHandedOutEnd = hasHandedOutEnd || stage == .ending
-        return Batch(kinds: kinds, hub: hub, own: own, parent: parent)
+        return Batch(kinds: kinds, hub: hub, own: own, parent: parent, reference: reference)
     }
 
     private mutating func end() {
@@ -143,7 +151,6 @@ struct EventOutbox {
     /// An object of its own, because few operations have one.
     final class Box {
         @exclusivity(unchecked) var machine: EventOutbox
-
         init(_ machine: EventOutbox) { self.machine = machine }
     }
 }

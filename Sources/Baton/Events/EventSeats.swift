@@ -47,6 +47,7 @@ struct EventReader<Waiter> {
     }
 
     private mutating func takeWaiters() -> [Waiter] {
+        if waiters.isEmpty { return [] }
         defer { waiters = [] }
         return waiters.map(\.waiter)
     }

@@ -43,11 +43,11 @@ public struct OperationEvent: Sendable {
         /// Its body has added this operation with ``OperationContext/produce(_:file:line:)``.
         case produced(OperationReference)
         /// This attempt has failed; the next one begins after the delay.
-        case retrying(attempt: Int, error: OperationError, delay: Duration)
+        indirect case retrying(attempt: Int, error: OperationError, delay: Duration)
         /// Somebody has cancelled it. Told at most once, and not if its outcome was decided before.
-        case cancelRequested(CancellationReason)
+        indirect case cancelRequested(CancellationReason)
         /// Somebody has done something with it that makes no sense; also after the finish.
-        case misuse(Misuse)
+        indirect case misuse(Misuse)
         /// It has its outcome.
         case finished(OperationOutcome, error: OperationError?)
         /// So many events were dropped before the next one. Only in a stream of the newest events, see

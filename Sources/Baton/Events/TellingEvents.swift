@@ -9,30 +9,39 @@ extension AnyOperation {
 
     /// Notes what happens where nothing changes with it, and tells it.
     final func tell(_ kind: OperationEvent.Kind) {
-        life.withLock { $0.note(kind) }
-        tellEvents()
+        tellEvents { $0.note(kind) }
     }
 
     /// Tells what was noted, unless another thread is doing so. Outside every lock.
+    ///
+    /// - Parameter note: Called in the locked step that begins it.
     @inline(never)
-    final func tellEvents() {
-        guard var batch = life.withLock({ $0.outbox?.machine.startTelling() }) else { return }
-        let reference = reference
+    final func tellEvents(after note: (inout Lifecycle) -> Void = { _ in }) {
+        let first = life.withLock { life -> EventOutbox.Batch? in
+            note(&life)
+            return life.outbox?.machine.startTelling()
+        }
+        guard var batch = first else { return }
+        let reference = batch.reference ?? lastingReference()
         while true {
             let start = batch.tell(of: reference)
-            let next = withExtendedLifetime(batch) {
-                life.withLock { $0.outbox?.machine.continueTelling(start: start) }
-            }
+            let next = life.withLock { $0.outbox?.machine.continueTelling(start: start) }
+            withExtendedLifetime(batch) {}
             guard let next else { return }
             batch = next
         }
     }
 
+    private final func lastingReference() -> OperationReference {
+        let reference = reference
+        life.withLock { if $0.phase != .created { $0.outbox?.machine.reference = reference } }
+        return reference
+    }
+
     /// From whoever brings it there, before it is listed: its dependencies have finished.
     @inline(never)
     final func tellReady() {
-        life.withLock { $0.noteReady() }
-        tellEvents()
+        tellEvents { $0.noteReady() }
     }
 
     /// From the one that has published the outcome, before anything follows from that.
@@ -41,8 +50,7 @@ extension AnyOperation {
 
     @inline(never)
     final func tellProgress(_ fraction: Double, version: UInt64) {
-        life.withLock { $0.outbox?.machine.appendProgress(fraction, version: version) }
-        tellEvents()
+        tellEvents { $0.outbox?.machine.appendProgress(fraction, version: version) }
     }
 
     /// Also after its finish, to those who observe its queue.
@@ -52,7 +60,7 @@ extension AnyOperation {
         }
         if isNoted { return tellEvents() }
         if let hub = QueueDirectory.find(number)?.hub, hub.isObserved {
-            hub.publish([.misuse(misuse)], of: reference, childOf: nil)
+            hub.publish(.one(.misuse(misuse)), of: reference, childOf: nil, also: nil)
         }
     }
 
@@ -72,10 +80,7 @@ extension AnyOperation {
         let (hub, progress) = life.withLock { ($0.outbox?.machine.heldFor, $0.details?.progress) }
         guard let hub else { return }
         observe(Beginning(hub: hub, progress: progress))
-        life.withLock {
-            $0.outbox?.machine.release(edges: told.edges, isWaiting: isWaiting, parent: told.parent)
-        }
-        tellEvents()
+        tellEvents { $0.outbox?.machine.release(edges: told.edges, isWaiting: isWaiting, parent: told.parent) }
     }
 
     /// Inputs come first; a dependency that was given several times is there as often.
@@ -139,12 +144,10 @@ extension EventOutbox.Batch {
     /// Returns when it has started, if that is among it and its queue has a clock.
     fileprivate func tell(of operation: OperationReference) -> Duration? {
         guard let hub else {
-            own?.publish(kinds, of: operation, childOf: parent)
+            own?.publish(kinds, of: operation, childOf: parent, also: nil)
             return nil
         }
-        let events = hub.publish(kinds, of: operation, childOf: parent)
-        own?.pass(events, on: hub.spawner)
-        return events.last(where: \.isStart)?.time
+        return hub.publish(kinds, of: operation, childOf: parent, also: own)
     }
 }
 

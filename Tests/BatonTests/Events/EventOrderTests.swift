@@ -105,7 +105,7 @@ import Testing
         life.noteCancel(.requested)
         #expect(life.outbox?.machine.startTelling() == nil)
         life.bodyStarts()
-        let kinds = life.outbox?.machine.startTelling()?.kinds ?? []
+        let kinds = life.outbox?.machine.startTelling()?.kinds.all ?? []
         #expect(kinds.map { OperationEvent.sample(0, $0).inShort } == ["sample started", "sample cancel"])
     }
 

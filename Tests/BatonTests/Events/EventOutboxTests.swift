@@ -6,7 +6,7 @@ import Testing
     private let hub = EventHub()
 
     private func names(_ batch: EventOutbox.Batch?) -> [String]? {
-        batch?.kinds.map { OperationEvent.sample(0, $0).inShort.replacing("sample ", with: "") }
+        batch?.kinds.all.map { OperationEvent.sample(0, $0).inShort.replacing("sample ", with: "") }
     }
 
     @Test func whatIsNotedIsToldInOrderByOneThread() {

@@ -77,15 +77,18 @@ final class NotedObserver: OperationObserver {
         }
     }
 
+    /// It has been told of the end of all of whose beginning it was.
+    var isWhole: Bool {
+        let (added, finished) = notes.withLock { ($0.added, $0.finished) }
+        return switch note.subject {
+        case .queue: note.isThereFirst ? added == finished : added.isSubset(of: finished)
+        case .node(let id): finished == [id]
+        }
+    }
+
     /// When it has been told of everything.
     func checkEnd() {
         let (added, finished) = notes.withLock { ($0.added, $0.finished) }
-        switch note.subject {
-        case .queue:
-            let isWhole = note.isThereFirst ? added == finished : added.isSubset(of: finished)
-            site.ledger.check(isWhole, "G27: \(note) was told of the add of \(added), and of the end of \(finished)")
-        case .node(let id):
-            site.ledger.check(finished == [id], "G27: \(note) was told of the end of \(finished)")
-        }
+        site.ledger.check(isWhole, "G27: \(note) was told of the add of \(added), and of the end of \(finished)")
     }
 }

@@ -27,6 +27,11 @@ extension Round {
         for observation in observations.withLock({ $0 }) {
             if case .stuck = observation.observer.note.character { continue }
             await observation.handle.delivered()
+            // The thread that tells an end may be another one than that on which the queue has become idle.
+            let deadline = ContinuousClock.now + .seconds(60)
+            while site.scheduler == nil, !observation.observer.isWhole, ContinuousClock.now < deadline {
+                try? await Task.sleep(for: .microseconds(200))
+            }
             observation.observer.checkEnd()
         }
     }
