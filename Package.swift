@@ -18,13 +18,18 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Baton", targets: ["Baton"]),
+        .library(name: "BatonFoundation", targets: ["BatonFoundation"]),
         .library(name: "BatonTesting", targets: ["BatonTesting"]),
     ],
     targets: [
         .target(name: "CBaton"),
         .target(name: "Baton", dependencies: ["CBaton"], swiftSettings: strict),
+        .target(name: "BatonFoundation", dependencies: ["Baton"], swiftSettings: strict),
         .target(name: "BatonTesting", dependencies: ["Baton"], swiftSettings: strict),
         .testTarget(name: "BatonTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "BatonFoundationTests", dependencies: ["Baton", "BatonFoundation", "BatonTesting"],
+            swiftSettings: strict),
         .testTarget(name: "BatonTestingTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
         .testTarget(name: "StressTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
     ],

@@ -138,6 +138,9 @@ extension AsyncOperationQueue {
         return operation
     }
 
+    /// Adds it with everything it needs that nobody has added yet. One that was added before is left alone, and no misuse.
+    package func addUnlessAdded(_ operation: AnyOperation) { core.addWithUpstream(operation, nil) }
+
     /// Adds an operation, with everything it needs that nobody has added yet, and returns its output when it has finished.
     ///
     /// It may have been added before. Cancelling the calling task cancels it, and of what this call added whatever no other

@@ -10,6 +10,13 @@ extension AsyncOperation where Output == Void {
         operation.delay(by: .for(operation.checked(duration, "a delay", CallSite(file: file, line: line))))
         return operation
     }
+
+    /// As above, for as long as `rest` says when its dependencies have finished; zero or less is not at all.
+    package static func delay(asking rest: @escaping @Sendable () -> Duration) -> AsyncOperation<Void> {
+        let operation = AsyncOperation("delay") {}
+        operation.delay(by: .asking(rest))
+        return operation
+    }
 }
 
 extension AsyncOperation {
@@ -39,6 +46,13 @@ extension AsyncOperation {
         return operation
     }
 
+    /// As ``delay(_:file:line:)-(Duration,_,_)``, for as long as `rest` says when this one has finished.
+    package final func delay(asking rest: @escaping @Sendable () -> Duration) -> AsyncOperation<Output> {
+        let operation = AsyncOperation<Output>(self, as: "delay")
+        operation.delay(by: .asking(rest))
+        return operation
+    }
+
     /// Passes on what `source` returns.
     private convenience init(_ source: AsyncOperation<Output>, as name: String) {
         self.init(source) { $0 }
@@ -50,12 +64,14 @@ extension AsyncOperation {
 enum Delay {
     case `for`(Duration)
     case sinceStart(of: ChainStart, Duration)
+    case asking(@Sendable () -> Duration)
 
     /// What is left of it. To be asked outside every lock.
     var rest: Duration {
         switch self {
         case .for(let duration): duration
         case .sinceStart(let chain, let duration): duration - chain.elapsed
+        case .asking(let rest): rest()
         }
     }
 }

@@ -78,7 +78,9 @@ final class RareTiming {
     var pauseEnd: Duration?
     var chainStarts: [ChainStart] = []
 
-    fileprivate func takeClosures() -> (RetryPredicate?, Repetition?) { (mayRetry.take(), repetition.take()) }
+    fileprivate func takeClosures() -> (RetryPredicate?, Repetition?, Delay?) {
+        (mayRetry.take(), repetition.take(), delay.take())
+    }
 }
 
 /// Asked with the number of failures before this one, and with its error.

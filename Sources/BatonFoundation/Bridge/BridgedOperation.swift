@@ -1,0 +1,97 @@
+internal import Baton
+internal import Foundation
+
+/// An operation of ours as one of Foundation's: for an `OperationQueue`, and for what depends on it there.
+///
+/// It holds ours, and the queue until it has finished. Ours does not hold it.
+final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
+    // @unchecked: what it adds to Foundation's operation is constant or locked.
+
+    private let operation: AnyOperation
+    private let table: Counterparts<BridgedOperation>
+    private let machine = LockedState(BridgeMachine())
+    /// Nil when it has finished.
+    private let queue: LockedState<AsyncOperationQueue?>
+
+    init(of operation: AnyOperation, on queue: AsyncOperationQueue, in table: Counterparts<BridgedOperation>) {
+        self.operation = operation
+        self.table = table
+        self.queue = LockedState(queue)
+        super.init()
+        name = operation.reference.name
+        queuePriority = operation.priority.inFoundation
+    }
+
+    deinit { table.forget(self, of: operation) }
+
+    /// To be called once, when it is the one that others find, too.
+    func follow() {
+        operation.didCancel { [weak self] _ in self?.noteCancel() }
+    }
+
+    // MARK: What Foundation asks
+
+    override var isAsynchronous: Bool { true }
+
+    override var isExecuting: Bool { machine.withLock { $0.isExecuting } }
+
+    override var isFinished: Bool { machine.withLock { $0.isFinished } }
+
+    override var isCancelled: Bool { super.isCancelled || operation.isCancelled }
+
+    // MARK: What Foundation does
+
+    /// Called by its queue, or by hand; after the first time it does nothing.
+    override func start() {
+        guard machine.withLock({ $0.claimStart() }) else { return }
+        willChangeValue(for: \.isExecuting)
+        machine.withLock { $0.execute() }
+        didChangeValue(for: \.isExecuting)
+        let queue = queue.withLock { $0 }
+        // First: what is added by nobody else would not finish without it. One that was cancelled has finished, or is about to.
+        if !operation.isCancelled { queue?.addUnlessAdded(operation) }
+        if operation.state == .finished { return finish() }
+        // Not a handler: those that came before could be slow, or wait for this.
+        AsyncOperationQueue.foundation.add(
+            AsyncOperation("finish in Foundation") { self.finish() }.addDependency(operation))
+    }
+
+    override func cancel() {
+        super.cancel()
+        operation.cancel(reason: .because("its operation in Foundation was cancelled"))
+    }
+
+    /// Ours was cancelled: so is this, and its queue may start it, whatever it waits for.
+    private func noteCancel() { super.cancel() }
+
+    private func finish() {
+        guard machine.withLock({ $0.claimFinish() }) else { return }
+        dropDependencies()
+        let queue = queue.withLock { $0.take() }
+        willChangeValue(for: \.isExecuting)
+        willChangeValue(for: \.isFinished)
+        machine.withLock { $0.finish() }
+        didChangeValue(for: \.isExecuting)
+        didChangeValue(for: \.isFinished)
+        withExtendedLifetime(queue) {}
+    }
+
+    /// On Linux, a dependency that has not finished keeps the address of what was cancelled meanwhile, and would look there.
+    private func dropDependencies() {
+        #if !canImport(ObjectiveC)
+            for dependency in dependencies where !dependency.isFinished { removeDependency(dependency) }
+        #endif
+    }
+}
+
+extension OperationPriority {
+    fileprivate var inFoundation: Foundation.Operation.QueuePriority {
+        switch self {
+        case .veryLow: .veryLow
+        case .low: .low
+        case .normal: .normal
+        case .high: .high
+        case .veryHigh: .veryHigh
+        }
+    }
+}

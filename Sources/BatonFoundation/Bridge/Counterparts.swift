@@ -1,0 +1,40 @@
+internal import Baton
+
+/// Finds what was made for an operation again, as long as somebody keeps it. It keeps neither.
+final class Counterparts<Made: AnyObject & Sendable>: Sendable {
+    private struct Entry {
+        weak var made: Made?
+        /// Of an object that is being released, `made` is nil; this tells it from the one that has replaced it.
+        let identity: ObjectIdentifier
+    }
+
+    /// By the number of the operation, which no other one has after it.
+    private let entries = LockedState<[UInt64: Entry]>([:])
+
+    /// What there is for the operation, or else `candidate`, of which the caller then learns that it was taken.
+    func find(for operation: AnyOperation, orTake candidate: () -> Made) -> (made: Made, isNew: Bool) {
+        let id = operation.reference.id
+        if let made = entries.withLock({ $0[id]?.made }) { return (made, false) }
+        let candidate = candidate()
+        let other = entries.withLock { entries -> Made? in
+            if let other = entries[id]?.made { return other }
+            entries[id] = Entry(made: candidate, identity: ObjectIdentifier(candidate))
+            return nil
+        }
+        return other.map { ($0, false) } ?? (candidate, true)
+    }
+
+    /// From the `deinit` of what was made.
+    func forget(_ made: Made, of operation: AnyOperation) {
+        forget(ObjectIdentifier(made), of: operation.reference.id)
+    }
+
+    func forget(_ identity: ObjectIdentifier, of id: UInt64) {
+        entries.withLock { entries in
+            if entries[id]?.identity == identity { entries[id] = nil }
+        }
+    }
+
+    /// For tests.
+    var count: Int { entries.withLock { $0.count } }
+}

@@ -1,0 +1,41 @@
+internal import Foundation
+
+/// Tells when a Foundation operation has finished, by a block operation that depends on it.
+///
+/// Not by KVO, which does not exist on Linux, nor by `completionBlock`, of which an operation has one, and that is its owner's.
+/// A dependency is what every queue honours, on every platform, also for an operation that has finished before.
+final class EndWatch: Sendable {
+    /// Without a limit, and never suspended: what is ready here runs.
+    private static let queue = {
+        let queue = OperationQueue()
+        queue.name = "Baton"
+        return queue
+    }()
+
+    private let operation: Foundation.Operation
+    private let end: BlockOperation
+
+    /// - Parameter handler: Called once, on a thread of Foundation's, unless it is stopped before.
+    init(of operation: Foundation.Operation, _ handler: @escaping @Sendable () -> Void) {
+        self.operation = operation
+        end = BlockOperation(block: handler)
+        end.addDependency(operation)
+        Self.queue.addOperation(end)
+    }
+
+    /// Nothing is held any more, even if the operation never finishes.
+    ///
+    /// In this order: cancelled, it leaves its queue, dependency or not. On Linux the dependency still has its address then, and
+    /// would look there when it finishes.
+    func stop() {
+        end.cancel()
+        end.removeDependency(operation)
+    }
+
+    /// Returns when `operation` has finished; a cancel of the calling task alone does not end this, but calls `onCancel`.
+    static func end(of operation: Foundation.Operation, onCancel: @Sendable () -> Void) async {
+        let signal = Signal()
+        _ = EndWatch(of: operation) { signal.give() }
+        await signal.wait(onCancel: onCancel)
+    }
+}

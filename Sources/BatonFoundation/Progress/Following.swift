@@ -1,0 +1,52 @@
+public import Baton
+public import Foundation
+
+extension OperationContext {
+    /// Reports the `Progress` of Foundation as this operation's while `body` runs, and returns what that returns.
+    ///
+    /// ```swift
+    /// let archive = AsyncOperation("archive") { context in
+    ///     try await context.follow(zip.progress) { try await zip.finish() }
+    /// }
+    /// ```
+    ///
+    /// It is looked at once in each `interval`, and when `body` has ended, because Foundation tells nobody of its changes on Linux;
+    /// on a child task. What it says replaces the counts of ``OperationContext/progress``: its units, or, when children of it count
+    /// for a part of a unit, 1000 times as many; no total while it is indeterminate.
+    ///
+    /// Cancelling the operation, or the calling task, cancels the progress, and with it, if it is a good one, what it measures.
+    /// A progress that is cancelled cancels the operation, when it is looked at. It is not retained afterwards.
+    ///
+    /// - Parameters:
+    ///   - interval: How often it is looked at; less than a millisecond counts as one.
+    ///   - clock: What measures the interval.
+    /// - Throws: What `body` throws.
+    public func follow<Value: Sendable>(
+        _ progress: Foundation.Progress, every interval: Duration = .milliseconds(100),
+        clock: some Clock<Duration> = ContinuousClock(), while body: () async throws -> Value
+    ) async rethrows -> Value {
+        try await withTaskCancellationHandler {
+            // After the task that looks, which leaving this scope cancels: what that has seen is older.
+            defer { report(progress) }
+            async let _: Void = look(at: progress, every: max(interval, .milliseconds(1)), clock)
+            return try await body()
+        } onCancel: {
+            progress.cancel()
+        }
+    }
+
+    private func look(
+        at progress: Foundation.Progress, every interval: Duration, _ clock: some Clock<Duration>
+    ) async {
+        repeat { report(progress) } while (try? await clock.sleep(for: interval, tolerance: nil)) != nil
+    }
+
+    private func report(_ progress: Foundation.Progress) {
+        if progress.isCancelled { operation.cancel(reason: .because("the progress that it follows was cancelled")) }
+        let counts = UnitCounts(
+            completed: progress.completedUnitCount, total: progress.totalUnitCount,
+            fraction: progress.fractionCompleted, isOver: true)
+        self.progress.report(
+            completed: Int(clamping: counts.completed), of: counts.total < 0 ? nil : Int(clamping: counts.total))
+    }
+}

@@ -1,0 +1,217 @@
+import Baton
+import BatonTesting
+import Dispatch
+import Foundation
+import Testing
+
+@testable import BatonFoundation
+
+@Suite(.timeLimit(.minutes(5))) struct FoundationProcedureTests {
+    let foundation = OperationQueue()
+    let queue = AsyncOperationQueue()
+    let log = EventLog<String>()
+
+    @Test func itRunsAndItsOutputIsTaken() async throws {
+        final class Sum: Foundation.Operation, @unchecked Sendable {
+            let numbers: [Int]
+            private(set) var sum: Int?
+            init(_ numbers: [Int]) { self.numbers = numbers }
+            override func main() { sum = numbers.reduce(0, +) }
+        }
+        let operation = AsyncOperation(foundation: Sum([1, 2, 3])) { $0.sum }
+        #expect(operation.name == "Sum")
+        #expect(try await queue.run(operation.unwrapped().then { $0 + 1 }) == 7)
+    }
+
+    @Test func itEndsWhenTheFoundationOperationHasFinished() async throws {
+        let inner = HandOperation("inner")
+        let operation = AsyncOperation(foundation: inner)
+        #expect(operation.name == "inner")
+        queue.add(operation)
+        await inner.started.wait()
+        #expect(operation.state == .executing)
+        inner.finish()
+        try await operation.value
+    }
+
+    /// More than there are threads for tasks, and all at once.
+    @Test func whatBlocksItsThreadBlocksNoTask() async throws {
+        let (begun, end) = (EventLog<Int>(), DispatchSemaphore(value: 0))
+        let all = (0..<16).map { number in
+            AsyncOperation(
+                foundation: BlockOperation {
+                    begun(number)
+                    end.wait()
+                })
+        }
+        queue.add(all)
+        await begun.waitForCount(16)
+        #expect(try await queue.run(AsyncOperation { 1 }) == 1)
+        for _ in all { end.signal() }
+        for operation in all { try await operation.value }
+    }
+
+    @Test func itWaitsForItsOwnDependencies() async throws {
+        let first = HandOperation("first")
+        let second = BlockOperation { [log] in log("second") }
+        second.addDependency(first)
+        let operation = AsyncOperation(foundation: second)
+        queue.add(operation)
+        foundation.addOperation(first)
+        await first.started.wait()
+        #expect(log.events.isEmpty)
+        first.finish()
+        try await operation.value
+        #expect(log.events == ["second"])
+    }
+
+    @Test func itRunsOnTheQueueThatIsGiven() async throws {
+        let suspended = OperationQueue()
+        suspended.isSuspended = true
+        let inner = BlockOperation {}
+        let operation = AsyncOperation(foundation: inner, on: suspended)
+        queue.add(operation)
+        let began = Gate()
+        operation.didStart { began.open() }
+        await began.wait()
+        suspended.isSuspended = false
+        try await operation.value
+        #expect(inner.isFinished)
+    }
+
+    // MARK: Cancelling
+
+    @Test func aCancelReachesItAndItsEndIsAwaited() async throws {
+        let inner = HandOperation("inner", obeysCancel: false)
+        let operation = AsyncOperation(foundation: inner)
+        queue.add(operation)
+        await inner.started.wait()
+        operation.cancel(reason: .because("of a whim"))
+        #expect(inner.isCancelled)
+        #expect(operation.state == .executing)
+        inner.finish()
+        #expect(await run(operation, on: queue).cancellation == "because of a whim")
+    }
+
+    @Test func oneThatIsCancelledInFoundationIsCancelled() async throws {
+        let inner = HandOperation("inner")
+        let operation = AsyncOperation(foundation: inner)
+        queue.add(operation)
+        await inner.started.wait()
+        inner.cancel()
+        #expect(
+            await run(operation, on: queue).cancellation
+                == "because the Foundation operation that it ran was cancelled")
+        #expect(operation.isCancelled)
+    }
+
+    @Test func oneThatWasCancelledBeforeIsCancelled() async {
+        let inner = BlockOperation { [log] in log("never") }
+        inner.cancel()
+        #expect(await run(AsyncOperation(foundation: inner), on: queue).cancellation != nil)
+        #expect(inner.isFinished)
+        #expect(log.events.isEmpty)
+    }
+
+    @Test func oneOfOursThatIsCancelledBeforeDoesNotTouchIt() async {
+        let inner = HandOperation("inner")
+        let operation = AsyncOperation(foundation: inner)
+        operation.cancel()
+        #expect(await run(operation, on: queue).cancellation == "on request")
+        #expect(!inner.isCancelled)
+        #expect(!inner.isExecuting)
+    }
+
+    // MARK: One that is not new
+
+    @Test func oneThatHasFinishedIsTakenAsItIs() async throws {
+        let inner = HandOperation("inner")
+        foundation.addOperation(inner)
+        await inner.started.wait()
+        inner.finish()
+        #expect(try await queue.run(AsyncOperation(foundation: inner) { $0.name }) == "inner")
+    }
+
+    @Test func oneThatExecutesIsAwaited() async throws {
+        let inner = HandOperation("inner")
+        foundation.addOperation(inner)
+        await inner.started.wait()
+        let operation = AsyncOperation(foundation: inner)
+        queue.add(operation)
+        let began = Gate()
+        operation.didStart { began.open() }
+        await began.wait()
+        inner.finish()
+        try await operation.value
+    }
+
+    #if !canImport(ObjectiveC)
+        @Test func oneThatWaitsInAnotherQueueIsAwaited() async throws {
+            foundation.isSuspended = true
+            let inner = BlockOperation { [log] in log("ran") }
+            #expect(!inner.isEnqueued)
+            foundation.addOperation(inner)
+            #expect(inner.isEnqueued)
+            let operation = AsyncOperation(foundation: inner)
+            queue.add(operation)
+            let began = Gate()
+            operation.didStart { began.open() }
+            await began.wait()
+            #expect(log.events.isEmpty)
+            foundation.isSuspended = false
+            try await operation.value
+            #expect(log.events == ["ran"])
+        }
+    #endif
+
+    @Test func oneThatTwoOfOursRunRunsOnce() async throws {
+        for _ in 0..<200 {
+            let log = EventLog<String>()
+            let inner = BlockOperation { log("ran") }
+            let both = [AsyncOperation(foundation: inner), AsyncOperation(foundation: inner)]
+            queue.add(both)
+            for operation in both { try await operation.value }
+            #expect(log.events == ["ran"])
+        }
+    }
+
+    // MARK: As a procedure
+
+    @Test func eachAttemptMakesANewOne() async throws {
+        let made = EventLog<Int>()
+        let procedure = FoundationProcedure {
+            made(made.count)
+            return BlockOperation {}
+        } output: { _ in
+            if made.count < 3 { throw Oops() }
+            return made.count
+        }
+        #expect(try await queue.run(AsyncOperation(procedure).retry(.constant(.zero), attempts: 5)) == 3)
+        #expect(made.events == [0, 1, 2])
+    }
+
+    @Test func aProcedureCanBeCalledDirectly() async throws {
+        let procedure = FoundationProcedure { [log] in BlockOperation { log("ran") } }
+        try await procedure.execute(in: OperationContext())
+        #expect(log.events == ["ran"])
+    }
+
+    @Test func whatTheOutputThrowsIsTheError() async {
+        let operation = AsyncOperation(foundation: BlockOperation {}) { _ in throw Oops() }
+        #expect(await run(operation, on: queue).failure?.underlyingError as? Oops == Oops())
+    }
+
+    @Test func aThousandRoundsLeaveNothing() async {
+        for round in 0..<1000 {
+            let inner = HandOperation("inner", notingItsRelease: log)
+            let witness = Witness("ours", log)
+            let operation = AsyncOperation(foundation: inner) { _ in witness.touch() }
+            queue.add(operation)
+            await inner.started.wait()
+            if round.isMultiple(of: 2) { inner.finish() } else { operation.cancel() }
+        }
+        await log.waitForCount(2000)
+        await queue.waitUntilIdle()
+        #expect(queue.operationCount == 0)
+    }
+}

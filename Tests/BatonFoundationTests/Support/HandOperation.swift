@@ -1,0 +1,97 @@
+import Baton
+import BatonTesting
+import Foundation
+
+/// A Foundation operation that runs from its start until the test finishes or cancels it, and blocks no thread.
+final class HandOperation: Foundation.Operation, @unchecked Sendable {
+    private enum Phase {
+        case idle, executing, finished
+    }
+
+    /// Opens when it starts.
+    let started = Gate()
+    private let phase = LockedState(Phase.idle)
+    private let obeysCancel: Bool
+    private let log: EventLog<String>?
+
+    /// - Parameter log: Notes that it was released.
+    init(_ name: String? = nil, obeysCancel: Bool = true, notingItsRelease log: EventLog<String>? = nil) {
+        self.obeysCancel = obeysCancel
+        self.log = log
+        super.init()
+        self.name = name
+    }
+
+    deinit { log?("\(name ?? "it") was released") }
+
+    override var isAsynchronous: Bool { true }
+    override var isExecuting: Bool { phase.withLock { $0 == .executing } }
+    override var isFinished: Bool { phase.withLock { $0 == .finished } }
+
+    override func start() {
+        willChangeValue(for: \.isExecuting)
+        phase.withLock { $0 = .executing }
+        didChangeValue(for: \.isExecuting)
+        started.open()
+        if isCancelled, obeysCancel { finish() }
+    }
+
+    override func cancel() {
+        super.cancel()
+        if obeysCancel, isExecuting { finish() }
+    }
+
+    func finish() {
+        let isFirst = phase.withLock { phase in
+            defer { phase = .finished }
+            return phase != .finished
+        }
+        guard isFirst else { return }
+        didChangeValue(for: \.isExecuting)
+        didChangeValue(for: \.isFinished)
+    }
+}
+
+/// Notes its release, which is that of whatever captures it.
+final class Witness: Sendable {
+    private let name: String
+    private let log: EventLog<String>
+
+    init(_ name: String, _ log: EventLog<String>) {
+        self.name = name
+        self.log = log
+    }
+
+    deinit { log("\(name) was released") }
+
+    func touch() {}
+}
+
+/// Returns when Foundation says that it has finished.
+func foundationEnd(of operation: Foundation.Operation) async {
+    let gate = Gate()
+    let end = BlockOperation { gate.open() }
+    end.addDependency(operation)
+    OperationQueue().addOperation(end)
+    await gate.wait()
+}
+
+/// Adds, and returns when it has finished, whatever the outcome.
+@discardableResult
+func run<Output>(_ operation: AsyncOperation<Output>, on queue: AsyncOperationQueue = AsyncOperationQueue()) async
+    -> Result<Output, OperationError>
+{
+    do { return .success(try await queue.run(operation)) } catch { return .failure(error) }
+}
+
+struct Oops: Error, Equatable, CustomStringConvertible {
+    var text = "oops"
+    var description: String { text }
+}
+
+extension Result where Failure == OperationError {
+    /// The reason of the cancel, if that is the outcome.
+    var cancellation: String? {
+        if case .failure(.cancelled(let reason)) = self { "\(reason)" } else { nil }
+    }
+}
