@@ -2,10 +2,16 @@ internal import Baton
 
 /// Finds what was made for an operation again, as long as somebody keeps it. It keeps neither.
 final class Counterparts<Made: AnyObject & Sendable>: Sendable {
-    private struct Entry {
-        weak var made: Made?
-        /// Of an object that is being released, `made` is nil; this tells it from the one that has replaced it.
+    /// An object: Swift 6.3.1 takes the absence of a generic struct with a weak reference for one that is there.
+    private final class Entry: Sendable {
+        weak let made: Made?
+        /// Of one that is being released, `made` is nil; this tells it from the one that has replaced it.
         let identity: ObjectIdentifier
+
+        init(_ made: Made) {
+            self.made = made
+            identity = ObjectIdentifier(made)
+        }
     }
 
     /// By the number of the operation, which no other one has after it.
@@ -18,7 +24,7 @@ final class Counterparts<Made: AnyObject & Sendable>: Sendable {
         let candidate = candidate()
         let other = entries.withLock { entries -> Made? in
             if let other = entries[id]?.made { return other }
-            entries[id] = Entry(made: candidate, identity: ObjectIdentifier(candidate))
+            entries[id] = Entry(candidate)
             return nil
         }
         return other.map { ($0, false) } ?? (candidate, true)

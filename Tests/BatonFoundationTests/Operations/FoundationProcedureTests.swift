@@ -34,10 +34,11 @@ import Testing
         try await operation.value
     }
 
-    /// More than there are threads for tasks, and all at once.
+    /// As many as there are threads for tasks, and all at once. Not more: Dispatch hesitates a second before each one then.
     @Test func whatBlocksItsThreadBlocksNoTask() async throws {
         let (begun, end) = (EventLog<Int>(), DispatchSemaphore(value: 0))
-        let all = (0..<16).map { number in
+        let count = ProcessInfo.processInfo.activeProcessorCount
+        let all = (0..<count).map { number in
             AsyncOperation(
                 foundation: BlockOperation {
                     begun(number)
@@ -45,7 +46,7 @@ import Testing
                 })
         }
         queue.add(all)
-        await begun.waitForCount(16)
+        await begun.waitForCount(count)
         #expect(try await queue.run(AsyncOperation { 1 }) == 1)
         for _ in all { end.signal() }
         for operation in all { try await operation.value }

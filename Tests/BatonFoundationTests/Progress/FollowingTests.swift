@@ -44,7 +44,8 @@ import Testing
     }
 
     @Test func whatItsChildrenHaveReachedCounts() async throws {
-        let (progress, child) = (Progress.discreteProgress(totalUnitCount: -1), Progress.discreteProgress(totalUnitCount: -1))
+        let progress = Progress.discreteProgress(totalUnitCount: -1)
+        let child = Progress.discreteProgress(totalUnitCount: -1)
         progress.totalUnitCount = 2
         child.totalUnitCount = 4
         progress.addChild(child, withPendingUnitCount: 1)
