@@ -20,7 +20,7 @@ final class EndWatch: Sendable {
         self.operation = operation
         end = BlockOperation(block: handler)
         end.addDependency(operation)
-        Self.queue.addOperation(end)
+        Self.queue.addForSure(end)
     }
 
     /// Nothing is held any more, even if the operation never finishes.
@@ -37,5 +37,19 @@ final class EndWatch: Sendable {
         let signal = Signal()
         _ = EndWatch(of: operation) { signal.give() }
         await signal.wait(onCancel: onCancel)
+    }
+}
+
+extension OperationQueue {
+    /// Adds an operation whose dependencies may be about to finish.
+    ///
+    /// On Linux, one whose last dependency finishes while it is being added is found to be ready, and not started: not before
+    /// the queue has a reason to look again.
+    func addForSure(_ operation: Foundation.Operation) {
+        addOperation(operation)
+        #if !canImport(ObjectiveC)
+            let width = maxConcurrentOperationCount
+            maxConcurrentOperationCount = width
+        #endif
     }
 }

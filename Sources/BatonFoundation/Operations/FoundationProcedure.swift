@@ -40,7 +40,7 @@ public struct FoundationProcedure<Performed: Foundation.Operation, Output: Senda
     public func execute(in context: OperationContext) async throws -> Output {
         let operation = make()
         let claim = RunClaim(on: operation)
-        if claim.isFirst { (queue ?? FoundationRuns.queue).addOperation(operation) }
+        if claim.isFirst { (queue ?? FoundationRuns.queue).addForSure(operation) }
         if !operation.isFinished { await EndWatch.end(of: operation, onCancel: { operation.cancel() }) }
         claim.end()
         if operation.isCancelled {

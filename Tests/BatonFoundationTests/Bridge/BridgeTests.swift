@@ -29,7 +29,7 @@ import Testing
         await foundationEnd(of: after)
         #expect(bridge.isFinished && !bridge.isExecuting && !bridge.isCancelled)
         #expect(log.events == ["after, with 7"])
-        #expect(foundation.operationCount == 0)
+        await isEmpty(foundation)
     }
 
     @Test func thePropertyRunsItOnTheSharedQueue() async throws {
@@ -198,7 +198,7 @@ import Testing
         foundation.isSuspended = false
         await foundationEnd(of: bridge)
         #expect(log.events.isEmpty)
-        #expect(foundation.operationCount == 0)
+        await isEmpty(foundation)
     }
 
     @Test func cancellingOursCancelsIt() async {
@@ -255,7 +255,7 @@ import Testing
             #expect(completions.events == [round])
             #expect(operation.result != nil)
         }
-        #expect(foundation.operationCount == 0)
+        await isEmpty(foundation)
     }
 
     // MARK: What is held, and how long
@@ -289,6 +289,6 @@ import Testing
         await log.waitForCount(1000)
         await queue.waitUntilIdle()
         #expect(queue.operationCount == 0)
-        #expect(foundation.operationCount == 0)
+        await isEmpty(foundation)
     }
 }

@@ -72,8 +72,16 @@ func foundationEnd(of operation: Foundation.Operation) async {
     let gate = Gate()
     let end = BlockOperation { gate.open() }
     end.addDependency(operation)
-    OperationQueue().addOperation(end)
+    let queue = OperationQueue()
+    queue.addOperation(end)
+    // On Linux, it may have become ready in that moment, unnoticed.
+    queue.isSuspended = false
     await gate.wait()
+}
+
+/// Returns when the queue is empty: Foundation tells those who wait for an operation first, and drops it then.
+func isEmpty(_ queue: OperationQueue) async {
+    while queue.operationCount > 0 { await Task.yield() }
 }
 
 /// Adds, and returns when it has finished, whatever the outcome.
