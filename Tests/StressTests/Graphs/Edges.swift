@@ -18,10 +18,12 @@ enum Reading: Sendable {
     case recovering
     /// `reduce` of its inputs, which need not be there: no body of its own.
     case combined
+    /// `delay` of its one input: no body of its own.
+    case delayed
 
     static let instead: UInt64 = 0xDEFA
 
-    var isBodyless: Bool { self == .recovering || self == .combined }
+    var isBodyless: Bool { self == .recovering || self == .combined || self == .delayed }
 }
 
 /// What a `willFinish` handler does.
@@ -39,6 +41,7 @@ extension Graph {
         var ruled: Set<Int> = []
         for node in nodes {
             if !node.conditions.isEmpty || !node.exclusions.isEmpty { ruled.insert(node.id) }
+            if node.delay != nil { ruled.insert(node.id) }
             if let group = node.group, group.width != nil { ruled.formUnion(group.children + group.late) }
             ruled.formUnion(node.conditions.flatMap { $0.shape.leaves.compactMap(\.broughtNode) })
         }

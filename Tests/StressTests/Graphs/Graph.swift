@@ -68,6 +68,11 @@ struct Node: Sendable {
     /// Order edges; one may be there twice, or be an input as well.
     var order: [OrderEdge] = []
     var steps: [Step] = []
+    /// Nil: its body runs once.
+    var attempts: AttemptNote?
+    var limits = LimitNote()
+    /// Of one that passes its input on later.
+    var delay: Duration?
     var throwsAtTheEnd = false
     var handlers = 0
     /// Of each kind: `didStart` and `didCancel`.

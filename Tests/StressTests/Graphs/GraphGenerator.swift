@@ -35,6 +35,7 @@ extension Graph {
                 for _ in 0..<dice.number(0...character.steps) { node.steps.append(step(of: node, &dice)) }
                 produce(&node, &dice)
             }
+            addTimes(to: &node, &dice, retried: character.retried, limited: character.limited)
             addConditions(to: &node, &dice, percent: character.conditions)
             if node.exclusions.isEmpty { addExclusions(to: &node, &dice, percent: character.exclusions) }
             nodes.append(node)
@@ -56,6 +57,8 @@ extension Graph {
         let groups: Int
         let conditions: Int
         let exclusions: Int
+        let retried: Int
+        let limited: Int
         /// Layers of so many nodes, each of which waits for the whole layer before it: many finish at once, for many.
         let layerWidth: Int?
 
@@ -70,6 +73,8 @@ extension Graph {
             groups = members == 0 ? 0 : dice.pick([15, 30])
             conditions = isPlain ? 0 : dice.pick([0, 0, 15, 40])
             exclusions = dice.pick([0, 0, 20, 60])
+            retried = dice.pick([0, 0, 15, 60])
+            limited = dice.pick([0, 0, 0, 20])
             layerWidth = dice.isLucky(percent: 10) ? dice.number(2...24) : nil
             steps = isPlain ? 0 : layerWidth == nil ? dice.pick([1, 3, 5]) : 1
         }
@@ -99,11 +104,15 @@ extension Graph {
         if let input = node.inputs.first, dice.isLucky(percent: 10) { node.order.append(OrderEdge(source: input)) }
         switch node.inputs.count {
         case 0: break
-        case 1: node.reading = dice.pick([.values, .values, .values, .outcomes, .withDefault, .recovering, .combined])
+        case 1:
+            node.reading = dice.pick([
+                .values, .values, .values, .outcomes, .withDefault, .recovering, .combined, .delayed,
+            ])
         case 2, 3: node.reading = dice.pick([.values, .values, .outcomes, .combined])
         default: node.reading = dice.pick([.values, .combined])
         }
-        if node.reading == .combined { node.throwsAtTheEnd = false }
+        if node.reading == .combined || node.reading == .delayed { node.throwsAtTheEnd = false }
+        if node.reading == .delayed { node.delay = .ticks(dice.number(0...6)) }
     }
 
     private func addPolicies(to node: inout Node, _ dice: inout Dice, percent: Int) {

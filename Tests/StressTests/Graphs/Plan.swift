@@ -9,6 +9,7 @@ struct Plan: Sendable {
     /// Whether the queues report their events.
     var hasProbe: Bool
     var ending: Ending
+    var observers: [ObserverNote] = []
 }
 
 enum Action: Sendable {
@@ -26,6 +27,8 @@ enum Action: Sendable {
     /// Of each kind.
     case addHandlers(Int)
     case explain(Int)
+    /// Those who come late.
+    case beginObserving
     case pause(Int)
     case openGate(Int)
     case suspend(Int)
@@ -34,5 +37,9 @@ enum Action: Sendable {
     case cancel(Int, because: String?)
     /// One of those whose bodies run at that moment.
     case cancelRunning(Int)
+    /// One of those that have run, and will run again.
+    case cancelPaused(Int)
     case cancelAll(Int)
+    /// Under a seed time passes, although somebody can do something.
+    case passTime(Duration)
 }

@@ -19,6 +19,8 @@ extension Plan {
         let disturbances = Self.disturbing(graph, &dice, isThreaded: isThreaded)
         for action in disturbances { insert(action, &dice) }
         for _ in 0..<dice.number(0...12) { insert([.pause(dice.number(1...6))], &dice) }
+        observers = Self.observers(of: graph, &dice)
+        if observers.contains(where: { !$0.isThereFirst }) { insert([.beginObserving], &dice) }
     }
 
     /// A few actions that belong together, in this order, somewhere.
@@ -108,6 +110,14 @@ extension Plan {
         if !graph.isExact, dice.isLucky(percent: 70) {
             for _ in 0..<dice.number(1...6) {
                 all.append([.pause(dice.number(1...4)), .cancelRunning(dice.number(0...99))])
+            }
+        }
+        if graph.nodes.contains(where: { $0.attempts != nil }) {
+            for _ in 0..<dice.number(0...4) { all.append([.passTime(.ticks(dice.number(1...5)))]) }
+            if !graph.isExact {
+                for _ in 0..<dice.number(0...3) {
+                    all.append([.pause(dice.number(1...6)), .cancelPaused(dice.number(0...99))])
+                }
             }
         }
         let observers = dice.number(0...(isThreaded ? added.count / 2 : 4))

@@ -21,6 +21,7 @@ extension Graph {
         node.steps = []
         node.inputs = []
         node.reading = .values
+        node.delay = nil
         node.throwsAtTheEnd = false
         if !group.isOrdered { addLate(from: &members, to: &group, node.id, &dice) }
         group.children = members
@@ -36,7 +37,8 @@ extension Graph {
         let late = members.filter { _ in dice.isLucky(percent: 25) }
         let first = late.max() ?? nodes.count
         let mayAdd = nodes.filter { node in
-            node.id > first && !node.isBodyless && (members.contains(node.id) && !late.contains(node.id) || !isExact)
+            node.id > first && !node.isBodyless && node.attempts == nil && node.limits.attempt == nil
+                && (members.contains(node.id) && !late.contains(node.id) || !isExact)
         }
         if late.isEmpty || mayAdd.isEmpty { return }
         let insiders = mayAdd.map(\.id).filter { members.contains($0) }

@@ -56,3 +56,10 @@ extension Verdict {
         return outcomes.contains { ($0.number == nil) == (group.policy == .failFast) }
     }
 }
+
+extension Graph {
+    /// In a group of limited width: a child that has room may wait for this one, which has none.
+    func mayLackRoom(_ id: Int) -> Bool {
+        nodes.contains { node in node.group.map { $0.width != nil && ($0.children + $0.late).contains(id) } ?? false }
+    }
+}

@@ -12,15 +12,17 @@ struct Body: Sendable {
 
     func run(_ inputs: [Value?], _ context: OperationContext) async throws -> Value {
         let ledger = site.ledger
-        ledger.bodyBegan(node.id, context.operation, after: sources)
+        ledger.bodyBegan(node.id, context.operation, attempt: context.attempt, after: sources)
         defer { ledger.bodyEnded(node.id, context.operation) }
         var hash = Hash(node.id)
         for input in inputs { hash.mix(input?.number) }
-        for step in node.steps {
+        let failing = node.attempts.flatMap { context.attempt <= $0.failures ? $0 : nil }
+        for step in node.steps.prefix(failing?.stepsBeforeFailing ?? .max) {
             try await perform(step, context, &hash)
             ledger.checkpoint(node.id, context.operation)
         }
-        if node.throwsAtTheEnd { throw Thrown(by: node.id, token: Token(ledger.census)) }
+        if failing?.stalls == true { try await site.never.waitUnlessCancelled() }
+        if node.throwsAtTheEnd || failing != nil { throw Thrown(by: node.id, token: Token(ledger.census)) }
         return Value(number: hash.value, token: Token(ledger.census))
     }
 

@@ -27,6 +27,7 @@ enum Making {
         if node.hasExecutor { operation.executor = site.scheduler ?? ThreadPool.racing }
         removeOneAgain(operation, node, made)
         addRules(to: operation, node, made, at: site)
+        addTimes(to: operation, node, at: site)
         addHandlers(to: operation, node, at: site)
         if let target = node.cancelsWhenFinished, target != node.id {
             let (id, target) = (target, made[target])
@@ -67,7 +68,7 @@ enum Making {
         let isProcedure = node.id % 3 == 0
         switch node.reading {
         case .values: break
-        case .outcomes, .withDefault, .recovering, .combined: return reader(node, body, inputs)
+        case .outcomes, .withDefault, .recovering, .combined, .delayed: return reader(node, body, inputs)
         }
         switch inputs.count {
         case 0 where isProcedure: return AsyncOperation(Plain(body: body))

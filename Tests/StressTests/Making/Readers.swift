@@ -15,6 +15,9 @@ extension Making {
                 hash.mix(next.number)
                 return Value(number: hash.value, token: Token(body.site.ledger.census))
             }
+        case .delayed:
+            let delay = node.delay ?? .zero
+            return node.id.isMultiple(of: 3) ? inputs[0].delay(untilAtLeast: delay) : inputs[0].delay(delay)
         case .values, .outcomes: return outcomes(body, inputs)
         }
     }

@@ -25,6 +25,13 @@ struct Model {
         if let obstacle = obstacle(node, known) { return [obstacle] }
         if !refusals.isEmpty { return refusals }
         if let group = node.group { return [outcome(of: group, node.id, known, isIn)] }
+        if let note = node.attempts { return course(of: node, note, known).outcomes }
+        return outcomes(of: node, known)
+    }
+
+    /// Of a body that runs as the last one does.
+    func outcomes(of node: Node, _ known: (Int) -> Outcome) -> [Outcome] {
+        if node.reading == .delayed { return [known(node.inputs[0])] }
         if node.reading == .recovering, known(node.inputs[0]).number != nil { return [known(node.inputs[0])] }
         var hash = Hash(node.id)
         for number in given(node, known) { hash.mix(number) }
@@ -76,7 +83,8 @@ struct Model {
     private func stepsReached(_ node: Node, _ outcomes: [Outcome]) -> [Int] {
         if refusal(node, { outcomes[$0] }) != nil { return [] }
         var reached: [Int] = []
-        for step in node.steps {
+        let isCutShort = alwaysFailsEarly(node) { outcomes[$0] }
+        for step in node.steps.prefix(isCutShort ? node.attempts?.stepsBeforeFailing ?? 0 : .max) {
             switch step {
             case .yield, .work, .gate, .checkCancellation, .abandon, .cancel, .cancelWhenCancelled: break
             case .produce(let product), .addToGroup(let product, _): reached.append(product)

@@ -33,6 +33,11 @@ indirect enum Outcome: Equatable, Sendable {
     case groupFailed([FailedChild])
     /// With the one that the path begins with.
     case exclusionDeadlock(from: Int)
+    case timedOut(Duration)
+    case duplicate(of: Int)
+    case cycle
+    /// What decides about another attempt.
+    case consentThrew(Int)
     case other(String)
 
     enum Reason: Equatable, Sendable {
@@ -41,6 +46,8 @@ indirect enum Outcome: Equatable, Sendable {
         case parent(Int)
         case caller
         case queue
+        case timeout(Duration)
+        case replaced(by: Int)
     }
 
     var number: UInt64? {
@@ -50,9 +57,9 @@ indirect enum Outcome: Equatable, Sendable {
     /// The body returned or threw, and nothing else.
     var provesThatItRan: Bool {
         switch self {
-        case .value, .threw, .threwOn, .groupFailed, .conditionThrew: true
+        case .value, .threw, .threwOn, .groupFailed, .conditionThrew, .consentThrew: true
         case .dependencyFailed, .cancelled, .queueReleased, .queueShutDown, .skipped, .skippedByCondition,
-            .conditionFailed, .exclusionDeadlock, .other:
+            .conditionFailed, .exclusionDeadlock, .timedOut, .duplicate, .cycle, .other:
             false
         }
     }
@@ -70,6 +77,10 @@ extension Outcome {
         switch error {
         case .failed(let thrown as Thrown): self = .threw(thrown.by)
         case .failed(let thrown as ConditionThrown): self = .conditionThrew(thrown.by)
+        case .failed(let thrown as ConsentThrown): self = .consentThrew(thrown.by)
+        case .timedOut(let limit): self = .timedOut(limit)
+        case .skipped(.duplicate(let other)): self = .duplicate(of: other.node)
+        case .dependencyCycle: self = .cycle
         case .failed(let error as OperationError): self = .threwOn(Outcome(error))
         case .dependencyFailed(let source, let via, let cause):
             self = .dependencyFailed(source: source.node, via: via.node, cause: Outcome(cause))
@@ -113,8 +124,8 @@ extension Outcome.Reason {
         case .parent(let parent): self = .parent(parent.node)
         case .caller: self = .caller
         case .queue: self = .queue
-        case .timeout(let limit): self = .because("\(limit)")
-        case .replaced(let newer): self = .because("\(newer)")
+        case .timeout(let limit): self = .timeout(limit)
+        case .replaced(let newer): self = .replaced(by: newer.node)
         }
     }
 }

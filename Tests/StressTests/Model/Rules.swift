@@ -17,7 +17,7 @@ extension Model {
         }
         switch node.reading {
         case .outcomes, .withDefault, .recovering: return nil
-        case .values, .combined:
+        case .values, .combined, .delayed:
             let failed = node.inputs.first { known($0).number == nil }
             return failed.map { known($0).passedOn(by: $0) }
         }
@@ -35,10 +35,10 @@ extension Outcome {
         switch self {
         case .value: .success
         case .threw, .threwOn, .dependencyFailed, .queueReleased, .queueShutDown, .conditionFailed, .conditionThrew,
-            .groupFailed, .exclusionDeadlock, .other:
+            .groupFailed, .exclusionDeadlock, .timedOut, .consentThrew, .cycle, .other:
             .failure
         case .cancelled: .cancelled
-        case .skipped, .skippedByCondition: .skipped
+        case .skipped, .skippedByCondition, .duplicate: .skipped
         }
     }
 }

@@ -24,7 +24,13 @@ struct Verdict {
                 let expected = predictions[node.id]
                 ledger.check(end.outcome == expected, "G6, G7: n\(node.id) is \(end.outcome), not \(expected)")
                 let isCancelled = expected.kind == .cancelled
-                ledger.check(end.isCancelled == isCancelled, "G16: n\(node.id) was cancelled by nobody")
+                let isAsExpected = end.isCancelled == isCancelled || !node.shortLimits.isEmpty
+                ledger.check(isAsExpected, "G16: n\(node.id) was cancelled by nobody")
+                // A limit may have made a run the last. Of what was let go it is not known.
+                let mayBeCut = !node.shortLimits.isEmpty && (end.isCancelled || end.history == nil)
+                let isOpen = node.attempts?.repetition != nil && mayBeCut
+                let course = isOpen ? nil : node.attempts.map { model.course(of: node, $0) { predictions[$0] } }
+                checkAttempts(node, end, course)
                 checkFresh(node)
             } else {
                 judge(node, end)
@@ -40,9 +46,9 @@ struct Verdict {
         let record = ledger.nodes[node.id]
         ledger.saw(node.id, end.outcome)
         switch end.outcome {
-        case .value, .threw, .threwOn:
+        case .value, .threw, .threwOn, .consentThrew:
             ledger.check(
-                node.isBodyless || starts(node.id) == 1, "G2: n\(node.id) ended without having run")
+                node.isBodyless || starts(node.id) > 0, "G2: n\(node.id) ended without having run")
         case .dependencyFailed, .queueReleased, .queueShutDown, .skipped:
             ledger.check(starts(node.id) == 0, "G6: n\(node.id) has run without its inputs")
         case .conditionFailed, .skippedByCondition:
@@ -50,9 +56,16 @@ struct Verdict {
         case .groupFailed: ledger.check(node.group != nil, "n\(node.id) is no group")
         case .exclusionDeadlock(let first):
             ledger.check(first == node.id, "G13: the path of n\(node.id) begins with n\(first)")
-            ledger.check(graph.holdersWait, "G13: n\(node.id) ended because of a deadlock that there cannot be")
-            ledger.check(starts(node.id) == 0, "G13: n\(node.id) has run, and waited for names")
+            ledger.check(
+                graph.holdersWait || graph.mayLackRoom(node.id),
+                "G13: n\(node.id) ended because of a deadlock that there cannot be")
+            // Names are asked for anew by each attempt.
+            let mayHaveRun = node.attempts != nil
+            ledger.check(starts(node.id) == 0 || mayHaveRun, "G13: n\(node.id) has run, and waited for names")
+        case .timedOut:
+            ledger.check(end.isCancelled, "G20: n\(node.id) has timed out, and was not cancelled")
         case .cancelled: ledger.check(end.isCancelled, "G16: n\(node.id) is cancelled and does not say so")
+        case .duplicate, .cycle: ledger.violation("n\(node.id) ended with: \(end.outcome)")
         case .conditionThrew(let text), .other(let text): ledger.violation("n\(node.id) ended with: \(text)")
         }
         let calls = record.handlerCalls.load(ordering: .relaxed)
@@ -80,7 +93,14 @@ struct Verdict {
         let known = { (id: Int) in ends[id]?.outcome ?? .other("nothing") }
         let fresh = ledger.nodes[node.id].conditions.fresh.withLock { $0 }
         let refusals = model.refusals(node, known) { leaf, _ in fresh[leaf.id] ?? .other("nothing") }
-        let expected = model.expected(node, known, refusals: refusals, isTaken)
+        let limited = model.obstacle(node, known) == nil ? model.outcomesWithLimits(node, known) : []
+        let expected = model.expected(node, known, refusals: refusals, isTaken) + limited
+        let course = node.attempts.map { model.course(of: node, $0, known) }
+        checkAttempts(node, end, node.mayBeCut || end.outcome.number == nil ? nil : course)
+        if ledger.nodes[node.id].attempts.wasCancelled.load(ordering: .relaxed) {
+            let isRight = end.outcome.number != nil || end.outcome.kind == .cancelled
+            ledger.check(isRight, "G18: n\(node.id) was cancelled while it ran, and is \(end.outcome)")
+        }
         switch end.outcome {
         case .cancelled(let reason):
             ledger.check(reasons.contains(reason), "G18: n\(node.id) was cancelled \(reason), not one of \(reasons)")
@@ -96,12 +116,16 @@ struct Verdict {
             ledger.check(!isChild, "G24: n\(node.id) is a child, and was not run because its queue was released")
             ledger.check(isReleased, "n\(node.id): its queue was not released while suspended")
         case .threw, .threwOn:
-            ledger.check(!end.isCancelled || !ledger.isSeeded, "G18: n\(node.id) threw after a cancel: \(end.outcome)")
+            // What is asked whether it is to run again has thrown before.
+            let mayStand = !ledger.isSeeded || node.isAskedSlowly
+            ledger.check(!end.isCancelled || mayStand, "G18: n\(node.id) threw after a cancel: \(end.outcome)")
             ledger.check(expected.contains(end.outcome), "n\(node.id) is \(end.outcome), not one of \(expected)")
         case .queueShutDown: ledger.check(ending != .idle, "n\(node.id): its queue was not shut down")
         case .exclusionDeadlock: break
+        case .timedOut(let limit):
+            ledger.check(node.shortLimits.contains(limit), "G20: n\(node.id) has timed out after \(limit)")
         case .value, .dependencyFailed, .skipped, .skippedByCondition, .conditionFailed, .conditionThrew, .groupFailed,
-            .other:
+            .consentThrew, .duplicate, .cycle, .other:
             ledger.check(expected.contains(end.outcome), "n\(node.id) is \(end.outcome), not one of \(expected)")
         }
     }
@@ -113,13 +137,15 @@ struct Verdict {
         for (index, record) in ledger.queues.enumerated() where record.isCancelled.load(ordering: .relaxed) {
             if (queue ?? index) == index { reasons.append(.queue) }
         }
+        reasons += graph.nodes[id].shortLimits.map { .timeout($0) }
         if ledger.nodes[id].isGivenUp.load(ordering: .relaxed) { reasons.append(.caller) }
         reasons += parentsThatCancel(id)
         for other in graph.nodes {
             if ledger.nodes[other.id].isTakenBack.load(ordering: .relaxed), model.upstream(of: other.id).contains(id) {
                 reasons.append(.caller)
             }
-            let isCancelled = ends[other.id]?.isCancelled ?? false
+            // A limit may have cancelled an attempt that another one has followed.
+            let isCancelled = ends[other.id]?.isCancelled ?? false || other.limits.attempt != nil
             for condition in other.conditions where condition.shape.leaves.contains(where: { $0.broughtNode == id }) {
                 // Two that are brought along together are children of a group that is no node, and can end on its own when
                 // it asks for names.

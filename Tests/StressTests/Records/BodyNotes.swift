@@ -3,8 +3,8 @@ import Synchronization
 
 /// What bodies tell the ledger.
 extension Ledger {
-    func bodyBegan(_ id: Int, _ operation: AnyOperation, after sources: [AnyOperation]) {
-        check(nodes[id].starts.add(1, ordering: .relaxed).oldValue == 0, "G2: the body of n\(id) began twice")
+    func bodyBegan(_ id: Int, _ operation: AnyOperation, attempt: Int, after sources: [AnyOperation]) {
+        attemptBegan(id, attempt)
         for source in sources {
             let state = source.state
             if state == .finished { continue }
@@ -14,32 +14,41 @@ extension Ledger {
             violation("G3: n\(id) began before \(source.reference) had an outcome, and is \(state)")
         }
         checkConditions(id)
-        if !namesFollowEvents { holdsNames(Holdings.Key(owner: id), graph.nodes[id].namesOfTheRun) }
+        if !namesFollowEvents(of: id) { holdsNames(Holdings.Key(owner: id), graph.nodes[id].namesOfTheRun) }
         tookSlot(id, isStart: true)
         checkpoint(id, operation)
     }
 
     func bodyEnded(_ id: Int, _ operation: AnyOperation) {
         checkpoint(id, operation)
+        attemptEnded(id, operation)
         if nodes[id].waits.add(NodeRecord.ended, ordering: .relaxed).oldValue == 0 { gaveSlot(id) }
         nodes[id].ends.add(1, ordering: .relaxed)
-        if !namesFollowEvents { holdings.end(Holdings.Key(owner: id)) }
+        if !namesFollowEvents(of: id) { holdings.end(Holdings.Key(owner: id)) }
     }
 
     /// On the body's own task.
     func checkpoint(_ id: Int, _ operation: AnyOperation) {
         check(operation.state == .executing, "G1, G2: n\(id) is \(operation.state) while its body runs")
         let (sees, isRequested) = (Task.isCancelled, operation.isCancelled)
-        check(isRequested || !sees, "G16: the body of n\(id) sees a cancel that nobody asked for")
+        check(
+            isRequested || !sees || graph.nodes[id].mayBeCut,
+            "G16: the body of n\(id) sees a cancel that nobody asked for")
         check(sees || !isRequested || !isSeeded, "G16: the body of n\(id) does not see that it was cancelled")
     }
 
     // MARK: Slots
 
     /// Before a wait begins: the slot is counted as given back a little too early, never too late.
+    ///
+    /// Each wait of a body gives it, and one that finds it given takes that back: else, while the first is between its two
+    /// counts, a second could lend the slot to others.
     func waitBegan(_ id: Int, child: AnyOperation?) {
         if isSeeded, let child { nodes[id].children.withLock { $0.append(child) } }
-        if nodes[id].waits.add(1, ordering: .relaxed).oldValue == 0 { gaveSlot(id) }
+        let record = queue(of: id).map { queues[$0] }
+        record?.holding.subtract(1, ordering: .relaxed)
+        let isFirst = nodes[id].waits.add(1, ordering: .acquiringAndReleasing).oldValue == 0
+        if !isFirst { record?.holding.add(1, ordering: .relaxed) }
     }
 
     func waitEnded(_ id: Int, child: AnyOperation?) {

@@ -15,7 +15,7 @@ final class Ledger: Sendable {
     let hasProbe: Bool
     private let knowsQueues: Bool
     /// Under threads an event may be told a little later than it is true, by another thread: bodies say it themselves.
-    let namesFollowEvents: Bool
+    private let namesFollowEvents: Bool
 
     init(_ graph: Graph, hasProbe: Bool, isSeeded: Bool) {
         self.graph = graph
@@ -28,6 +28,9 @@ final class Ledger: Sendable {
         nodes = graph.nodes.map { _ in NodeRecord() }
         queues = graph.queues.map { QueueRecord(width: $0.width) }
     }
+
+    /// Nor do events tell when the run of one that repeats is over.
+    func namesFollowEvents(of id: Int) -> Bool { namesFollowEvents && graph.nodes[id].attempts == nil }
 
     var violations: [String] { found.withLock { $0 } }
 
@@ -89,11 +92,18 @@ final class Ledger: Sendable {
     func told(_ event: OperationEvent, queue: Int) {
         let id = event.operation.node
         if id < 0 { return }
-        if let fault = nodes[id].events.withLock({ $0.fault(in: event) }) { violation("G27: n\(id): \(fault)") }
+        if let fault = nodes[id].events.withLock({
+            $0.fault(in: event, runsAgain: graph.nodes[id].attempts?.repetition != nil)
+        }) {
+            violation("G27: n\(id): \(fault)")
+        }
         let next: Int
         switch event.kind {
         case .added: next = 1
-        case .started: next = 2
+        case .started:
+            // As ``EventOrder`` says.
+            if graph.nodes[id].attempts != nil, nodes[id].phase.load(ordering: .relaxed) == 2 { return }
+            next = 2
         case .finished: next = 3
         case .waiting, .evaluating, .ready, .progress, .produced, .retrying, .cancelRequested, .misuse, .dropped: return
         }
@@ -110,10 +120,10 @@ final class Ledger: Sendable {
             let key = Holdings.Key(owner: id)
             if next == 2 {
                 checkConditions(id)
-                if namesFollowEvents { holdsNames(key, graph.nodes[id].namesOfTheRun) }
+                if namesFollowEvents(of: id) { holdsNames(key, graph.nodes[id].namesOfTheRun) }
                 note(.started(id, queue: queue))
             } else if case .finished(let outcome, _) = event.kind {
-                if namesFollowEvents { holdings.end(key) }
+                if namesFollowEvents(of: id) { holdings.end(key) }
                 note(.finished(outcome, id, queue: queue))
             }
         }

@@ -26,6 +26,7 @@ final class NodeRecord: Sendable {
     let isTakenBack = Atomic<Bool>(false)
     /// Somebody was cancelled while it waited to submit this.
     let isGivenUp = Atomic<Bool>(false)
+    let attempts = AttemptRecord()
     let handlers = HandlerRecord()
     let conditions = ConditionRecord()
     /// A group has taken it from a body.

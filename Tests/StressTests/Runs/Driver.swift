@@ -50,6 +50,7 @@ struct Driver: Sendable {
             if let operation = round.operation(id) {
                 ledger.check(!operation.explain().description.isEmpty, "n\(id) has no explanation")
             }
+        case .beginObserving: round.beginObserving(first: false)
         case .pause(let yields): for _ in 0..<yields { await Task.yield() }
         case .openGate(let gate): site.gates[gate].open()
         case .suspend(let queue): suspend(queue)
@@ -65,6 +66,16 @@ struct Driver: Sendable {
             if running.isEmpty { return }
             let id = running[number % running.count]
             if let operation = round.operation(id) { site.cancel(operation, id, because: "running") }
+        case .cancelPaused(let number):
+            let paused = ledger.graph.nodes.indices.filter { id in
+                let record = ledger.nodes[id]
+                guard record.starts.load(ordering: .relaxed) > 0, record.isBetweenRuns else { return false }
+                return round.operation(id).map { $0.state != .finished && $0.state != .executing } ?? false
+            }
+            if paused.isEmpty { return }
+            let id = paused[number % paused.count]
+            if let operation = round.operation(id) { site.cancel(operation, id, because: "paused") }
+        case .passTime(let time): site.passTime(time)
         case .cancelAll(let queue):
             ledger.queues[queue].isCancelled.store(true, ordering: .relaxed)
             site.queue(queue)?.cancelAll()

@@ -6,8 +6,8 @@ extension Round {
         let ledger = site.ledger
         // Handlers of what was never added, or whose queue has gone, run elsewhere.
         let deadline = ContinuousClock.now + .seconds(60)
-        while !isClean, ContinuousClock.now < deadline { try await Task.sleep(for: .microseconds(200)) }
-        ledger.check(isClean, "G31: something is left: \(remains)")
+        while !isOver, ContinuousClock.now < deadline { try await Task.sleep(for: .microseconds(200)) }
+        ledger.check(isOver, "G31: something is left: \(remains)")
         Verdict(model: Model(graph: graph), ledger: ledger, ends: ends.withLock { $0 }, ending: plan.ending)
             .pronounce()
         var checker = TraceChecker(graph)

@@ -21,10 +21,14 @@ extension Round {
         }
         repeat { await finishAll() } while await finishStrays()
         await idle()
+        await finishObserving()
+        await idle()
+        checkTime()
         collect()
+        letGoOfObservers()
         // Handlers of what nobody added, or whose queue has gone, run outside the scheduler, and may still be at it.
         let isSeeded =
-            site.scheduler != nil && graph.isExact && !graph.hasGroups
+            site.scheduler != nil && graph.isExact && !graph.hasGroups && plan.observers.isEmpty
             && graph.queues.allSatisfy { $0.release == .never }
         site.ledger.check(!isSeeded || isClean, "G31: all queues are idle, and something is left: \(remains)")
     }
@@ -80,6 +84,13 @@ extension Round {
         for index in graph.queues.indices { await site.queue(index)?.waitUntilIdle() }
     }
 
+    /// Before anything is released: to have waited for nobody is to have been in time.
+    private func checkTime() {
+        guard let time = site.timeOfItself, let budget = TimeBudget(Model(graph: graph))?.whole else { return }
+        site.ledger.check(
+            time <= budget, "G12, G22: it took \(time), and \(budget) are enough when pauses keep nothing")
+    }
+
     /// Notes how everything ended, and lets it all go.
     private func collect() {
         let ledger = site.ledger
@@ -87,10 +98,20 @@ extension Round {
         for id in graph.nodes.indices {
             if let operation = operation(id) {
                 let outcome = operation.endResult.map(Outcome.init)
-                ends.append(outcome.map { End(outcome: $0, isCancelled: operation.isCancelled) })
+                ends.append(
+                    outcome.map {
+                        End(
+                            outcome: $0, isCancelled: operation.isCancelled,
+                            history: operation.attempts.map(AttemptEnd.init))
+                    })
             } else {
                 let outcome = ledger.nodes[id].firstOutcome.withLock { $0 }
-                ends.append(outcome.map { End(outcome: $0, isCancelled: $0.kind == .cancelled) })
+                // These are exact ones, where nothing but limits cancels what has not ended so.
+                ends.append(
+                    outcome.map { outcome in
+                        let isCancelled = if case .timedOut = outcome { true } else { outcome.kind == .cancelled }
+                        return End(outcome: outcome, isCancelled: isCancelled, history: nil)
+                    })
             }
         }
         self.ends.withLock { $0 = ends }
@@ -110,6 +131,9 @@ extension Round {
     // MARK: Afterwards
 
     /// Everything added has finished, and nobody holds anything.
+    var isOver: Bool { isClean && site.observers.living == 0 }
+
+    /// But for observers, for whom an idle queue does not wait.
     var isClean: Bool { site.ledger.census.living == 0 && living.isEmpty && handlersHaveRun }
 
     private var living: [Int] {
@@ -128,10 +152,14 @@ extension Round {
 
     /// What has not been let go, for a report.
     var remains: String {
-        let calls = site.ledger.nodes.enumerated().map { id, record in
-            "n\(id) \(record.handlerCalls.load(ordering: .relaxed))/\(record.handlersAdded.load(ordering: .relaxed))"
+        let calls = site.ledger.nodes.enumerated().compactMap { id, record in
+            let (called, added) = (
+                record.handlerCalls.load(ordering: .relaxed), record.handlersAdded.load(ordering: .relaxed)
+            )
+            return called == added ? nil : "n\(id) \(called)/\(added)"
         }
-        return "\(site.ledger.census.living) tokens, operations \(living), handlers \(calls.joined(separator: " "))"
+        return
+            "\(site.ledger.census.living) tokens, \(site.observers.living) observers, operations \(living), handlers \(calls.joined(separator: " "))"
     }
 
     /// Why each unfinished operation has not finished.

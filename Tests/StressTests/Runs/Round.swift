@@ -10,6 +10,7 @@ final class Round: Sendable {
     let operations: LockedState<[AnyOperation?]>
     let remaining: LockedState<[WeakOperation]>
     let ends = LockedState<[End?]>([])
+    let observations = LockedState<[Observation]>([])
     let endedScripts = EventLog<Void>()
 
     struct WeakOperation: Sendable {
@@ -20,6 +21,8 @@ final class Round: Sendable {
     struct End: Sendable {
         let outcome: Outcome
         let isCancelled: Bool
+        /// Nil: the operation has been let go.
+        let history: [AttemptEnd]?
     }
 
     /// On a scheduler, or on threads: the global executor's, or the pool's as well.
@@ -31,12 +34,13 @@ final class Round: Sendable {
         for (index, note) in graph.queues.enumerated() {
             if note.isSuspendedAtFirst { ledger.note(.suspended(index)) }
             let executor: (any TaskExecutor)? = scheduler ?? (index.isMultiple(of: 2) ? nil : pool)
-            queues.append(Self.queue(index, note, executor, ledger, hasProbe: plan.hasProbe))
+            queues.append(Self.queue(index, note, executor, ledger, scheduler?.clock))
         }
         site = Site(ledger, scheduler: scheduler, pool: pool, queues: queues)
         let made = Making.operations(of: graph, at: site)
         remaining = LockedState(made.map { WeakOperation(operation: $0) })
         operations = LockedState(made)
+        beginObserving(first: true)
         if plan.keepsOperations { return }
         for node in graph.nodes {
             Making.addHandler(to: made[node.id], node.id, isLate: false, at: site)
@@ -46,16 +50,24 @@ final class Round: Sendable {
     }
 
     private static func queue(
-        _ index: Int, _ note: QueueNote, _ executor: (any TaskExecutor)?, _ ledger: Ledger, hasProbe: Bool
+        _ index: Int, _ note: QueueNote, _ executor: (any TaskExecutor)?, _ ledger: Ledger, _ clock: TestClock?
+    ) -> AsyncOperationQueue {
+        if let clock { return queue(index, note, executor, ledger, on: clock) }
+        return queue(index, note, executor, ledger, on: ContinuousClock())
+    }
+
+    private static func queue(
+        _ index: Int, _ note: QueueNote, _ executor: (any TaskExecutor)?, _ ledger: Ledger,
+        on clock: some Clock<Duration>
     ) -> AsyncOperationQueue {
         let probe: @Sendable (OperationEvent) -> Void = { ledger.told($0, queue: index) }
         let made = AsyncOperationQueue(
             name: "q\(index)", maxConcurrentOperationCount: note.width, isSuspended: note.isSuspendedAtFirst,
-            executor: executor,
+            executor: executor, clock: clock,
             onMisuse: { misuse in
                 if misuse.kind != .addedTwice { ledger.violation("G10: \(misuse)") }
             },
-            probe: hasProbe ? probe : nil)
+            probe: ledger.hasProbe ? probe : nil)
         if ledger.graph.hasHooks {
             made.around { context, body in
                 let id = context.operation.reference.node

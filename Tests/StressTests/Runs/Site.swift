@@ -6,6 +6,14 @@ import BatonTesting
 final class Site: Sendable {
     let ledger: Ledger
     let gates: [Gate]
+    /// Nobody opens it.
+    let never = Gate()
+    /// Of the round.
+    let end = Gate()
+    let observers = Census()
+    /// That drivers have let pass.
+    private let passed = LockedState(Duration.zero)
+    private let start: TestClock.Instant
     /// Nil under threads.
     let scheduler: SeededScheduler?
     let pool: ThreadPool?
@@ -25,6 +33,7 @@ final class Site: Sendable {
         self.ledger = ledger
         self.scheduler = scheduler
         self.pool = pool
+        start = (scheduler?.clock ?? TestClock()).now
         namePrefix = "stress \(Self.sites.add(1, ordering: .relaxed).newValue)"
         gates = (0..<ledger.graph.gateCount).map { _ in Gate() }
         handles = LockedState(queues)
@@ -54,6 +63,19 @@ final class Site: Sendable {
         }
     }
 
+    // MARK: Time
+
+    func passTime(_ time: Duration) {
+        guard let scheduler else { return }
+        passed.withLock { $0 += time }
+        scheduler.clock.advance(by: time)
+    }
+
+    /// Because nobody could do anything. Nil under threads.
+    var timeOfItself: Duration? {
+        scheduler.map { start.duration(to: $0.clock.now) - passed.withLock { $0 } }
+    }
+
     // MARK: Cancelling
 
     /// Cancels, and remembers why.
@@ -68,6 +90,7 @@ final class Site: Sendable {
         record.cancels.withLock { $0.append(reason) }
         if ledger.isSeeded, !operation.isCancelled, before != .finished, before != .finishing {
             record.decisiveReason.withLock { $0 = reason }
+            if !record.isBetweenRuns { record.attempts.wasCancelled.store(true, ordering: .relaxed) }
         }
         if let text { operation.cancel(reason: .because(text)) } else { operation.cancel() }
         if before == .finished || before == .finishing { return }
@@ -80,7 +103,8 @@ final class Site: Sendable {
             !ledger.isSeeded || wasRunning || operation.state == .finished
                 || hasLastSteps && operation.state == .finishing,
             "G15: n\(id), cancelled while \(before), is \(operation.state)")
-        if isNested || !wasRunning { return }
+        // Under threads another cancel may be on its way to the children, or a child on its way to its parent.
+        if isNested || !wasRunning || !ledger.isSeeded { return }
         let group = (ledger.graph.nodes[id].group?.children ?? []).compactMap { id in made.withLock { $0[id].operation }
         }
         let children = before == .executing ? record.children.withLock { $0 } + group : []

@@ -1,0 +1,78 @@
+import Baton
+
+extension Graph {
+    /// When the steps of the node are there.
+    func addTimes(to node: inout Node, _ dice: inout Dice, retried: Int, limited: Int) {
+        if !node.isBodyless, !node.hasSideEffects, dice.isLucky(percent: retried) {
+            node.attempts = attempts(of: node, &dice)
+        }
+        let isStalling = node.attempts?.stalls ?? false
+        if isStalling || dice.isLucky(percent: limited) {
+            // In time or not: there must be one right outcome, or any will do.
+            let mayCome = !isExact || isStalling || node.attempts?.failures ?? 0 == 0 && node.ignoresCancels
+            node.limits.attempt = mayCome ? .ticks(dice.number(1...8)) : LimitNote.never
+        }
+        if dice.isLucky(percent: limited) {
+            node.limits.waiting = isExact ? LimitNote.never : dice.pick([LimitNote.never, .ticks(dice.number(0...30))])
+        }
+    }
+
+    private func attempts(of node: Node, _ dice: inout Dice) -> AttemptNote {
+        var note = AttemptNote()
+        note.failures = dice.pick([0, 1, 1, 2, 3])
+        note.stepsBeforeFailing = dice.number(0...node.steps.count)
+        note.stalls = note.failures > 0 && (!isExact || node.ignoresCancels) && dice.isLucky(percent: 30)
+        if dice.isLucky(percent: 85) {
+            note.attempts = dice.number(1...4)
+            note.backoff = Self.backoff(&dice)
+            let mayDisagree: [AttemptNote.Consent] = [
+                .always, .always, .no(from: dice.number(0...2)), .throwing(at: dice.number(0...2)),
+            ]
+            note.consent = dice.pick(mayDisagree)
+            note.asksSlowly = dice.isLucky(percent: 30)
+            note.asksAlone = dice.isLucky(percent: 15)
+            if note.asksAlone { note.backoff = .immediately }
+            if !note.asksAlone, dice.isLucky(percent: 20) {
+                note.deadline = isExact ? LimitNote.never : .ticks(dice.number(1...30))
+            }
+        }
+        if note.attempts == nil || dice.isLucky(percent: 20) {
+            note.repetition = RepetitionNote(
+                interval: .ticks(dice.number(0...6)), count: dice.pick([nil, 1, 2, 3]), isDoneAfter: dice.number(1...3))
+        }
+        return note
+    }
+
+    private static func backoff(_ dice: inout Dice) -> AttemptNote.Backoff {
+        let delay = Duration.ticks(dice.number(1...8))
+        switch dice.number(0...4) {
+        case 0: return .immediately
+        case 1: return .exponential(delay)
+        case 2: return .told(delay)
+        default: return .constant(delay)
+        }
+    }
+}
+
+extension Node {
+    /// Done again, its steps would do something else; or others go on with them when the body has returned.
+    fileprivate var hasSideEffects: Bool {
+        steps.contains { step in
+            switch step {
+            case .produce, .addToGroup, .abandon: true
+            case .yield, .work, .gate, .checkCancellation, .value, .run, .cancel, .cancelWhenCancelled: false
+            }
+        }
+    }
+
+    /// What its body does is the same whether it is cancelled or not, and it has an output.
+    fileprivate var ignoresCancels: Bool {
+        !isBodyless && !throwsAtTheEnd
+            && steps.allSatisfy { step in
+                switch step {
+                case .yield, .work, .gate(_, heedsCancel: false), .value(_, .caught): true
+                default: false
+                }
+            }
+    }
+}

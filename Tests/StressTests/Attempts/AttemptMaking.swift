@@ -1,0 +1,73 @@
+import Baton
+
+/// What a predicate throws.
+struct ConsentThrown: Error {
+    let by: Int
+    let token: Token
+}
+
+/// What closures around the attempts of a node tell the ledger. None of them holds the operation.
+extension Making {
+    static func addTimes(to operation: AnyOperation, _ node: Node, at site: Site) {
+        if let limit = node.limits.attempt { operation.timeout(limit) }
+        if let limit = node.limits.waiting { operation.timeout(waiting: limit) }
+        guard let note = node.attempts else { return }
+        if let repetition = note.repetition {
+            repeats(operation as! AsyncOperation<Value>, repetition, node, at: site)
+        }
+        if let attempts = note.attempts { retries(operation, note, attempts, node, at: site) }
+    }
+
+    private static func retries(
+        _ operation: AnyOperation, _ note: AttemptNote, _ attempts: Int, _ node: Node, at site: Site
+    ) {
+        let (ledger, id) = (site.ledger, node.id)
+        let token = Token(ledger.census)
+        let backoff: Backoff =
+            switch note.backoff {
+            case .immediately: .immediately
+            case .constant(let delay): .constant(delay)
+            case .exponential(let delay): .exponential(from: delay)
+            case .told(let delay): .constant(.seconds(1)).honoring { _ in withExtendedLifetime(token) { delay } }
+            }
+        if note.asksAlone {
+            operation.retryOnFailure { failures, _ in
+                ledger.wasAsked(id, failures: failures)
+                return failures + 1 < attempts ? try await consents(failures, note, id, token, ledger) : false
+            }
+        } else if case .always = note.consent, !note.asksSlowly {
+            operation.retry(backoff, attempts: attempts, deadline: note.deadline)
+        } else {
+            operation.retry(backoff, attempts: attempts, deadline: note.deadline) { _ in
+                let failures = ledger.wasAsked(id, failures: nil)
+                return try await consents(failures, note, id, token, ledger)
+            }
+        }
+    }
+
+    private static func consents(
+        _ failures: Int, _ note: AttemptNote, _ id: Int, _ token: Token, _ ledger: Ledger
+    ) async throws -> Bool {
+        if note.asksSlowly { for _ in 0...id % 3 { await Task.yield() } }
+        ledger.check(ledger.nodes[id].isBetweenRuns, "G2: n\(id) runs while it is asked whether to run again")
+        switch note.consent {
+        case .always: return true
+        case .no(let from): return failures < from
+        case .throwing(failures): throw ConsentThrown(by: id, token: token)
+        case .throwing: return true
+        }
+    }
+
+    private static func repeats(
+        _ operation: AsyncOperation<Value>, _ note: RepetitionNote, _ node: Node, at site: Site
+    ) {
+        let (ledger, id) = (site.ledger, node.id)
+        let token = Token(ledger.census)
+        operation.repeating(every: note.interval, count: note.count) { _ in
+            if id.isMultiple(of: 3) { await Task.yield() }
+            ledger.check(ledger.nodes[id].isBetweenRuns, "G2: n\(id) runs while it is asked whether it is done")
+            let isDone = withExtendedLifetime(token) { ledger.nodes[id].attempts.runsDone() >= note.isDoneAfter }
+            return isDone
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Baton
+
+/// What becomes of a body that may run more than once.
+extension Model {
+    /// How it goes if nothing is cancelled and no limit that might not come comes.
+    struct Course {
+        let outcomes: [Outcome]
+        /// Of the body.
+        let runs: Int
+        /// Of them the last repetition's.
+        let attempts: Int
+    }
+
+    func course(of node: Node, _ note: AttemptNote, _ known: (Int) -> Outcome) -> Course {
+        let whole = outcomes(of: node, known)
+        let failing = failingOutcomes(of: node, note, known)
+        var attempt = 0
+        while true {
+            attempt += 1
+            let ended = attempt <= note.failures ? failing : whole
+            if ended[0].number != nil {
+                let repetitions = note.repetition?.runs ?? 1
+                return Course(outcomes: ended, runs: attempt * repetitions, attempts: attempt)
+            }
+            if attempt >= note.attempts ?? 1 { return Course(outcomes: ended, runs: attempt, attempts: attempt) }
+            switch note.consent {
+            case .no(let from) where attempt > from:
+                return Course(outcomes: ended, runs: attempt, attempts: attempt)
+            case .throwing(at: attempt - 1):
+                return Course(outcomes: [.consentThrew(node.id)], runs: attempt, attempts: attempt)
+            case .always, .no, .throwing: break
+            }
+        }
+    }
+
+    /// It never comes to the whole body.
+    func alwaysFailsEarly(_ node: Node, _ known: (Int) -> Outcome) -> Bool {
+        guard let note = node.attempts else { return false }
+        return course(of: node, note, known).attempts <= note.failures
+    }
+
+    private func failingOutcomes(of node: Node, _ note: AttemptNote, _ known: (Int) -> Outcome) -> [Outcome] {
+        var node = node
+        node.steps = Array(node.steps.prefix(note.stepsBeforeFailing))
+        node.throwsAtTheEnd = true
+        let outcomes = outcomes(of: node, known)
+        guard note.stalls, outcomes == [.threw(node.id)], let limit = node.limits.attempt else { return outcomes }
+        return [.timedOut(limit)]
+    }
+
+    /// What else a body can end with when limits cancel attempts of it.
+    func outcomesWithLimits(_ node: Node, _ known: (Int) -> Outcome) -> [Outcome] {
+        var all = node.shortLimits.map { Outcome.timedOut($0) }
+        guard let note = node.attempts, node.mayBeCut else { return all }
+        // The deadline comes before another attempt.
+        if note.failures > 0 { all += failingOutcomes(of: node, note, known) }
+        if case .throwing = note.consent { all.append(.consentThrew(node.id)) }
+        return all + outcomes(of: node, known)
+    }
+}

@@ -1,0 +1,67 @@
+import Baton
+import Synchronization
+
+/// What is noted about the attempts of one node.
+final class AttemptRecord: Sendable {
+    /// The number of the last one that has begun.
+    let last = Atomic<Int>(0)
+    /// A body has returned, and the operation had been cancelled: no other may begin.
+    let isOver = Atomic<Bool>(false)
+    /// Under a seed: for the reason that must be the one that stays, while the body ran.
+    let wasCancelled = Atomic<Bool>(false)
+    /// Repetitions whose end was asked about.
+    private let done = Atomic<Int>(0)
+
+    func runsDone() -> Int { done.add(1, ordering: .relaxed).newValue }
+}
+
+/// One of the operation's attempts, holding nothing.
+struct AttemptEnd: Sendable {
+    let number: Int
+    let error: Outcome?
+    let delay: Duration?
+
+    init(_ attempt: OperationAttempt) {
+        number = attempt.number
+        error = attempt.error.map { Outcome($0) }
+        delay = attempt.delay
+    }
+}
+
+extension NodeRecord {
+    var isBetweenRuns: Bool { starts.load(ordering: .relaxed) == ends.load(ordering: .relaxed) }
+}
+
+extension Ledger {
+    /// At the beginning of each run of a body.
+    func attemptBegan(_ id: Int, _ attempt: Int) {
+        let (record, note) = (nodes[id], graph.nodes[id].attempts)
+        check(record.isBetweenRuns, "G2: the body of n\(id) runs twice at once")
+        let runs = record.starts.add(1, ordering: .relaxed).newValue
+        check(runs <= note?.mostRuns ?? 1, "G2: the body of n\(id) has begun \(runs) times")
+        check(!record.attempts.isOver.load(ordering: .relaxed), "G21: n\(id) runs again after a cancel")
+        let last = record.attempts.last.exchange(attempt, ordering: .relaxed)
+        let isNext = attempt == last + 1 || attempt == 1 && note?.repetition != nil
+        check(isNext, "G21: attempt \(attempt) of n\(id) began after attempt \(last)")
+        // Nothing waits for what an attempt before has begun.
+        if runs > 1 { record.waits.store(0, ordering: .relaxed) }
+    }
+
+    func attemptEnded(_ id: Int, _ operation: AnyOperation) {
+        if operation.isCancelled { nodes[id].attempts.isOver.store(true, ordering: .relaxed) }
+    }
+
+    /// - Returns: How often it has failed before.
+    @discardableResult
+    func wasAsked(_ id: Int, failures: Int?) -> Int {
+        let expected = nodes[id].attempts.last.load(ordering: .relaxed) - 1
+        check(failures ?? expected == expected, "G21: n\(id) is asked about failure \(failures!), not \(expected)")
+        // One that was cancelled meanwhile may see it.
+        check(!Task.isCancelled || !isSeeded || hasReason(id), "G16: the predicate of n\(id) is cancelled")
+        return expected
+    }
+
+    private func hasReason(_ id: Int) -> Bool {
+        nodes[id].cancels.withLock { !$0.isEmpty } || !graph.isExact
+    }
+}

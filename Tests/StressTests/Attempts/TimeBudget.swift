@@ -1,0 +1,59 @@
+import Baton
+
+/// How long a seeded round of an exact graph may take. Virtual time passes only when nobody can do anything, so somebody on
+/// the way to the last operation pauses or stalls all the while: no longer than all on that way do together. Where a pause
+/// keeps a slot or a name (G12, G22), those who want it pause after one another, and it takes longer.
+struct TimeBudget {
+    private let model: Model
+    private let outcomes: [Outcome]
+
+    /// Nil: there is no limit.
+    init?(_ model: Model) {
+        if !model.graph.isExact || model.graph.hasBarriers { return nil }
+        self.model = model
+        outcomes = model.predictions()
+    }
+
+    var whole: Duration {
+        let nodes = model.graph.nodes
+        let pauses = nodes.map(pauses)
+        // They hold slots and names.
+        var held = nodes.map(stalls).reduce(.zero, +)
+        var ways: [Set<Int>] = []
+        for node in nodes {
+            let direct = Set(node.awaited.filter { $0 < node.id })
+            ways.append(direct.reduce(into: [node.id]) { $0.formUnion(ways[$1]) })
+            // Its names are kept while its children pause.
+            guard let group = node.group, group.width != nil || !node.exclusions.isEmpty else { continue }
+            held += ways[node.id].reduce(.zero) { $0 + pauses[$1] }
+        }
+        return held + (ways.map { $0.reduce(.zero) { $0 + pauses[$1] } }.max() ?? .zero)
+    }
+
+    private func pauses(of node: Node) -> Duration {
+        if let delay = node.delay { return delay }
+        guard let note = node.attempts else { return .zero }
+        let course = model.course(of: node, note) { outcomes[$0] }
+        let between = (1..<max(1, course.attempts)).map { note.delay(after: $0) }.reduce(.zero, +)
+        let repetitions = course.runs / course.attempts
+        return between * repetitions + (note.repetition?.interval ?? .zero) * (repetitions - 1)
+    }
+
+    private func stalls(of node: Node) -> Duration {
+        guard let note = node.attempts, note.stalls, let limit = node.limits.attempt else { return .zero }
+        return limit * (note.failures * (note.repetition?.runs ?? 1))
+    }
+}
+
+extension Node {
+    /// Everything that its end can wait for.
+    fileprivate var awaited: [Int] {
+        var all = sources + steps.flatMap(\.targets) + (group.map { $0.children + $0.late } ?? [])
+        for case .value(let other) in lastSteps { all.append(other) }
+        for leaf in conditions.flatMap(\.shape.leaves) {
+            all += leaf.broughtNode.map { [$0] } ?? []
+            for case .value(let other) in leaf.steps { all.append(other) }
+        }
+        return all
+    }
+}

@@ -1,0 +1,42 @@
+/// Who is told of events while a graph runs.
+struct ObserverNote: Sendable {
+    enum Subject: Sendable {
+        case queue(Int)
+        case node(Int)
+    }
+
+    enum Character: Sendable {
+        case quick
+        case slow(yields: Int)
+        /// It adds operations of its own, a few.
+        case adding
+        /// It cancels some of those that it is told of.
+        case cancelling
+        /// Its first call returns when all is over.
+        case stuck
+    }
+
+    let subject: Subject
+    let character: Character
+    /// Otherwise it comes while the drivers are at it.
+    let isThereFirst: Bool
+}
+
+extension Plan {
+    static func observers(of graph: Graph, _ dice: inout Dice) -> [ObserverNote] {
+        if dice.isLucky(percent: 60) { return [] }
+        let added = graph.nodes.filter { !$0.isNested }.map(\.id)
+        let mild: [ObserverNote.Character] = [.quick, .slow(yields: dice.number(1...9)), .stuck]
+        return (0..<dice.number(1...4)).map { _ in
+            let isThereFirst = dice.isLucky(percent: 60)
+            if !added.isEmpty, dice.isLucky(percent: 40) {
+                return ObserverNote(
+                    subject: .node(dice.pick(added)), character: dice.pick(mild), isThereFirst: isThereFirst)
+            }
+            let all = mild + (graph.isExact ? [.adding] : [.adding, .cancelling])
+            return ObserverNote(
+                subject: .queue(dice.number(0...graph.queues.count - 1)), character: dice.pick(all),
+                isThereFirst: isThereFirst)
+        }
+    }
+}
