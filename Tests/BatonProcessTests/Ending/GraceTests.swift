@@ -1,0 +1,70 @@
+import Baton
+import BatonProcess
+import BatonTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct GraceTests {
+    private let log = EventLog<String>()
+    private let clock = TestClock()
+    private let queue = AsyncOperationQueue()
+
+    private func start(_ script: String, _ argument: String = "", grace: Duration = .seconds(7)) -> AsyncOperation<
+        SubprocessResult
+    > {
+        let operation = AsyncOperation(
+            sh(script, argument, output: .lines { [log] in log($0) }, grace: grace, clock: clock))
+        queue.add(operation)
+        return operation
+    }
+
+    @Test func oneThatIgnoresTheSignalIsKilledAfterTheGrace() async {
+        let operation = start("trap '' TERM; echo $$; while :; do sleep 1; done")
+        let pid = Int32(await log.waitForCount(1)[0]) ?? 0
+        operation.cancel()
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(6))
+        #expect(Neighbours.isAlive(pid))
+        clock.advance(by: .seconds(1))
+        await operation.finished()
+        #expect(operation.wasCancelled)
+        #expect(!Neighbours.isAlive(pid))
+    }
+
+    @Test func withoutGraceItIsKilledAtOnce() async {
+        let operation = start("trap '' TERM; echo ready; while :; do sleep 1; done", grace: .zero)
+        await log.waitForCount(1)
+        operation.cancel()
+        await operation.finished()
+        #expect(operation.wasCancelled)
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func inItsGraceItCanCleanUp() async throws {
+        let folder = try Folder()
+        let operation = start(
+            "trap 'echo clean > $1; exit 0' TERM; echo ready; while :; do sleep 1; done", folder.file("mark"))
+        await log.waitForCount(1)
+        operation.cancel()
+        await operation.finished()
+        #expect(folder.read("mark") == "clean\n")
+    }
+
+    @Test func oneThatWasStoppedEndsToo() async {
+        let operation = start("echo $$; kill -STOP $$; exec sleep 100")
+        await log.waitForCount(1)
+        operation.cancel()
+        await operation.finished()
+        #expect(operation.wasCancelled)
+    }
+
+    @Test func theAlarmGoesWithTheProgram() async {
+        let operation = start("echo ready; exec sleep 100")
+        await log.waitForCount(1)
+        operation.cancel()
+        await operation.finished()
+        // Nothing that it could still do.
+        clock.advance(by: .seconds(100))
+        #expect(operation.wasCancelled)
+    }
+}
