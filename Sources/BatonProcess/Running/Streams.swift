@@ -21,7 +21,10 @@ struct OutputReader {
         // that it leaves behind.
         var left: Int?
         while left != 0 {
-            if left == nil, waits.isClosed { left = Int(baton_available(end.number)) }
+            if left == nil, waits.isClosed {
+                left = Int(baton_available(end.number))
+                continue
+            }
             switch Self.read(end, upTo: min(left ?? Self.pieceSize, Self.pieceSize)) {
             case .piece(let piece):
                 left = left.map { $0 - piece.count }
@@ -45,7 +48,7 @@ struct OutputReader {
     private static func read(_ end: Descriptor, upTo count: Int) -> Reading {
         var found = 0
         let piece = [UInt8](unsafeUninitializedCapacity: count) { buffer, size in
-            guard let start = buffer.baseAddress, count > 0 else { return }
+            guard let start = buffer.baseAddress else { return }
             found = baton_read(end.number, start, count)
             size = max(0, found)
         }
