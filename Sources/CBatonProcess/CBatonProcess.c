@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -163,6 +164,9 @@ int baton_examine(const char *path, enum baton_file_kind *kind, unsigned *rights
                                       : baton_file_other;
     return 0;
 }
+
+char *baton_resolve(const char *path) { return realpath(path, NULL); }
+void baton_free(char *text) { free(text); }
 
 /// Programs close 0, 1 and 2 at times; what gets these numbers then would be overwritten in the child.
 static int keep(int found, int *descriptor) {

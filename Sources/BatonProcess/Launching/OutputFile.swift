@@ -10,22 +10,30 @@ final class OutputFile: Sendable {
     private let isSettled = Atomic(false)
 
     init(_ path: String, appending: Bool) throws(SystemFailure) {
-        self.path = path
         var kind = baton_file_missing
         var rights: UInt32 = 0
         try SystemFailure.check(baton_examine(path, &kind, &rights))
         if kind == baton_file_directory { throw .isDirectory }
+        // What a link leads to is replaced, and not the link.
+        let place = kind == baton_file_regular ? Self.resolved(path) : path
+        self.path = place
         if appending || kind == baton_file_other {
             draft = nil
             descriptor = try .opened { baton_open_writing(path, appending ? 1 : 0, $0) }
         } else {
-            let draft = "\(path).\(UInt64.random(in: 0...(.max))).partial"
+            let draft = "\(place).\(UInt64.random(in: 0...(.max))).partial"
             self.draft = draft
             descriptor = try .opened { baton_make_file(draft, rights, $0) }
         }
     }
 
     deinit { abandon() }
+
+    private static func resolved(_ path: String) -> String {
+        guard let text = baton_resolve(path) else { return path }
+        defer { baton_free(text) }
+        return String(cString: text)
+    }
 
     /// The program has succeeded.
     func putInPlace() throws(SystemFailure) {

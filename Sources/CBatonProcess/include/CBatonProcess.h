@@ -38,6 +38,10 @@ enum baton_file_kind { baton_file_missing, baton_file_regular, baton_file_direct
 /// What there is, links followed, and with which rights.
 int baton_examine(const char *_Nonnull path, enum baton_file_kind *_Nonnull kind, unsigned *_Nonnull rights);
 
+/// The path with every link followed, to be freed; null if there is nothing.
+char *_Nullable baton_resolve(const char *_Nonnull path);
+void baton_free(char *_Nullable text);
+
 /// These three never wait, not even for the other end of a named pipe.
 int baton_open_reading(const char *_Nonnull path, int *_Nonnull descriptor);
 int baton_open_writing(const char *_Nonnull path, int is_appending, int *_Nonnull descriptor);

@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func oneThatReturnsOnTheSignalWasCancelledAllTheSame() async {
-        let operation = start("trap 'exit 0' TERM; echo ready; while :; do sleep 1; done")
+        let operation = start("trap 'exit 0' TERM; echo ready; sleep 100 & wait")
         await log.waitForCount(1)
         operation.cancel()
         await operation.finished()

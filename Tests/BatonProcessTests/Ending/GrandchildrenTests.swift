@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func oneThatIgnoresTheSignalDoesNotOutliveACancelledProgram() async {
-        let script = "sh -c 'trap \"\" TERM; echo $$; while :; do sleep 1; done' & wait"
+        let script = "sh -c 'trap \"\" TERM; echo $$; exec sleep 100' & wait"
         // With this clock the grace never ends.
         let operation = AsyncOperation(sh(script, output: .lines { [log] in log($0) }, clock: TestClock()))
         queue.add(operation)

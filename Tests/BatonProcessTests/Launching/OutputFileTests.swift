@@ -54,6 +54,14 @@ import Testing
         #expect(folder.rights(of: "out") == 0o600)
     }
 
+    @Test func aLinkStaysOneAndItsFileIsReplaced() async throws {
+        let file = try folder.write("old", to: "file")
+        try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: file)
+        _ = try await sh("echo new", output: .file(folder.file("link"))).result()
+        #expect(folder.read("file") == "new\n")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.file("link")) == file)
+    }
+
     @Test func appendedTextStaysWhateverComes() async throws {
         let file = folder.file("log")
         _ = try await sh("echo one", output: .appending(to: file)).result()

@@ -30,6 +30,36 @@ import Testing
         }
     }
 
+    /// However far it comes before the next descriptor is refused.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/task")))
+    func withoutDescriptorsItIsAnErrorAndNothingIsLeft() async {
+        await #expect(processExitsWith: .success) {
+            let program = Subprocess("true", input: .data(Data(count: 100_000)), errors: .collected())
+            _ = try await program.result()
+            let before = Belongings.now()
+            var refusals = 0
+            var hasRun = false
+            while !hasRun, refusals < 300 {
+                Neighbours.limitDescriptors(to: refusals)
+                let failure = await program.failure()
+                Neighbours.limitDescriptors(to: 1_000)
+                switch failure {
+                case .notStarted(_, let reason)?, .fileNotUsable(_, _, let reason)?:
+                    #expect(reason == SystemFailure(code: 24))
+                    refusals += 1
+                case nil: hasRun = true
+                default:
+                    Issue.record("\(String(describing: failure))")
+                    return
+                }
+            }
+            #expect(hasRun && refusals > 8)
+            let after = Belongings.now()
+            #expect(after.descriptors == before.descriptors)
+            #expect(after.children == 0)
+        }
+    }
+
     private static func runSome(_ count: Int) async throws {
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: 20)
         for round in 0..<(count / 20) {

@@ -42,6 +42,19 @@ enum Neighbours {
     /// The system forgets children as soon as they have ended.
     static func ignoreChildren() { signal(SIGCHLD, SIG_IGN) }
 
+    /// How high the numbers of descriptors may get from here on.
+    static func limitDescriptors(to count: Int) {
+        var limit = rlimit()
+        #if canImport(Glibc)
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+            let resource = RLIMIT_NOFILE
+        #endif
+        getrlimit(resource, &limit)
+        limit.rlim_cur = rlim_t(count)
+        setrlimit(resource, &limit)
+    }
+
     /// A descriptor that a program would inherit, with a high number.
     static func openInheritable() -> Int32 {
         let number = dup2(2, 200)
