@@ -12,6 +12,8 @@ enum Launcher {
     /// On the thread, also if the caller belongs to an actor.
     @concurrent
     private static func begin(_ program: Subprocess) async throws -> RunningProgram {
+        // Others may have been started first.
+        try Task.checkCancellation()
         try check(program)
         let poller: Poller
         do { poller = try Poller.shared() } catch {

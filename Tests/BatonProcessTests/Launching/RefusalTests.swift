@@ -43,7 +43,7 @@ import Testing
 
     @Test func aFileThatIsNoProgram() async throws {
         let folder = try Folder()
-        let file = try folder.write("just text\n", to: "text", rights: 0o755)
+        let file = try await folder.makeProgram("just text\n", named: "text")
         #expect(reason(await Subprocess(file).failure()) == "Exec format error")
     }
 

@@ -32,7 +32,7 @@ import Testing
     @Test func theProgramIsLookedUpInThePathThatItGets() async throws {
         let folder = try Folder()
         let none = folder.file("none")
-        _ = try folder.write("#!/bin/sh\necho mine\n", to: "tool", rights: 0o755)
+        _ = try await folder.makeProgram("#!/bin/sh\necho mine\n", named: "tool")
         let tool = Subprocess("tool", environment: .updating(["PATH": "\(none):relative::\(folder.path):/bin"]))
         #expect(try await tool.result().text == "mine\n")
     }
@@ -40,7 +40,7 @@ import Testing
     @Test func itBeginsInItsDirectory() async throws {
         let folder = try Folder()
         #expect(try await Subprocess("pwd", directory: folder.path).result().text == "\(folder.path)\n")
-        _ = try folder.write("#!/bin/sh\necho $0\n", to: "tool", rights: 0o755)
+        _ = try await folder.makeProgram("#!/bin/sh\necho $0\n", named: "tool")
         #expect(try await Subprocess("./tool", directory: folder.path).result().text == "./tool\n")
         #expect(try await Subprocess("pwd").result().text == "\(FileManager.default.currentDirectoryPath)\n")
     }

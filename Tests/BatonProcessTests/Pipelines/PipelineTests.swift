@@ -1,5 +1,6 @@
 import Baton
 import BatonProcess
+import BatonTesting
 import Foundation
 import Testing
 
@@ -112,6 +113,19 @@ import Testing
         await all.finished()
         #expect(all.wasCancelled)
         #expect(operations.allSatisfy { $0.state == .finished })
+    }
+
+    @Test func aCancelledProcedureEndsAllOfThem() async {
+        let log = EventLog<String>()
+        let operation = AsyncOperation(
+            SubprocessPipeline(
+                sh("exec yes"), Subprocess("cat"),
+                sh("echo ready; exec cat > /dev/null", output: .lines { log($0) })))
+        queue.add(operation)
+        await log.waitForCount(1)
+        operation.cancel()
+        await operation.finished()
+        #expect(operation.wasCancelled)
     }
 
     @Test func oneOfThemCannotRunTwice() async {

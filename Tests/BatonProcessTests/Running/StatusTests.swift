@@ -50,6 +50,19 @@ import Testing
         #expect(none == SubprocessResult())
     }
 
+    @Test func inheritedOutputsAreThoseOfThisProcess() async {
+        let ended = await #expect(
+            processExitsWith: .success, observing: [\.standardOutputContent, \.standardErrorContent]
+        ) {
+            let result = try await sh("echo out; echo err >&2", output: .inherited, errors: .inherited).result()
+            #expect(result == SubprocessResult())
+        }
+        let out = String(decoding: ended?.standardOutputContent ?? [], as: UTF8.self)
+        let err = String(decoding: ended?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(out.contains("out\n"))
+        #expect(err.contains("err\n"))
+    }
+
     @Test func mergedErrorsComeInTheirPlace() async throws {
         let merged = try await sh("echo 1; echo 2 >&2; echo 3", errors: .merged).result()
         #expect(merged.text == "1\n2\n3\n")
