@@ -1,0 +1,110 @@
+import Baton
+import BatonNetwork
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What the system is asked for, counted in a process where nothing else happens.
+@Suite(.timeLimit(.minutes(2)), .serialized) struct ResourceTests {
+    @Test func twoHundredDownloadsAtOnceHaveTheRightBytes() async throws {
+        let folder = try TestFolder()
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
+        let downloads = (0..<200).map { number in
+            AsyncOperation(
+                HTTPDownload(
+                    server.url("/bytes/\(100_000 + number)", ["seed": "\(number)"]), to: folder.file("\(number)")))
+        }
+        queue.add(downloads)
+        for (number, download) in downloads.enumerated() {
+            let file = try await download.value
+            #expect(file.byteCount == Int64(100_000 + number))
+            #expect(folder.content("\(number)") == TestServer.bytes(100_000 + number, seed: number))
+        }
+        #expect(folder.names.count == 200)
+    }
+
+    @Test func aThousandRequestsLeaveNothingBehind() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TestFolder()
+            try await Load.run(200, in: folder)
+            let before = Resources.now
+            try await Load.run(1000, in: folder)
+            // Dispatch has threads come and go.
+            try await Resources.waitUntil {
+                $0.descriptors <= before.descriptors && $0.threads <= before.threads + 4
+            }
+        }
+    }
+
+    @Test func aTransportClosesItsConnectionsWhenItGoes() async {
+        await #expect(processExitsWith: .success) {
+            func use() async throws {
+                let transport = URLSessionTransport()
+                for _ in 0..<5 {
+                    _ = try await HTTPData(server.url("/bytes/10")).transport(transport).execute(in: OperationContext())
+                }
+            }
+            try await use()
+            _ = try await server.log("settled")
+            let before = Resources.now
+            for _ in 0..<50 { try await use() }
+            try await Resources.waitUntil { $0.descriptors <= before.descriptors }
+        }
+    }
+
+    @Test func aBodyThatNobodyReadsIsGivenUp() async {
+        await #expect(processExitsWith: .success) {
+            func abandon() async throws {
+                let request = URLRequest(url: server.url("/bytes/1000000000"))
+                let answer = try await URLSessionTransport.shared.send(request, body: nil) { _ in }
+                precondition(answer.head.status == 200)
+            }
+            try await abandon()
+            _ = try await server.log("settled")
+            let before = Resources.now
+            for _ in 0..<10 { try await abandon() }
+            try await Resources.waitUntil { $0.descriptors <= before.descriptors }
+        }
+    }
+
+    @Test func aHundredMegabytesTakeLittleMemory() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TestFolder()
+            _ = try await HTTPDownload(server.url("/bytes/1000000"), to: folder.file("small")).execute(
+                in: OperationContext())
+            let before = Resources.residentBytes
+            let download = HTTPDownload(server.url("/bytes/100000000"), to: folder.file("large"))
+            let file = try await download.execute(in: OperationContext())
+            precondition(file.byteCount == 100_000_000)
+            precondition(Resources.mostResidentBytes < before + 30_000_000, "\(Resources.mostResidentBytes)")
+            precondition(folder.content("large") == TestServer.bytes(100_000_000))
+        }
+    }
+}
+
+/// Requests of all kinds, good and bad, 50 at a time.
+private enum Load {
+    static func run(_ count: Int, in folder: TestFolder) async throws {
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 50)
+        let operations = (0..<count).map { operation(number: $0, in: folder) }
+        queue.add(operations)
+        for (number, operation) in operations.enumerated() where number % 10 == 5 { operation.cancel() }
+        await queue.waitUntilIdle()
+    }
+
+    private static func operation(number: Int, in folder: TestFolder) -> AnyOperation {
+        switch number % 10 {
+        case 0: AsyncOperation(HTTPDownload(server.url("/bytes/20000"), to: folder.file("\(number)")))
+        case 1: AsyncOperation(HTTPData(server.url("/bytes/20000", ["short": "1000"])))
+        case 2: AsyncOperation(HTTPData(server.url("/status/404")))
+        case 3: AsyncOperation(HTTPData("http://127.0.0.1:1/"))
+        case 4: AsyncOperation(HTTPUpload(Data(count: 10_000), to: server.url("/upload")))
+        case 6: AsyncOperation(HTTPData(server.url("/bytes/2000000")).sizeLimit(10))
+        case 7: AsyncOperation(HTTPDownload(server.url("/bytes/9", ["drop": "5"]), to: folder.file("\(number)")))
+        default: AsyncOperation(HTTPData(server.url("/bytes/300000")))
+        }
+    }
+}
