@@ -34,6 +34,8 @@ struct Resources: CustomStringConvertible {
             if isFine(now) { return }
             _ = try await server.log("waiting")
         }
+        // Of an exit test nothing but this is seen.
+        FileHandle.standardError.write(Data("still there: \(now)\n".utf8))
         throw StillThere(resources: now)
     }
 
