@@ -23,7 +23,7 @@ What a request gets, its path and query say:
   /status/CODE      that status; body=TEXT, after=TEXT (Retry-After), date=TEXT (Date), type=TEXT
   /flaky/N          status=CODE (500) for the first N requests of the key, with after=TEXT; then 200 "ok"
   /redirect         to=ADDRESS, code=CODE (302)
-  /loop             redirects to itself
+  /loop             redirects to itself, code=CODE (302)
   /silent           no answer at all, until `release` is called for the key
   /upload           takes a body, and answers with its count and SHA-256, and the method, as JSON
   /headers          the request's headers, as JSON
@@ -249,10 +249,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.reply(self.number("status", 500), b"not yet", after)
 
     def answer_redirect(self):
+        for _ in self.body():
+            pass
         self.reply(self.number("code", 302), b"look elsewhere", [("Location", self.query["to"])])
 
     def answer_loop(self):
-        self.reply(302, b"", [("Location", self.path)])
+        for _ in self.body():
+            pass
+        self.reply(self.number("code", 302), b"", [("Location", self.path)])
 
     def answer_silent(self):
         keys.gate(self.key).wait(60)

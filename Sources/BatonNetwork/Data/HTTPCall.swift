@@ -28,10 +28,7 @@ struct HTTPCall: Sendable {
         guard let url = request.url, url.isHTTP else {
             throw HTTPError(.invalidURL(request.url?.absoluteString ?? ""), anonymous: request)
         }
-        let hasBody = body != nil || request.httpBody != nil || request.httpBodyStream != nil
-        if hasBody, ["GET", "HEAD"].contains(request.httpMethod ?? "GET") {
-            throw HTTPError(.invalidRequest("a \(request.httpMethod ?? "GET") has no body. Use POST or PUT"), request)
-        }
+        if let problem = request.problem(hasBody: body != nil) { throw HTTPError(.invalidRequest(problem), request) }
         if let limit = options.deadline, limit < .zero {
             throw HTTPError(.invalidRequest("a deadline of \(limit) is negative"), request)
         }
@@ -83,6 +80,27 @@ struct HTTPCall: Sendable {
             }
             throw CancellationError()
         }
+    }
+}
+
+extension URLRequest {
+    /// What cannot be sent, or would say something else than it seems to. Nil if all is well.
+    fileprivate func problem(hasBody: Bool) -> String? {
+        let method = httpMethod ?? "GET"
+        if hasBody || httpBody != nil || httpBodyStream != nil, ["GET", "HEAD"].contains(method.uppercased()) {
+            return "a \(method) has no body. Use POST or PUT"
+        }
+        if method.isEmpty || !method.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) { return "‘\(method)’ is no method" }
+        for (name, value) in allHTTPHeaderFields ?? [:] {
+            // What follows a line end would be a field of its own, or another request.
+            if name.isEmpty || !name.utf8.allSatisfy({ 0x21...0x7e ~= $0 && $0 != UInt8(ascii: ":") }) {
+                return "‘\(name)’ is no name of a header field"
+            }
+            if value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7f }) {
+                return "the header field \(name) has a line end or another control character in it"
+            }
+        }
+        return nil
     }
 }
 

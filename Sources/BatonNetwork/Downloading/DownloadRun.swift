@@ -20,6 +20,9 @@ struct DownloadRun: Sendable {
         address = download.options.request.url?.absoluteString ?? ""
     }
 
+    /// The request asks for a part itself.
+    private var wantsPart: Bool { download.options.request.value(forHTTPHeaderField: "Range") != nil }
+
     func run() async throws -> DownloadedFile {
         let start = try usableCount()
         if let file = try await ask(from: start) { return file }
@@ -32,8 +35,8 @@ struct DownloadRun: Sendable {
     /// How many bytes of an earlier run can be built upon.
     private func usableCount() throws -> Int64 {
         let count = try partial.count
-        guard download.resumes, let origin = partial.origin, origin.url == address, count > 0,
-            count <= origin.length ?? .max, download.options.request.value(forHTTPHeaderField: "Range") == nil
+        guard download.resumes, !wantsPart, let origin = partial.origin, origin.url == address, count > 0,
+            count <= origin.length ?? .max
         else {
             if count > 0 { try partial.restart(nil) }
             return 0
@@ -54,14 +57,15 @@ struct DownloadRun: Sendable {
             options.request.setValue(origin.validator, forHTTPHeaderField: "If-Range")
         }
         let (request, validation) = (options.request, options.validation)
+        let mayResume = download.resumes && !wantsPart
         return try await HTTPCall(options: options).run { answer in
-            let plan = DownloadPlan(answer.head, start: start, origin: origin)
+            let plan = DownloadPlan(answer.head, start: start, origin: origin, wantsPart: wantsPart)
             switch plan {
             case .append(let total):
                 return try await receive(answer, from: start, total: total)
             case .replace:
                 try await validation.check(answer, of: request)
-                try partial.restart(download.resumes ? PartialFile.Origin(answer.head, url: address) : nil)
+                try partial.restart(mayResume ? PartialFile.Origin(answer.head, url: address) : nil)
                 return try await receive(answer, from: 0, total: answer.head.contentLength)
             case .complete:
                 return try finish(answer.head, count: start, resumedFrom: start)

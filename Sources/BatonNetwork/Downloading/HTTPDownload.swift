@@ -82,10 +82,12 @@ public struct HTTPDownload: HTTPProcedure {
         throw HTTPError(.file(.inUse, path: file.path), options.request)
     }
 
-    /// After these the bytes that have come are good ones.
+    /// After these the bytes that have come are as good as before. A part of nothing is worth nothing.
     private static func leavesWhatIsThere(_ error: any Error) -> Bool {
         if error is CancellationError { return true }
-        return (error as? HTTPError)?.isTransient ?? false
+        guard let error = error as? HTTPError else { return false }
+        if case .refused(let refusal) = error.reason { return ![404, 410].contains(refusal.status) }
+        return error.isTransient
     }
 }
 

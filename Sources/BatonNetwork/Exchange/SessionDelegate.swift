@@ -35,7 +35,7 @@ extension SessionDelegate: URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        completionHandler(newRequest.redirected(from: response.url))
+        completionHandler(newRequest.redirected(response.statusCode, from: response.url))
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -52,18 +52,5 @@ extension HTTPHead {
         var fields: [String: String] = [:]
         for (name, value) in response.allHeaderFields { fields["\(name)"] = "\(value)" }
         self.init(status: response.statusCode, url: response.url, headers: HTTPHeaders(fields))
-    }
-}
-
-extension URLRequest {
-    /// Nil: it leads out of HTTP, and is not followed.
-    fileprivate func redirected(from origin: URL?) -> URLRequest? {
-        guard let url, url.isHTTP else { return nil }
-        if url.origin == origin?.origin { return self }
-        var request = self
-        for name in ["Authorization", "Proxy-Authorization", "Cookie"] {
-            request.setValue(nil, forHTTPHeaderField: name)
-        }
-        return request
     }
 }

@@ -40,6 +40,20 @@ public struct URLSessionTransport: HTTPTransport {
     public func send(
         _ request: URLRequest, body: HTTPRequestBody?, sent: @escaping @Sendable (Int64) -> Void
     ) async throws -> HTTPAnswer {
+        var request = request
+        for _ in 0..<Self.mostRedirects {
+            let answer = try await sendOnce(request, body, sent)
+            guard let next = request.repeated(after: answer.head) else { return answer }
+            request = next
+        }
+        throw HTTPError(.tooManyRedirects, request)
+    }
+
+    private static let mostRedirects = 16
+
+    private func sendOnce(
+        _ request: URLRequest, _ body: HTTPRequestBody?, _ sent: @escaping @Sendable (Int64) -> Void
+    ) async throws -> HTTPAnswer {
         try Task.checkCancellation()
         let exchange = Exchange(request, sent: sent)
         var request = request

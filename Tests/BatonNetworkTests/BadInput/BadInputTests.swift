@@ -84,6 +84,43 @@ import Testing
         }
     }
 
+    /// Each of them would have been a second header field, or a request of its own.
+    @Test(arguments: [
+        ("X-Name", "a\r\nX-Other: b"), ("X-Name", "a\nb"), ("X-Name\r\nX", "a"), ("X Name", "a"), ("", "a"),
+    ])
+    func aLineEndInAHeaderFieldIsNotSent(_ name: String, _ value: String) async throws {
+        let key = freshKey()
+        let error = await failure(HTTPData(server.url("/bytes/10", ["key": key])).header(name, value))
+        if case .invalidRequest? = error?.reason {
+            #expect(try await server.log(key).isEmpty)
+        } else {
+            // On Linux, URLRequest itself drops such fields.
+            let entry = try #require(try await server.log(key).first)
+            #expect(entry.headers["X-Other"] == nil && entry.headers["X"] == nil && entry.headers["X-Name"] == nil)
+        }
+    }
+
+    @Test func aMethodThatIsNoneIsNotSent() async {
+        guard
+            case .invalidRequest? = await failure(HTTPData(server.url("/bytes/10")).method("GET / HTTP/1.1\r\nX: y"))?
+                .reason
+        else {
+            Issue.record("it was sent")
+            return
+        }
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.1:99999/", "http://127.0.0.1:0/", "http://[::1", "http://[::1]:1/", "http://a b/",
+        "http://%00/",
+        "http://exa%00mple.invalid/", "http://xn--.invalid/",
+        "http://" + String(repeating: "x", count: 300) + ".invalid/",
+        "http://ü.invalid/ü?ü", "HTTP://127.0.0.1:1", "http://127.0.0.1:1/%zz", "http://.../", "http://-/",
+        "http://@:1/",
+    ]) func strangeAddressesAreErrorsAndNoTraps(_ address: String) async {
+        #expect(await failure(HTTPData(address).timeout(.seconds(20))) != nil)
+    }
+
     @Test func aNegativeDeadlineAndNoTimeoutAreNoTraps() async {
         guard case .invalidRequest? = await failure(HTTPData(server.url("/bytes/10")).deadline(.seconds(-1)))?.reason
         else {

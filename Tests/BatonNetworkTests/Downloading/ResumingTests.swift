@@ -107,6 +107,23 @@ import Testing
         expectWhole(try await outcome(download(["etag": "tag"])).get(), resumedFrom: 0)
     }
 
+    @Test(arguments: [("403", 2), ("404", 0)]) func aRefusalLeavesWhatMayStillBeUsed(_ status: String, _ files: Int)
+        async throws
+    {
+        _ = await failure(download(["short": "700000", "etag": "tag"]))
+        let whole = download(["short": "700000", "etag": "tag"])
+        let refusing = StubTransport { _ in HTTPAnswer(status: Int(status) ?? 0) }
+        #expect(await failure(whole.transport(refusing))?.isTransient == false)
+        #expect(folder.names.count == files)
+    }
+
+    @Test func aPartThatTheRequestAsksForIsTheFile() async throws {
+        let part = download(["etag": "tag"]).header("Range", "bytes=1999990-")
+        let file = try await outcome(part).get()
+        #expect(file.byteCount == 10)
+        #expect(folder.content("file") == TestServer.bytes(2_000_000).suffix(10))
+    }
+
     @Test func itNeedNotResume() async throws {
         let faults = ["short": "700000", "etag": "tag", "faults": "1"]
         _ = await failure(download(faults).resuming(false))

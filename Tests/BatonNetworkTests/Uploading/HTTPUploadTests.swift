@@ -58,6 +58,20 @@ import Testing
         #expect(try seen(await outcome(upload).get()).method == "PUT")
     }
 
+    @Test(arguments: [("307", "POST", 3_000_000), ("308", "POST", 3_000_000), ("303", "GET", 0)])
+    func aRedirectTakesTheBodyAlongOrNot(_ code: String, _ method: String, _ count: Int) async throws {
+        let target = server.url("/upload").absoluteString
+        let upload = HTTPUpload(TestServer.bytes(3_000_000), to: server.url("/redirect", ["to": target, "code": code]))
+        let seen = try seen(await outcome(upload).get())
+        #expect(seen.method == method)
+        #expect(seen.count == count)
+    }
+
+    @Test func aCircleOfRedirectsWithABodyEnds() async {
+        let error = await failure(HTTPUpload(Data("x".utf8), to: server.url("/loop", ["code": "307"])))
+        #expect(error?.reason == .tooManyRedirects)
+    }
+
     @Test func aRefusalIsAnError() async {
         let error = await failure(HTTPUpload(Data("x".utf8), to: server.url("/status/403", ["body": "no"])))
         #expect(error?.reason == .refused(HTTPError.Refusal(status: 403, excerpt: "no")))
