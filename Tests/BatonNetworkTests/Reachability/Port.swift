@@ -9,35 +9,54 @@
 /// A port on loopback that belongs to the test. It refuses connections until it listens.
 final class Port {
     let number: Int
-    private let descriptor: Int32
+    private var descriptor: Int32
     private var clients: [Int32] = []
 
-    /// - Parameter number: 0: one that is free.
-    init(_ number: Int = 0) throws {
-        let descriptor = Self.makeSocket()
-        self.descriptor = descriptor
-        var yes: Int32 = 1
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        var address = Self.address(number)
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let status = Self.withGeneric(&address) { (address: UnsafeMutablePointer<sockaddr>) in
-            bind(descriptor, address, size) == 0 ? getsockname(descriptor, address, &size) : -1
-        }
-        if status != 0 {
-            close(descriptor)
-            throw Taken()
-        }
-        self.number = Int(UInt16(bigEndian: address.sin_port))
+    init() throws { (descriptor, number) = try Self.bind(to: 0) }
+
+    /// It refuses connections again.
+    func stopListening() throws {
+        close(descriptor)
+        descriptor = -1
+        (descriptor, _) = try Self.bind(to: number)
     }
 
-    struct Taken: Error {}
+    private static func bind(to number: Int) throws -> (descriptor: Int32, number: Int) {
+        let descriptor = makeSocket()
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        var address = address(number)
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withGeneric(&address) { address in
+            #if canImport(Darwin)
+                Darwin.bind(descriptor, address, size)
+            #elseif canImport(Glibc)
+                Glibc.bind(descriptor, address, size)
+            #elseif canImport(Musl)
+                Musl.bind(descriptor, address, size)
+            #endif
+        }
+        if status != 0 {
+            let code = errno
+            close(descriptor)
+            throw Taken(number: number, code: code)
+        }
+        _ = withGeneric(&address) { getsockname(descriptor, $0, &size) }
+        return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+    }
+
+    struct Taken: Error {
+        let number: Int
+        let code: Int32
+    }
 
     deinit {
         for client in clients { close(client) }
         close(descriptor)
     }
 
-    func listen(backlog: Int32 = 128) {
+    /// Nobody accepts: so many connections, and a few more, can be waiting.
+    func listen(backlog: Int32 = 1024) {
         #if canImport(Darwin)
             _ = Darwin.listen(descriptor, backlog)
         #elseif canImport(Glibc)

@@ -148,25 +148,22 @@ import Testing
     // MARK: Changes
 
     @Test func changesAreToldAndNothingElse() async throws {
-        var port: Port? = try Port()
-        let number = try #require(port?.number)
-        port?.listen()
+        let port = try Port()
+        port.listen()
         let told = EventLog<Bool>()
-        let changes = Reachability(host: "127.0.0.1", port: number, clock: clock).changes
+        let changes = reachable(port).changes
         let task = Task {
             for await status in changes { told(status.isReachable) }
         }
         await told.waitForCount(1)
         for _ in 0..<3 { await passAnInterval() }
         #expect(told.events == [true])
-        // Bound, and not listening: it refuses, and nobody else gets it.
-        port = nil
-        port = try Port(number)
+        try port.stopListening()
         await passAnInterval()
         await told.waitForCount(2)
         for _ in 0..<3 { await passAnInterval() }
         #expect(told.events == [true, false])
-        port?.listen()
+        port.listen()
         await passAnInterval()
         await told.waitForCount(3)
         #expect(told.events == [true, false, true])
