@@ -4,7 +4,12 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct InputTests {
-    private static let tenMegabytes = Data((0..<10_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+    private let tenMegabytes: Data = {
+        let piece = Data((0..<65_537).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+        var data = Data()
+        while data.count < 10_000_000 { data.append(piece) }
+        return data
+    }()
 
     @Test func withoutInputItIsAtTheEndAtOnce() async throws {
         #expect(try await Subprocess("cat").result().standardOutput.isEmpty)
@@ -12,22 +17,22 @@ import Testing
     }
 
     @Test func tenMegabytesGoThrough() async throws {
-        let result = try await Subprocess("cat", input: .data(Self.tenMegabytes)).result()
-        #expect(result.standardOutput == Self.tenMegabytes)
+        let result = try await Subprocess("cat", input: .data(tenMegabytes)).result()
+        #expect(result.standardOutput == tenMegabytes)
     }
 
     @Test func aPartOfSomeDataGoesThroughFromItsFirstByte() async throws {
-        let part = Self.tenMegabytes[1_000..<2_000]
+        let part = tenMegabytes[1_000..<2_000]
         #expect(try await Subprocess("cat", input: .data(part)).result().standardOutput == part)
     }
 
     @Test func aProgramNeedNotReadIt() async throws {
-        let result = try await sh("exec sleep 0", input: .data(Self.tenMegabytes)).result()
+        let result = try await sh("exec sleep 0", input: .data(tenMegabytes)).result()
         #expect(result.status == 0)
-        let closes = try await sh("exec <&-; echo closed; exit 0", input: .data(Self.tenMegabytes)).result()
+        let closes = try await sh("exec <&-; echo closed; exit 0", input: .data(tenMegabytes)).result()
         #expect(closes.text == "closed\n")
-        let first = try await Subprocess("head", arguments: ["-c", "3"], input: .data(Self.tenMegabytes)).result()
-        #expect(first.standardOutput == Self.tenMegabytes.prefix(3))
+        let first = try await Subprocess("head", arguments: ["-c", "3"], input: .data(tenMegabytes)).result()
+        #expect(first.standardOutput == tenMegabytes.prefix(3))
     }
 
     /// Whoever writes to a pipe that nobody reads is ended by a signal, if nothing is done about it.
