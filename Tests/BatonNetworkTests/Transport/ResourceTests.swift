@@ -30,6 +30,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             let folder = try TestFolder()
             try await Load.run(200, in: folder)
+            _ = try await server.log("settled")
             let before = Resources.now
             try await Load.run(1000, in: folder)
             // Dispatch keeps the threads of its busiest moment for some seconds; a leak would be of a thousand.
@@ -86,25 +87,39 @@ import Testing
 }
 
 /// Requests of all kinds, good and bad, 50 at a time.
-private enum Load {
+/// With a transport of its own, which closes its connections when it goes: how many are kept for later is a matter of chance.
+private struct Load {
+    private let transport = URLSessionTransport()
+    let folder: TestFolder
+
     static func run(_ count: Int, in folder: TestFolder) async throws {
+        let load = Load(folder: folder)
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: 50)
-        let operations = (0..<count).map { operation(number: $0, in: folder) }
+        let operations = (0..<count).map { load.operation(number: $0) }
         queue.add(operations)
         for (number, operation) in operations.enumerated() where number % 10 == 5 { operation.cancel() }
         await queue.waitUntilIdle()
     }
 
-    private static func operation(number: Int, in folder: TestFolder) -> AnyOperation {
+    private func operation(number: Int) -> AnyOperation {
         switch number % 10 {
-        case 0: AsyncOperation(HTTPDownload(server.url("/bytes/20000"), to: folder.file("\(number)")))
-        case 1: AsyncOperation(HTTPData(server.url("/bytes/20000", ["short": "1000"])))
-        case 2: AsyncOperation(HTTPData(server.url("/status/404")))
-        case 3: AsyncOperation(HTTPData("http://127.0.0.1:1/"))
-        case 4: AsyncOperation(HTTPUpload(Data(count: 10_000), to: server.url("/upload")))
-        case 6: AsyncOperation(HTTPData(server.url("/bytes/2000000")).sizeLimit(10))
-        case 7: AsyncOperation(HTTPDownload(server.url("/bytes/9", ["drop": "5"]), to: folder.file("\(number)")))
-        default: AsyncOperation(HTTPData(server.url("/bytes/300000")))
+        case 0: download("/bytes/20000", number)
+        case 1: data("/bytes/20000", ["short": "1000"])
+        case 2: data("/status/404")
+        case 3: AsyncOperation(HTTPData("http://127.0.0.1:1/").transport(transport))
+        case 4: AsyncOperation(HTTPUpload(Data(count: 10_000), to: server.url("/upload")).transport(transport))
+        case 6: AsyncOperation(HTTPData(server.url("/bytes/2000000")).sizeLimit(10).transport(transport))
+        case 7: download("/bytes/9", number, ["drop": "5"])
+        default: data("/bytes/300000")
         }
+    }
+
+    private func data(_ path: String, _ faults: [String: String] = [:]) -> AnyOperation {
+        AsyncOperation(HTTPData(server.url(path, faults)).transport(transport))
+    }
+
+    private func download(_ path: String, _ number: Int, _ faults: [String: String] = [:]) -> AnyOperation {
+        AsyncOperation(
+            HTTPDownload(server.url(path, faults), to: folder.file("\(number)")).transport(transport))
     }
 }
