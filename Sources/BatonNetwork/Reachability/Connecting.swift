@@ -21,11 +21,8 @@ struct Connecting {
         // C would look for what stands before it.
         if host.utf8.contains(0) { return .unresolved(host: host, reason: "a name has no zero in it") }
         var hints = addrinfo()
-        #if canImport(Glibc)
-            hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        #else
-            hints.ai_socktype = SOCK_STREAM
-        #endif
+        // Each address once, and not once for each kind of socket.
+        hints.ai_protocol = Int32(IPPROTO_TCP)
         var found: UnsafeMutablePointer<addrinfo>?
         let status = getaddrinfo(host, "\(port)", &hints, &found)
         guard status == 0, let found else {
@@ -44,11 +41,11 @@ struct Connecting {
     }
 
     private func failure(at address: addrinfo) -> ReachabilityError? {
-        let descriptor = socket(address.ai_family, address.ai_socktype, address.ai_protocol)
+        let descriptor = socket(address.ai_family, Descriptor.stream, address.ai_protocol)
         // Of a family that this machine does not have, that is the answer, too.
         if descriptor < 0 { return errno == EMFILE || errno == ENFILE ? .noResources(text(of: errno)) : failed(errno) }
         defer { close(descriptor) }
-        keepFromChildren(descriptor)
+        Descriptor.keepFromChildren(descriptor)
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         if connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 { return nil }
         guard errno == EINPROGRESS || errno == EINTR else { return failed(errno) }

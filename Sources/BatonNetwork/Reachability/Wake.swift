@@ -10,7 +10,7 @@ internal import Baton
     internal import Bionic
 #endif
 
-/// Wakes a thread that polls, from another one: a pipe.
+/// Wakes a thread that polls, from another one: two sockets that are connected.
 ///
 /// Its two descriptors are closed with it. Whoever polls and whoever wakes hold it, so none of them is closed in use.
 final class Wake: Sendable {
@@ -21,9 +21,9 @@ final class Wake: Sendable {
     /// Nil: the system gives no descriptors.
     init?() {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return nil }
+        guard socketpair(AF_UNIX, Descriptor.stream, 0, &ends) == 0 else { return nil }
+        for end in ends { Descriptor.keepFromChildren(end) }
         (descriptor, writing) = (ends[0], ends[1])
-        for end in ends { keepFromChildren(end) }
     }
 
     deinit {
@@ -39,5 +39,16 @@ final class Wake: Sendable {
     }
 }
 
-/// Programs that this one starts do not get it.
-func keepFromChildren(_ descriptor: Int32) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+enum Descriptor {
+    /// The kind of a socket that connects, which programs that this one starts do not get: where the system can, from its
+    /// beginning.
+    static var stream: Int32 {
+        #if canImport(Glibc)
+            Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        #else
+            SOCK_STREAM
+        #endif
+    }
+
+    static func keepFromChildren(_ descriptor: Int32) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+}

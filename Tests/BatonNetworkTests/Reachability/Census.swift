@@ -3,7 +3,13 @@
 
     /// What this process has, as the system counts it.
     enum Census {
-        static var descriptors: Int { names("/proc/self/fd").count }
+        /// Not all descriptors: Dispatch opens some for itself, early or late.
+        static var sockets: Int {
+            names("/proc/self/fd").count {
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+                return target?.hasPrefix("socket:") ?? false
+            }
+        }
 
         static func threads(_ name: String) -> Int {
             names("/proc/self/task").count {

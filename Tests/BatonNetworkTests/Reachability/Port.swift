@@ -78,9 +78,10 @@ final class Port {
         }
     }
 
+    /// Not for the processes that other tests start, which would keep it open.
     private static func makeSocket() -> Int32 {
         #if canImport(Glibc)
-            return socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            return socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #else
             return socket(AF_INET, SOCK_STREAM, 0)
         #endif

@@ -26,7 +26,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func oneThatRefusesItFailsTheOperation() async throws {
+    @Test func R5_8_withoutWaitingItIsLookedAtOnce() async throws {
         let port = try Port()
         let operation = AsyncOperation("upload") { 7 }.addCondition(reachable(port))
         await #expect(throws: OperationError.self) { try await queue.run(operation) }
@@ -70,7 +70,7 @@ import Testing
 
     // MARK: Waiting
 
-    @Test func itWaitsUntilTheHostTakesAConnection() async throws {
+    @Test func R5_8_waitingToConnectItIsPendingUntilTheHostTakesAConnection() async throws {
         let port = try Port()
         let operation = AsyncOperation("upload") { 7 }.addCondition(reachable(port, waitToConnect: true))
         queue.add(operation)
@@ -147,7 +147,7 @@ import Testing
 
     // MARK: Changes
 
-    @Test func changesAreToldAndNothingElse() async throws {
+    @Test func R5_9_changesAreToldAndNothingElse() async throws {
         let port = try Port()
         port.listen()
         let told = EventLog<Bool>()
@@ -215,7 +215,7 @@ import Testing
                 let silent = try Port()
                 silent.listenWithoutAnAnswer()
                 let clock = TestClock()
-                let before = Census.descriptors
+                let before = Census.sockets
                 for round in 0..<1000 {
                     if round == 500 { port.listen() }
                     let failure = try await Reachability(host: "127.0.0.1", port: port.number, clock: clock).failure()
@@ -226,9 +226,8 @@ import Testing
                     task.cancel()
                     _ = await task.result
                 }
-                // The threads of those that were cancelled are on their way out.
-                while Census.threads("Baton connects") > 0 { await Task.yield() }
-                precondition(Census.descriptors == before, "\(Census.descriptors) descriptors instead of \(before)")
+                // The threads of those that were cancelled are on their way out, and the last may not have its name yet.
+                while Census.sockets > before || Census.threads("Baton connects") > 0 { await Task.yield() }
             }
         }
     #endif
