@@ -19,17 +19,26 @@ let package = Package(
     products: [
         .library(name: "Baton", targets: ["Baton"]),
         .library(name: "BatonFoundation", targets: ["BatonFoundation"]),
+        .library(name: "BatonNetwork", targets: ["BatonNetwork"]),
+        .library(name: "BatonProcess", targets: ["BatonProcess"]),
         .library(name: "BatonTesting", targets: ["BatonTesting"]),
     ],
     targets: [
         .target(name: "CBaton"),
         .target(name: "Baton", dependencies: ["CBaton"], swiftSettings: strict),
         .target(name: "BatonFoundation", dependencies: ["Baton"], swiftSettings: strict),
+        .target(name: "BatonNetwork", dependencies: ["Baton"], swiftSettings: strict),
+        .target(name: "CBatonProcess"),
+        .target(name: "BatonProcess", dependencies: ["Baton", "CBatonProcess"], swiftSettings: strict),
         .target(name: "BatonTesting", dependencies: ["Baton"], swiftSettings: strict),
         .testTarget(name: "BatonTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
         .testTarget(
             name: "BatonFoundationTests", dependencies: ["Baton", "BatonFoundation", "BatonTesting"],
             swiftSettings: strict),
+        .testTarget(
+            name: "BatonNetworkTests", dependencies: ["Baton", "BatonNetwork", "BatonTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "BatonProcessTests", dependencies: ["Baton", "BatonProcess", "BatonTesting"], swiftSettings: strict),
         .testTarget(name: "BatonTestingTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
         .testTarget(name: "StressTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
     ],

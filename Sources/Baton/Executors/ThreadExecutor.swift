@@ -151,7 +151,7 @@ private final class Crew: @unchecked Sendable {
 }
 
 /// Starts threads that nobody joins.
-enum PosixThread {
+package enum PosixThread {
     private final class Start {
         let name: String?
         let body: @Sendable () -> Void
@@ -166,7 +166,7 @@ enum PosixThread {
     private static let stackSize = 8 << 20
 
     /// False: the system gives no more threads.
-    static func start(_ name: String?, _ body: @escaping @Sendable () -> Void) -> Bool {
+    package static func start(_ name: String?, _ body: @escaping @Sendable () -> Void) -> Bool {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }

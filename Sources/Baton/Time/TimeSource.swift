@@ -1,11 +1,11 @@
 /// A clock, without its type: `any Clock<Duration>` cannot subtract its instants. Times count from when this was made.
-struct TimeSource: Sendable {
+package struct TimeSource: Sendable {
     private let read: @Sendable () -> Duration
     /// The clock is the system's own.
     let isContinuous: Bool
     private let wait: @Sendable (Duration) async throws -> Void
 
-    init(_ clock: some Clock<Duration>) {
+    package init(_ clock: some Clock<Duration>) {
         let start = clock.now
         isContinuous = clock is ContinuousClock
         read = { start.duration(to: clock.now) }
@@ -13,8 +13,8 @@ struct TimeSource: Sendable {
     }
 
     /// The clock is the user's: to be asked outside every lock.
-    var now: Duration { read() }
+    package var now: Duration { read() }
 
     /// Returns at that time, or throws when the calling task is cancelled.
-    func sleep(until time: Duration) async throws { try await wait(time) }
+    package func sleep(until time: Duration) async throws { try await wait(time) }
 }

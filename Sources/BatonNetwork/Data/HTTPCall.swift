@@ -1,0 +1,114 @@
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// One request, sent and judged as the options say.
+struct HTTPCall: Sendable {
+    let options: HTTPOptions
+
+    /// Sends it, and has its answer read if it is a good one.
+    func run<Value: Sendable>(
+        body: HTTPRequestBody? = nil, sent: @escaping @Sendable (Int64) -> Void = { _ in },
+        _ read: @escaping @Sendable (HTTPAnswer) async throws -> Value
+    ) async throws -> Value {
+        let options = options
+        try check(body)
+        return try await withDeadline {
+            let answer = try await options.transport.send(options.request, body: body, sent: sent)
+            return try await read(answer)
+        }
+    }
+
+    /// URLSession traps on some of what this refuses.
+    func check(_ body: HTTPRequestBody? = nil) throws {
+        let request = options.request
+        if let address = options.invalidAddress { throw HTTPError(.invalidURL(address), anonymous: request) }
+        guard let url = request.url, url.isHTTP else {
+            throw HTTPError(.invalidURL(request.url?.absoluteString ?? ""), anonymous: request)
+        }
+        if let problem = request.problem(hasBody: body != nil) { throw HTTPError(.invalidRequest(problem), request) }
+        if let limit = options.deadline, limit < .zero {
+            throw HTTPError(.invalidRequest("a deadline of \(limit) is negative"), request)
+        }
+        if case .file(let file)? = body { try checkReadable(file, request) }
+    }
+
+    private func checkReadable(_ file: URL, _ request: URLRequest) throws {
+        do { try File.open(file.path, O_RDONLY | O_CLOEXEC).close() } catch { throw HTTPError(error, request) }
+        if File.isDirectory(file.path) { throw HTTPError(.file(.isDirectory, path: file.path), request) }
+    }
+
+    // MARK: The deadline
+
+    private enum Event<Value: Sendable>: Sendable {
+        case value(Value)
+        case failure(any Error)
+        case late
+        case sleeperEnded
+    }
+
+    private func withDeadline<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let limit = options.deadline else { return try await body() }
+        let clock = options.clock
+        return try await withThrowingTaskGroup(of: Event<Value>.self) { group in
+            group.addTask {
+                do { return .value(try await body()) } catch { return .failure(error) }
+            }
+            group.addTask {
+                do { try await clock.sleep(for: limit) } catch { return .sleeperEnded }
+                return .late
+            }
+            var isLate = false
+            while let event = try await group.next() {
+                switch event {
+                case .value(let value):
+                    group.cancelAll()
+                    return value
+                case .failure(let error):
+                    group.cancelAll()
+                    if isLate { throw HTTPError(.deadlineExceeded(after: limit), options.request) }
+                    throw error
+                case .late:
+                    isLate = true
+                    group.cancelAll()
+                case .sleeperEnded: break
+                }
+            }
+            throw CancellationError()
+        }
+    }
+}
+
+extension URLRequest {
+    /// What cannot be sent, or would say something else than it seems to. Nil if all is well.
+    fileprivate func problem(hasBody: Bool) -> String? {
+        let method = httpMethod ?? "GET"
+        if hasBody || httpBody != nil || httpBodyStream != nil, ["GET", "HEAD"].contains(method.uppercased()) {
+            return "a \(method) has no body. Use POST or PUT"
+        }
+        if method.isEmpty || !method.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) { return "‘\(method)’ is no method" }
+        for (name, value) in allHTTPHeaderFields ?? [:] {
+            // What follows a line end would be a field of its own, or another request.
+            if name.isEmpty || !name.utf8.allSatisfy({ 0x21...0x7e ~= $0 && $0 != UInt8(ascii: ":") }) {
+                return "‘\(name)’ is no name of a header field"
+            }
+            if value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7f }) {
+                return "the header field \(name) has a line end or another control character in it"
+            }
+        }
+        return nil
+    }
+}
+
+extension HTTPError {
+    /// Of a request whose address is none.
+    fileprivate init(_ reason: Reason, anonymous request: URLRequest) {
+        var request = request
+        request.url = nil
+        self.init(reason, request)
+    }
+}

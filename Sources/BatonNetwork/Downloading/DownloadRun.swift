@@ -1,0 +1,104 @@
+internal import Baton
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// One run of a download, with its partial file in hand.
+struct DownloadRun: Sendable {
+    private let download: HTTPDownload
+    private let partial: PartialFile
+    private let progress: ProgressReporter
+    /// What the partial file belongs to, as far as the address goes.
+    private let address: String
+
+    init(_ download: HTTPDownload, _ partial: PartialFile, _ progress: ProgressReporter) {
+        self.download = download
+        self.partial = partial
+        self.progress = progress
+        address = download.options.request.url?.absoluteString ?? ""
+    }
+
+    /// The request asks for a part itself.
+    private var wantsPart: Bool { download.options.request.value(forHTTPHeaderField: "Range") != nil }
+
+    func run() async throws -> DownloadedFile {
+        let start = try usableCount()
+        if let file = try await ask(from: start) { return file }
+        // What was there was of no use.
+        try partial.restart(nil)
+        if let file = try await ask(from: 0) { return file }
+        throw HTTPError(.unexpectedPart(nil), download.options.request)
+    }
+
+    /// How many bytes of an earlier run can be built upon.
+    private func usableCount() throws -> Int64 {
+        let count = try partial.count
+        guard download.resumes, !wantsPart, let origin = partial.origin, origin.url == address, count > 0,
+            count <= origin.length ?? .max
+        else {
+            if count > 0 { try partial.restart(nil) }
+            return 0
+        }
+        return count
+    }
+
+    /// Nil: it has to be asked again, for all of it.
+    private func ask(from start: Int64) async throws -> DownloadedFile? {
+        var options = download.options
+        let origin = start > 0 ? partial.origin : nil
+        // Packed, nobody would know how long it is, and where to go on.
+        if options.request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
+            options.request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        }
+        if let origin {
+            options.request.setValue("bytes=\(start)-", forHTTPHeaderField: "Range")
+            options.request.setValue(origin.validator, forHTTPHeaderField: "If-Range")
+        }
+        let (request, validation) = (options.request, options.validation)
+        let mayResume = download.resumes && !wantsPart
+        return try await HTTPCall(options: options).run { answer in
+            let plan = DownloadPlan(answer.head, start: start, origin: origin, wantsPart: wantsPart)
+            switch plan {
+            case .append(let total):
+                return try await receive(answer, from: start, total: total)
+            case .replace:
+                try await validation.check(answer, of: request)
+                try partial.restart(mayResume ? PartialFile.Origin(answer.head, url: address) : nil)
+                return try await receive(answer, from: 0, total: answer.head.contentLength)
+            case .complete:
+                return try finish(answer.head, count: start, resumedFrom: start)
+            case .startOver: return nil
+            case .refuse: throw HTTPError(.unexpectedPart(answer.head.headers["Content-Range"]), request)
+            case .judge:
+                try await validation.check(answer, of: request)
+                throw HTTPError(.refused(try await ResponseValidation.refusal(answer)), request)
+            }
+        }
+    }
+
+    private func receive(_ answer: HTTPAnswer, from start: Int64, total: Int64?) async throws -> DownloadedFile {
+        var count = start
+        report(count, of: total)
+        for try await piece in answer.body {
+            try partial.file.write(piece)
+            count += Int64(piece.count)
+            report(count, of: total)
+        }
+        if let total, count != total {
+            throw HTTPError(.bodyTooShort(received: count, promised: total), download.options.request)
+        }
+        return try finish(answer.head, count: count, resumedFrom: start)
+    }
+
+    private func finish(_ head: HTTPHead, count: Int64, resumedFrom start: Int64) throws -> DownloadedFile {
+        try Task.checkCancellation()
+        try partial.finish(synchronizing: download.synchronizes)
+        return DownloadedFile(file: download.file, byteCount: count, resumedFrom: start, head: head)
+    }
+
+    private func report(_ count: Int64, of total: Int64?) {
+        progress.report(completed: Int(clamping: count), of: total.map(Int.init(clamping:)))
+    }
+}

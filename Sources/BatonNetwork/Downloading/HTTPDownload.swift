@@ -1,0 +1,110 @@
+public import Baton
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// Downloads to a file, which appears under its name when it is complete, and never before.
+///
+/// ```swift
+/// let picture = AsyncOperation(HTTPDownload(url, to: file)).retryingHTTP(attempts: 5)
+/// ```
+///
+/// What comes goes to the disk at once, so that it takes little memory whatever its size. Until it is complete it is in a hidden
+/// file beside the target, `.NAME.partial`. When the connection breaks or the operation is cancelled, that stays, with a note of what
+/// it is the beginning of, `.NAME.origin`; the next run, of a retry or of a later operation, asks for the rest only, and the server says
+/// whether the file is still the same one. If the server cannot do that, the next run begins anew.
+///
+/// The progress counts bytes, those included that an earlier run has brought. A file that is there already is replaced. It throws
+/// ``HTTPError``; two downloads to one file at the same time are one: the second fails.
+public struct HTTPDownload: HTTPProcedure {
+    /// How it is sent and judged.
+    public var options: HTTPOptions
+    /// Where the file is to be. Its folder must be there.
+    public let file: URL
+    /// Whether it goes on where an earlier run stopped.
+    public var resumes = true
+    /// Whether it returns only when the disk has it, so that the file survives a loss of power.
+    public var synchronizes = false
+
+    /// Downloads what is at an address.
+    public init(_ url: URL, to file: URL) { self.init(URLRequest(url: url), to: file) }
+
+    /// Downloads what the request asks for.
+    public init(_ request: URLRequest, to file: URL) {
+        options = HTTPOptions(request)
+        self.file = file
+    }
+
+    /// Downloads what is at an address; a bad one is found when this is run.
+    public init(_ address: String, to file: URL) {
+        options = HTTPOptions(address)
+        self.file = file
+    }
+
+    /// Sets whether it goes on where an earlier run stopped.
+    public func resuming(_ resumes: Bool) -> HTTPDownload {
+        var copy = self
+        copy.resumes = resumes
+        return copy
+    }
+
+    /// Sets whether it returns only when the disk has it.
+    public func synchronizing(_ synchronizes: Bool = true) -> HTTPDownload {
+        var copy = self
+        copy.synchronizes = synchronizes
+        return copy
+    }
+
+    /// Downloads the file, or the rest of it.
+    public func execute(in context: OperationContext) async throws -> DownloadedFile {
+        try HTTPCall(options: options).check()
+        let partial = try openPartial()
+        // Closing is unlocking: last of all.
+        defer { partial.close() }
+        do {
+            return try await DownloadRun(self, partial, context.progress).run()
+        } catch {
+            let kept = partial.origin != nil && resumes && Self.leavesWhatIsThere(error)
+            if !kept { partial.discard() }
+            throw (error as? FileError).map { HTTPError($0, options.request) } ?? error
+        }
+    }
+
+    private func openPartial() throws -> PartialFile {
+        if File.isDirectory(file.path) { throw HTTPError(.file(.isDirectory, path: file.path), options.request) }
+        do throws(FileError) {
+            if let partial = try PartialFile.open(for: file) { return partial }
+        } catch {
+            throw HTTPError(error, options.request)
+        }
+        throw HTTPError(.file(.inUse, path: file.path), options.request)
+    }
+
+    /// After these the bytes that have come are as good as before. A part of nothing is worth nothing.
+    private static func leavesWhatIsThere(_ error: any Error) -> Bool {
+        if error is CancellationError { return true }
+        guard let error = error as? HTTPError else { return false }
+        if case .refused(let refusal) = error.reason { return ![404, 410].contains(refusal.status) }
+        return error.isTransient
+    }
+}
+
+/// A file that has been downloaded.
+public struct DownloadedFile: Sendable, Hashable {
+    /// Where it is.
+    public let file: URL
+    /// How many bytes it has.
+    public let byteCount: Int64
+    /// How many of them an earlier run had brought.
+    public let resumedFrom: Int64
+    /// Status and headers of the last answer.
+    public let head: HTTPHead
+}
+
+extension HTTPError {
+    init(_ error: FileError, _ request: URLRequest) {
+        self.init(.file(error.problem, path: error.path), request)
+    }
+}

@@ -1,0 +1,93 @@
+internal import Baton
+internal import Foundation
+
+/// What has come of a download so far, beside its target, under a name that the next run finds.
+///
+/// One run at a time has it: it is locked, also against other processes, until it is closed.
+struct PartialFile: Sendable {
+    /// What the bytes that are there belong to.
+    struct Origin: Codable, Hashable, Sendable {
+        var url: String
+        /// A strong ETag or a date: what `If-Range` asks for.
+        var validator: String
+        /// Of the whole file, if known.
+        var length: Int64?
+    }
+
+    let file: File
+    let target: String
+    let originPath: String
+
+    /// Nil: another run has it.
+    static func open(for target: URL) throws(FileError) -> PartialFile? {
+        let name = target.lastPathComponent
+        let folder = target.deletingLastPathComponent().path
+        let path = folder + "/." + name + ".partial"
+        // Whoever had it may have given it its final name between opening and locking.
+        for _ in 0..<16 {
+            let file = try File.open(path, O_RDWR | O_CREAT | O_CLOEXEC)
+            do throws(FileError) {
+                guard try file.lock() else {
+                    file.close()
+                    return nil
+                }
+                if file.isInPlace {
+                    return PartialFile(file: file, target: target.path, originPath: folder + "/." + name + ".origin")
+                }
+            } catch {
+                file.close()
+                throw error
+            }
+            file.close()
+        }
+        return nil
+    }
+
+    var count: Int64 {
+        get throws(FileError) { try file.seekToEnd() }
+    }
+
+    // MARK: Origin
+
+    /// Nil: what is there is worth nothing.
+    var origin: Origin? {
+        guard let data = FileManager.default.contents(atPath: originPath) else { return nil }
+        return try? JSONDecoder().decode(Origin.self, from: data)
+    }
+
+    /// Begins anew. Without a validator the file cannot be continued later.
+    func restart(_ origin: Origin?) throws(FileError) {
+        if try count > 0 { try file.truncate() }
+        File.remove(originPath)
+        guard let origin, let data = try? JSONEncoder().encode(origin) else { return }
+        let note = try File.open(originPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC)
+        defer { note.close() }
+        try note.write(data)
+    }
+
+    // MARK: Ends
+
+    /// Gives it its final name.
+    func finish(synchronizing: Bool) throws(FileError) {
+        if synchronizing { try file.synchronize() }
+        try File.rename(file.path, to: target)
+        File.remove(originPath)
+        if synchronizing { synchronizeFolder() }
+    }
+
+    /// The name, too, is to survive a crash. Some file systems do not let folders be synchronized.
+    private func synchronizeFolder() {
+        guard let folder = try? File.open(URL(fileURLWithPath: target).deletingLastPathComponent().path, O_RDONLY)
+        else { return }
+        try? folder.synchronize()
+        folder.close()
+    }
+
+    func discard() {
+        File.remove(originPath)
+        File.remove(file.path)
+    }
+
+    /// Lets others have it.
+    func close() { file.close() }
+}

@@ -1,0 +1,87 @@
+internal import Foundation
+
+extension HTTPError: CustomStringConvertible {
+    /// Which request it was, what happened, and what to do where something can be done.
+    public var description: String { url.isEmpty ? "\(reason)" : "\(method) \(url): \(reason)" }
+}
+
+extension HTTPError.Reason: CustomStringConvertible {
+    /// What happened, and what to do where something can be done.
+    public var description: String {
+        switch self {
+        case .invalidURL(let text):
+            "‘\(text)’ is no address. Give one that begins with http:// or https:// and has a host"
+        case .invalidRequest(let why):
+            "cannot be sent: \(why)"
+        case .hostNotFound:
+            "the host was not found. Check its name, and the network"
+        case .connectionRefused:
+            "the connection was refused. Check host and port, and whether the server runs"
+        case .insecureConnection(let text):
+            "no secure connection (\(text)). Check the server's certificate, and that the port speaks TLS"
+        case .timedOut(let limit):
+            "nothing came for \(limit)"
+        case .deadlineExceeded(let limit):
+            "took longer than its deadline of \(limit)"
+        case .connectionBroken:
+            "the connection ended before the answer did"
+        case .bodyTooShort(let received, let promised):
+            "the connection ended after \(received) bytes of the \(promised) that were promised"
+        case .bodyTooLarge(let limit):
+            "the body is larger than \(limit) bytes. Raise the limit, or download it to a file"
+        case .tooManyRedirects:
+            "was redirected too often"
+        case .refused(let refusal):
+            "\(refusal)"
+        case .unexpectedContentType(let found, let expected):
+            "the content type is \(found ?? "missing"), not \(expected.joined(separator: " or "))"
+        case .unexpectedPart(let found):
+            "asked for the rest of a file, and got \(found ?? "a part that does not say which")"
+        case .file(let problem, let path):
+            "\(path): \(problem)"
+        case .other(let code, let text):
+            "\(text) (URLError \(code))"
+        }
+    }
+}
+
+extension HTTPError.Refusal: CustomStringConvertible {
+    /// The status, when to come back, and the beginning of the body.
+    public var description: String {
+        let wait = retryAfter.map { ", wants us to come back in \($0)" } ?? ""
+        return "answered \(status)\(wait)" + (excerpt.isEmpty ? "" : ": \(excerpt)")
+    }
+}
+
+extension HTTPError.FileProblem: CustomStringConvertible {
+    /// What is wrong with it.
+    public var description: String {
+        switch self {
+        case .isDirectory: "is a folder. Give the name of a file"
+        case .notFound: "there is no such file or folder"
+        case .notPermitted: "permission denied"
+        case .diskFull: "the disk is full"
+        case .inUse: "another download writes to it"
+        case .other(let number): String(cString: strerror(number))
+        }
+    }
+}
+
+extension URL {
+    var isHTTP: Bool { ["http", "https"].contains(scheme?.lowercased()) && host?.isEmpty == false }
+
+    /// Scheme, host and port: what may see the same secrets.
+    var origin: String {
+        let scheme = scheme?.lowercased() ?? ""
+        return "\(scheme)://\(host?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"
+    }
+
+    var withoutSecrets: String {
+        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return scheme ?? "" }
+        parts.user = nil
+        parts.password = nil
+        parts.query = nil
+        parts.fragment = nil
+        return parts.string ?? ""
+    }
+}

@@ -1,0 +1,119 @@
+#if canImport(FoundationNetworking)
+    internal import Foundation
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+/// Why a request has no good answer. What the procedures of this module throw, so an operation's error is `.failed` of it.
+///
+/// ```swift
+/// do { use(try await page.value) } catch {
+///     if let error = error.underlyingError as? HTTPError, case .refused(let refusal) = error.reason { show(refusal.status) }
+/// }
+/// ```
+///
+/// A cancel is none of these: a cancelled request throws `CancellationError`.
+public struct HTTPError: Error, Sendable {
+    /// What went wrong.
+    public enum Reason: Sendable, Hashable {
+        /// This is no address, or none of http or https with a host.
+        case invalidURL(String)
+        /// This cannot be sent, for the reason given: a GET with a body, for example.
+        case invalidRequest(String)
+        /// Nobody knows the host's name.
+        case hostNotFound
+        /// Nobody listens at the host's port.
+        case connectionRefused
+        /// No secure connection: a plain port, a bad certificate. The text is that of the system.
+        case insecureConnection(String)
+        /// Nothing came or went for so long.
+        case timedOut(after: Duration)
+        /// All of it took longer than the deadline.
+        case deadlineExceeded(after: Duration)
+        /// The connection ended before the answer did.
+        case connectionBroken
+        /// The connection ended before as many bytes had come as the head had promised.
+        case bodyTooShort(received: Int64, promised: Int64)
+        /// The body is larger than the limit, in bytes.
+        case bodyTooLarge(limit: Int)
+        /// One redirect led to another too often.
+        case tooManyRedirects
+        /// The status is none of those that were expected.
+        case refused(Refusal)
+        /// The content type, nil if there is none, is none of those expected.
+        case unexpectedContentType(String?, expected: [String])
+        /// A part of a file was asked for, and another one came.
+        case unexpectedPart(String?)
+        /// A local file cannot be read or written.
+        case file(FileProblem, path: String)
+        /// Anything else that URLSession reports: its error code, and what it says.
+        case other(code: Int, String)
+    }
+
+    /// An answer whose status was not expected.
+    public struct Refusal: Sendable, Hashable {
+        /// The status code.
+        public let status: Int
+        /// The beginning of the body, at most 1,024 bytes, as text.
+        public let excerpt: String
+        /// How long the server wants us to wait, counted from the answer; nil if it has not said.
+        public let retryAfter: Duration?
+
+        /// Puts a refusal together; for transports and tests.
+        public init(status: Int, excerpt: String = "", retryAfter: Duration? = nil) {
+            self.status = status
+            self.excerpt = excerpt
+            self.retryAfter = retryAfter
+        }
+    }
+
+    /// What is wrong with a local file.
+    public enum FileProblem: Sendable, Hashable {
+        /// A folder of this name is there.
+        case isDirectory
+        /// There is no such file, or no such folder to put it into.
+        case notFound
+        /// We may not.
+        case notPermitted
+        /// There is no room for it.
+        case diskFull
+        /// Another download writes to the same file.
+        case inUse
+        /// Anything else: the system's error number.
+        case other(errno: Int32)
+    }
+
+    /// What went wrong.
+    public let reason: Reason
+    /// GET, POST, …
+    public let method: String
+    /// The address without user, password and query, which may be secret.
+    public let url: String
+
+    /// What went wrong with this request; for transports and tests.
+    public init(_ reason: Reason, _ request: URLRequest) {
+        self.reason = reason
+        method = request.httpMethod ?? "GET"
+        url = request.url?.withoutSecrets ?? ""
+    }
+
+    /// Whether the same request may go well a little later.
+    ///
+    /// That is so for hosts that are not found or do not listen, broken connections, bodies that are too short, time limits, and
+    /// the status codes 408, 429 and 500 to 599, but for 501 and 505, which say that the server never will.
+    public var isTransient: Bool {
+        switch reason {
+        case .hostNotFound, .connectionRefused, .timedOut, .deadlineExceeded, .connectionBroken, .bodyTooShort: true
+        case .refused(let refusal):
+            switch refusal.status {
+            case 501, 505: false
+            case 408, 429, 500...599: true
+            default: false
+            }
+        case .invalidURL, .invalidRequest, .insecureConnection, .bodyTooLarge, .tooManyRedirects,
+            .unexpectedContentType, .unexpectedPart, .file, .other:
+            false
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+extension HTTPError {
+    /// What URLSession reports.
+    init(_ error: any Error, _ request: URLRequest) {
+        guard let error = error as? URLError else {
+            let error = error as NSError
+            self.init(.other(code: error.code, error.localizedDescription), request)
+            return
+        }
+        self.init(Reason(error), request)
+    }
+
+    /// On Linux, URLSession calls a broken connection ‘unknown’.
+    static func isBrokenConnection(_ error: (any Error)?) -> Bool {
+        guard let error else { return true }
+        return (error as? URLError).map { Reason($0) == .connectionBroken } ?? false
+    }
+}
+
+extension HTTPError.Reason {
+    fileprivate init(_ error: URLError) {
+        switch error.code {
+        case .badURL, .unsupportedURL: self = .invalidURL(error.failingAddress)
+        case .cannotFindHost, .dnsLookupFailed: self = .hostNotFound
+        case .cannotConnectToHost: self = .connectionRefused
+        case .unknown where error.isAboutTLS: self = .insecureConnection(error.localizedDescription)
+        case .timedOut: self = .timedOut(after: .zero)
+        case .networkConnectionLost, .notConnectedToInternet, .unknown, .badServerResponse: self = .connectionBroken
+        case .httpTooManyRedirects: self = .tooManyRedirects
+        case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+            .clientCertificateRequired:
+            self = .insecureConnection(error.localizedDescription)
+        default: self = .other(code: error.code.rawValue, error.localizedDescription)
+        }
+    }
+}
+
+extension URLError {
+    /// On Linux the code does not say so, and only the text of libcurl does. A secure connection that breaks is a broken one.
+    fileprivate var isAboutTLS: Bool {
+        let text = localizedDescription
+        return ["SSL routines", "certificate", "handshake"].contains { text.contains($0) }
+            && !text.contains("unexpected eof")
+    }
+
+    fileprivate var failingAddress: String { failingURL?.withoutSecrets ?? "" }
+}

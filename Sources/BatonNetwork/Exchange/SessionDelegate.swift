@@ -1,0 +1,56 @@
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// Passes on what URLSession tells to the exchange that it is for.
+final class SessionDelegate: NSObject, Sendable {
+    private let exchanges: Exchanges
+
+    init(_ exchanges: Exchanges) { self.exchanges = exchanges }
+}
+
+extension SessionDelegate: URLSessionDataDelegate {
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        exchanges[dataTask.taskIdentifier]?.came(HTTPHead(response))
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        if !data.isEmpty { exchanges[dataTask.taskIdentifier]?.came(data) }
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        exchanges[task.taskIdentifier]?.went(totalBytesSent)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(newRequest.redirected(response.statusCode, from: response.url))
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        exchanges.remove(task.taskIdentifier)?.ended(error)
+    }
+}
+
+extension HTTPHead {
+    fileprivate init(_ response: URLResponse) {
+        guard let response = response as? HTTPURLResponse else {
+            self.init(status: 0, url: response.url)
+            return
+        }
+        var fields: [String: String] = [:]
+        for (name, value) in response.allHeaderFields { fields["\(name)"] = "\(value)" }
+        self.init(status: response.statusCode, url: response.url, headers: HTTPHeaders(fields))
+    }
+}

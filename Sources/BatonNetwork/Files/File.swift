@@ -1,0 +1,137 @@
+internal import Foundation
+
+/// An open file, by its descriptor. To be closed once.
+struct File: Sendable {
+    let descriptor: Int32
+    let path: String
+
+    static func open(_ path: String, _ flags: Int32, mode: mode_t = 0o644) throws(FileError) -> File {
+        var descriptor: Int32 = -1
+        repeat {
+            descriptor = Foundation.open(path, flags, mode)
+        } while descriptor < 0 && errno == EINTR
+        if descriptor < 0 { throw FileError(errno, path) }
+        return File(descriptor: descriptor, path: path)
+    }
+
+    /// A new one that nobody else can find.
+    static func unnamed(in folder: String) throws(FileError) -> File {
+        let path = folder + "/baton-" + UUID().uuidString
+        let file = try open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode: 0o600)
+        remove(path)
+        return file
+    }
+
+    func close() { _ = Foundation.close(descriptor) }
+
+    /// All of it.
+    func write(_ data: Data) throws(FileError) {
+        let problem = data.withUnsafeBytes { bytes -> Int32? in
+            var left = bytes[...]
+            while !left.isEmpty {
+                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: left).baseAddress, left.count)
+                if count < 0 {
+                    if errno == EINTR { continue }
+                    return errno
+                }
+                left = left.dropFirst(count)
+            }
+            return nil
+        }
+        if let problem { throw FileError(problem, path) }
+    }
+
+    func write(_ data: Data, at offset: Int64) throws(FileError) {
+        try move(data.count, at: offset) { done, left in
+            data.withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress.map { $0 + done }, left, off_t(offset) + off_t(done))
+            }
+        }
+    }
+
+    func read(_ count: Int, at offset: Int64) throws(FileError) -> Data {
+        var data = Data(count: count)
+        try move(count, at: offset) { done, left in
+            data.withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress.map { $0 + done }, left, off_t(offset) + off_t(done))
+            }
+        }
+        return data
+    }
+
+    /// All of it, however few bytes the system moves at a time.
+    private func move(
+        _ count: Int, at offset: Int64, _ step: (_ done: Int, _ left: Int) -> Int
+    ) throws(FileError) {
+        var done = 0
+        while done < count {
+            let moved = step(done, count - done)
+            if moved > 0 {
+                done += moved
+            } else if moved == 0 || errno != EINTR {
+                throw FileError(moved == 0 ? EIO : errno, path)
+            }
+        }
+    }
+
+    func seekToEnd() throws(FileError) -> Int64 {
+        let end = lseek(descriptor, 0, SEEK_END)
+        if end < 0 { throw FileError(errno, path) }
+        return Int64(end)
+    }
+
+    func truncate() throws(FileError) {
+        if ftruncate(descriptor, 0) != 0 || lseek(descriptor, 0, SEEK_SET) != 0 { throw FileError(errno, path) }
+    }
+
+    func synchronize() throws(FileError) {
+        if fsync(descriptor) != 0 { throw FileError(errno, path) }
+    }
+
+    /// False: somebody else has.
+    func lock() throws(FileError) -> Bool {
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+        if errno == EWOULDBLOCK { return false }
+        throw FileError(errno, path)
+    }
+
+    /// Whether the file of that path is still this one.
+    var isInPlace: Bool {
+        var here = stat()
+        var there = stat()
+        guard fstat(descriptor, &here) == 0, stat(path, &there) == 0 else { return false }
+        return here.st_ino == there.st_ino && here.st_dev == there.st_dev
+    }
+
+    static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    static func rename(_ path: String, to other: String) throws(FileError) {
+        if Foundation.rename(path, other) != 0 { throw FileError(errno, other) }
+    }
+
+    static func remove(_ path: String) { _ = unlink(path) }
+}
+
+/// What the system says of a file.
+struct FileError: Error {
+    let number: Int32
+    let path: String
+
+    init(_ number: Int32, _ path: String) {
+        self.number = number
+        self.path = path
+    }
+
+    var problem: HTTPError.FileProblem {
+        switch number {
+        case EISDIR: .isDirectory
+        case ENOENT, ENOTDIR: .notFound
+        case EACCES, EPERM, EROFS: .notPermitted
+        case ENOSPC, EDQUOT: .diskFull
+        default: .other(errno: number)
+        }
+    }
+}

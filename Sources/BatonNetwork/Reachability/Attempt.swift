@@ -1,0 +1,60 @@
+internal import Baton
+
+/// One attempt to connect, on a thread of its own, awaited by one task, which goes on at once when it is cancelled.
+final class Attempt: Sendable {
+    private typealias Waiter = UnsafeContinuation<ReachabilityError?, Never>
+
+    private enum Phase {
+        case begun
+        case awaited(Waiter)
+        case over(ReachabilityError?)
+    }
+
+    private let phase = LockedState(Phase.begun)
+
+    /// Nil: the host took the connection, or the task was cancelled.
+    static func failure(host: String, port: Int) async -> ReachabilityError? {
+        guard let wake = Wake() else { return .noResources("no descriptor is free") }
+        let attempt = Attempt()
+        let connecting = Connecting(host: host, port: port, wake: wake)
+        let isStarted = PosixThread.start("Baton connects") { attempt.end(with: connecting.failure()) }
+        if !isStarted { return .noResources("no thread is free") }
+        return await withTaskCancellationHandler {
+            await attempt.failure()
+        } onCancel: {
+            // The thread ends soon, or when the name is looked up.
+            wake.wake()
+            attempt.end(with: nil)
+        }
+    }
+
+    private func failure() async -> ReachabilityError? {
+        let failure = await withUnsafeContinuation { (waiter: Waiter) in
+            let end = phase.withLock { phase -> ReachabilityError?? in
+                if case .over(let failure) = phase { return .some(failure) }
+                phase = .awaited(waiter)
+                return nil
+            }
+            if let end { waiter.resume(returning: end) }
+        }
+        // ThreadSanitizer does not see that a continuation hands over what was written before its resumption.
+        phase.withLock { _ in }
+        return failure
+    }
+
+    /// The first one counts: the thread's, or the cancel's.
+    private func end(with failure: ReachabilityError?) {
+        let waiter = phase.withLock { phase -> Waiter? in
+            switch phase {
+            case .begun:
+                phase = .over(failure)
+                return nil
+            case .awaited(let waiter):
+                phase = .over(failure)
+                return waiter
+            case .over: return nil
+            }
+        }
+        waiter?.resume(returning: failure)
+    }
+}

@@ -1,0 +1,74 @@
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Bionic)
+    internal import Bionic
+#endif
+
+/// Connects to a host, and closes the connection at once. Blocks its thread, for which it wants one of its own.
+struct Connecting {
+    let host: String
+    let port: Int
+    let wake: Wake
+
+    /// Nil: it took the connection, or nobody wants to know any more.
+    ///
+    /// To look up the name takes as long as the system likes; after that, a wake ends this at once.
+    func failure() -> ReachabilityError? {
+        // C would look for what stands before it.
+        if host.utf8.contains(0) { return .unresolved(host: host, reason: "a name has no zero in it") }
+        var hints = addrinfo()
+        // Each address once, and not once for each kind of socket.
+        hints.ai_protocol = Int32(IPPROTO_TCP)
+        var found: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(host, "\(port)", &hints, &found)
+        guard status == 0, let found else {
+            let reason = status == EAI_SYSTEM ? text(of: errno) : String(cString: gai_strerror(status))
+            return .unresolved(host: host, reason: reason)
+        }
+        defer { freeaddrinfo(found) }
+        var failure: ReachabilityError? = .unresolved(host: host, reason: "it has no address")
+        var next: UnsafeMutablePointer<addrinfo>? = found
+        while let address = next?.pointee {
+            failure = self.failure(at: address)
+            if failure == nil { return nil }
+            next = address.ai_next
+        }
+        return failure
+    }
+
+    private func failure(at address: addrinfo) -> ReachabilityError? {
+        let descriptor = socket(address.ai_family, Descriptor.stream, address.ai_protocol)
+        // Of a family that this machine does not have, that is the answer, too.
+        if descriptor < 0 { return errno == EMFILE || errno == ENFILE ? .noResources(text(of: errno)) : failed(errno) }
+        defer { close(descriptor) }
+        Descriptor.keepFromChildren(descriptor)
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        if connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 { return nil }
+        guard errno == EINPROGRESS || errno == EINTR else { return failed(errno) }
+        guard waitForAnswer(at: descriptor) else { return nil }
+        var (code, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+        if getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) != 0 { code = errno }
+        return code == 0 ? nil : failed(code)
+    }
+
+    /// False: it was woken.
+    private func waitForAnswer(at descriptor: Int32) -> Bool {
+        var watched = [
+            pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
+            pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        // A signal may interrupt it.
+        while poll(&watched, nfds_t(watched.count), -1) < 0, errno == EINTR {}
+        return watched[1].revents == 0
+    }
+
+    private func failed(_ code: Int32) -> ReachabilityError {
+        .unreachable(host: host, port: port, reason: text(of: code))
+    }
+
+    private func text(of code: Int32) -> String { String(cString: strerror(code)) }
+}

@@ -1,0 +1,25 @@
+internal import CBatonProcess
+
+/// Finds the file of a program.
+enum ProgramSearch {
+    private static let usualPath = "/usr/bin:/bin"
+
+    /// - Parameter path: The `PATH` of its environment.
+    static func file(of program: String, path: String?) throws(SubprocessError) -> String {
+        if program.contains("/") { return program }
+        let directories = (path ?? usualPath).split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
+        var refusal: Int32?
+        for directory in directories where !program.isEmpty {
+            let candidate = "\(directory)/\(program)"
+            switch baton_may_run(candidate) {
+            case 0: return candidate
+            case SystemFailure.notThere.code, SystemFailure.notInADirectory.code, SystemFailure.isDirectory.code:
+                continue
+            // As shells do, it goes on: another directory may have one that can be run.
+            case let code: refusal = refusal ?? code
+            }
+        }
+        if let refusal { throw .notStarted(program: program, reason: SystemFailure(code: refusal)) }
+        throw .notFound(program: program, searched: directories)
+    }
+}

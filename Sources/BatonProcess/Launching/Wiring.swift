@@ -1,0 +1,123 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+internal import CBatonProcess
+
+/// What a program gets as its three descriptors, and what this process keeps of them.
+struct Wiring: Sendable {
+    private(set) var input: Descriptor
+    private(set) var output: Descriptor
+    private(set) var errors: Descriptor
+
+    /// Where its input is written to, and what.
+    private(set) var feed: (end: Descriptor, data: Data)?
+    private(set) var outputReader: Descriptor?
+    private(set) var errorReader: Descriptor?
+    private(set) var files: [(path: String, file: OutputFile)] = []
+
+    init(_ program: Subprocess) throws {
+        let nothing = try Self.opening("/dev/null", for: program) { baton_open_reading("/dev/null", $0) }
+        (input, output, errors) = (nothing, nothing, nothing)
+        try connectInput(of: program)
+        let target = program.output.target
+        (output, outputReader) = try open(target, of: program, inheriting: 1)
+        if case .merged = program.errors.target {
+            errors = output
+        } else {
+            (errors, errorReader) = try open(program.errors.target, of: program, inheriting: 2)
+        }
+    }
+
+    private mutating func connectInput(of program: Subprocess) throws {
+        switch program.input.source {
+        case .none:
+            break
+        case .data(let data):
+            let ends = try Self.makePipe(for: program)
+            input = ends.reading
+            if !data.isEmpty {
+                try Self.neverWait(ends.writing, for: program)
+                feed = (ends.writing, data)
+            }
+        case .file(let path):
+            input = try Self.opening(path, for: program) { descriptor in
+                var kind = baton_file_missing
+                var rights: UInt32 = 0
+                let code = baton_examine(path, &kind, &rights)
+                if code != 0 { return code }
+                return kind == baton_file_directory ? baton_is_a_directory : baton_open_reading(path, descriptor)
+            }
+        case .pipe(let pipe):
+            input = try Self.taking(for: program) { () throws(SystemFailure) in try pipe.takeReading() }
+        }
+    }
+
+    /// What the program gets, and what is read from.
+    private mutating func open(
+        _ target: OutputTarget, of program: Subprocess, inheriting number: Int32
+    ) throws -> (Descriptor, Descriptor?) {
+        switch target {
+        case .collected, .tail, .lines, .bytes:
+            let ends = try Self.makePipe(for: program)
+            try Self.neverWait(ends.reading, for: program)
+            return (ends.writing, ends.reading)
+        case .file(let path), .appendedFile(let path):
+            var isAppended = false
+            if case .appendedFile = target { isAppended = true }
+            let file: OutputFile
+            do { file = try OutputFile(path, appending: isAppended) } catch {
+                throw SubprocessError.fileNotUsable(program: program.program, path: path, reason: error)
+            }
+            files.append((path, file))
+            return (file.descriptor, nil)
+        case .inherited:
+            return (try Self.opening("/dev/fd/\(number)", for: program) { baton_duplicate(number, $0) }, nil)
+        case .pipe(let pipe):
+            return (try Self.taking(for: program) { () throws(SystemFailure) in try pipe.takeWriting() }, nil)
+        case .discarded, .merged:
+            return (try Self.opening("/dev/null", for: program) { baton_open_writing("/dev/null", 0, $0) }, nil)
+        }
+    }
+
+    /// The program has them now.
+    func closeItsEnds() {
+        for end in [input, output, errors] { end.close() }
+    }
+
+    /// The program did not succeed.
+    func abandonFiles() {
+        for (_, file) in files { file.abandon() }
+    }
+}
+
+// MARK: - Errors that name the program
+
+extension Wiring {
+    private static func opening(
+        _ path: String, for program: Subprocess, by open: (UnsafeMutablePointer<Int32>) -> Int32
+    ) throws(SubprocessError) -> Descriptor {
+        do { return try .opened(by: open) } catch {
+            throw .fileNotUsable(program: program.program, path: path, reason: error)
+        }
+    }
+
+    private static func makePipe(for program: Subprocess) throws(SubprocessError) -> PipeEnds {
+        do { return try PipeEnds() } catch { throw .notStarted(program: program.program, reason: error) }
+    }
+
+    private static func neverWait(_ end: Descriptor, for program: Subprocess) throws(SubprocessError) {
+        do { try end.neverWait() } catch { throw .notStarted(program: program.program, reason: error) }
+    }
+
+    /// Nil: it was taken before.
+    private static func taking(
+        for program: Subprocess, _ take: () throws(SystemFailure) -> Descriptor?
+    ) throws(SubprocessError) -> Descriptor {
+        let end: Descriptor?
+        do { end = try take() } catch { throw .notStarted(program: program.program, reason: error) }
+        guard let end else { throw .pipeUsed(program: program.program) }
+        return end
+    }
+}

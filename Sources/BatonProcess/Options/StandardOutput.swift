@@ -1,0 +1,64 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Where a program's standard output goes.
+public struct StandardOutput: Sendable {
+    let target: OutputTarget
+
+    /// What ``collected(limit:)`` takes unless told otherwise: 16 MiB.
+    public static let defaultLimit = 16 << 20
+
+    /// What is the longest line unless told otherwise: 1 MiB.
+    public static let defaultLongestLine = 1 << 20
+
+    /// Into ``SubprocessResult/standardOutput``, byte for byte.
+    ///
+    /// - Parameter limit: In bytes. A program that writes more is ended, and the error is
+    ///   ``SubprocessError/outputTooLong(program:limit:)``.
+    public static func collected(limit: Int = defaultLimit) -> StandardOutput {
+        StandardOutput(target: .collected(limit: limit))
+    }
+
+    /// To a closure, line by line, while the program runs.
+    ///
+    /// It is called for one line at a time, on a child task of the body. While it takes its time nothing is read, so a program
+    /// that is faster waits at its pipe, and memory stays bounded. A line comes without its newline, or its carriage return and
+    /// newline; what comes after the last newline is a line, if it is not empty. Bytes that are no UTF-8 become U+FFFD.
+    ///
+    /// What it throws ends the program, and is the error. When the operation is cancelled, so is the task it runs on, and no
+    /// further line comes.
+    ///
+    /// - Parameter longest: In bytes. A longer line ends the program, and the error is
+    ///   ``SubprocessError/lineTooLong(program:limit:)``.
+    public static func lines(
+        longest: Int = defaultLongestLine, _ handle: @escaping @Sendable (_ line: String) async throws -> Void
+    ) -> StandardOutput {
+        StandardOutput(target: .lines(longest: longest, handle))
+    }
+
+    /// To a closure, byte for byte, in pieces of up to 64 KiB while the program runs.
+    ///
+    /// It is called as the closure of ``lines(longest:_:)`` is.
+    public static func bytes(_ handle: @escaping @Sendable (_ piece: Data) async throws -> Void) -> StandardOutput {
+        StandardOutput(target: .bytes(handle))
+    }
+
+    /// To a file, which the program writes itself.
+    ///
+    /// It is written beside the one of this name, and takes its place, with its rights, when the program has succeeded:
+    /// after a failure or a cancel that is as it was. What is there and is no file, such as a device, is written to directly.
+    /// A relative path starts from the directory of this process.
+    public static func file(_ path: String) -> StandardOutput { StandardOutput(target: .file(path)) }
+
+    /// To the end of a file, which is made if it is not there. What a failed program wrote stays.
+    public static func appending(to path: String) -> StandardOutput { StandardOutput(target: .appendedFile(path)) }
+
+    /// Nowhere.
+    public static let discarded = StandardOutput(target: .discarded)
+
+    /// To the standard output of this process.
+    public static let inherited = StandardOutput(target: .inherited)
+}

@@ -1,0 +1,50 @@
+internal import CBatonProcess
+internal import Synchronization
+
+/// An open descriptor, closed once: when told, else with the last who holds it.
+final class Descriptor: Sendable {
+    let number: Int32
+    private let isClosed = Atomic(false)
+
+    init(_ number: Int32) { self.number = number }
+
+    deinit { close() }
+
+    func close() {
+        if !isClosed.exchange(true, ordering: .acquiringAndReleasing) { baton_close(number) }
+    }
+
+    /// For the end of a pipe that is ours, so that no thread blocks.
+    func neverWait() throws(SystemFailure) { try SystemFailure.check(baton_never_wait(number)) }
+
+    /// Opened by one of the calls that return an `errno`.
+    static func opened(by open: (UnsafeMutablePointer<Int32>) -> Int32) throws(SystemFailure) -> Descriptor {
+        var number: Int32 = -1
+        try SystemFailure.check(open(&number))
+        return Descriptor(number)
+    }
+}
+
+/// The two ends of a new pipe.
+struct PipeEnds: Sendable {
+    let reading: Descriptor
+    let writing: Descriptor
+
+    init() throws(SystemFailure) {
+        var ends: (Int32, Int32) = (-1, -1)
+        try SystemFailure.check(baton_make_pipe(&ends.0, &ends.1))
+        reading = Descriptor(ends.0)
+        writing = Descriptor(ends.1)
+    }
+}
+
+extension SystemFailure {
+    static let notThere = SystemFailure(code: baton_not_there)
+    static let notInADirectory = SystemFailure(code: baton_not_in_a_directory)
+    static let noSuchProcess = SystemFailure(code: baton_no_such_process)
+    static let isDirectory = SystemFailure(code: baton_is_a_directory)
+
+    static func check(_ code: Int32) throws(SystemFailure) {
+        if code != 0 { throw SystemFailure(code: code) }
+    }
+}

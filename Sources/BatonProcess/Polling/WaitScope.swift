@@ -1,0 +1,50 @@
+internal import Baton
+
+/// The waits of one program's pipes, all of which end when the program has ended.
+final class WaitScope: Sendable {
+    private struct State {
+        var isClosed = false
+        var wakeups: [ObjectIdentifier: Wakeup] = [:]
+    }
+
+    private let state = LockedState(State())
+    let poller: Poller
+
+    init(_ poller: Poller) { self.poller = poller }
+
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// Suspends until the descriptor is ready. False: the program has ended first.
+    func untilReady(_ descriptor: Descriptor, for interest: Poller.Interest) async -> Bool {
+        let wakeup = Wakeup()
+        guard enter(wakeup) else { return false }
+        let ticket = poller.add(wakeup, for: interest, on: descriptor)
+        let isReady = await wakeup.wait()
+        poller.remove(ticket)
+        leave(wakeup)
+        return isReady
+    }
+
+    /// Ends it when this is closed. False: this is closed.
+    func enter(_ wakeup: Wakeup) -> Bool {
+        state.withLock { state in
+            if !state.isClosed { state.wakeups[ObjectIdentifier(wakeup)] = wakeup }
+            return !state.isClosed
+        }
+    }
+
+    func leave(_ wakeup: Wakeup) {
+        // What it gives back is released after unlocking.
+        _ = state.withLock { $0.wakeups.removeValue(forKey: ObjectIdentifier(wakeup)) }
+    }
+
+    /// The program has ended.
+    func close() {
+        let wakeups = state.withLock { state in
+            state.isClosed = true
+            defer { state.wakeups = [:] }
+            return Array(state.wakeups.values)
+        }
+        for wakeup in wakeups { wakeup.end(false) }
+    }
+}

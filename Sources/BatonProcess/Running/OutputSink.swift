@@ -1,0 +1,67 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Takes what a program writes to one of its outputs, and keeps what its target says.
+struct OutputSink {
+    private let target: OutputTarget
+    private let program: String
+    private var collected = Data()
+    private var splitter: LineSplitter
+    private var shownTail: Tail
+    /// For the error, if the program fails.
+    private(set) var tail = Tail(limit: 4 << 10)
+
+    init(_ target: OutputTarget, of program: String) {
+        self.target = target
+        self.program = program
+        var (longest, shown) = (0, 0)
+        if case .lines(let limit, _) = target { longest = limit }
+        if case .tail(let limit) = target { shown = limit }
+        splitter = LineSplitter(longest: longest)
+        shownTail = Tail(limit: shown)
+    }
+
+    /// What belongs into the result.
+    var kept: Data {
+        if case .tail = target { return Data(shownTail.content) }
+        return collected
+    }
+
+    /// Returns when the next piece may be read.
+    mutating func take(_ piece: [UInt8]) async throws {
+        tail.append(piece)
+        switch target {
+        case .collected(let limit):
+            if collected.count + piece.count > limit {
+                throw SubprocessError.outputTooLong(program: program, limit: limit)
+            }
+            collected.append(contentsOf: piece)
+        case .tail:
+            shownTail.append(piece)
+        case .lines(let longest, let handle):
+            let lines: [String]
+            do { lines = try splitter.lines(of: piece) } catch {
+                throw SubprocessError.lineTooLong(program: program, limit: longest)
+            }
+            for line in lines {
+                try Task.checkCancellation()
+                try await handle(line)
+            }
+        case .bytes(let handle):
+            try Task.checkCancellation()
+            try await handle(Data(piece))
+        case .file, .appendedFile, .discarded, .inherited, .pipe, .merged:
+            break
+        }
+    }
+
+    /// The output is at its end.
+    mutating func finish() async throws {
+        guard case .lines(_, let handle) = target, let line = splitter.lastLine() else { return }
+        try Task.checkCancellation()
+        try await handle(line)
+    }
+}

@@ -1,0 +1,113 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+internal import Baton
+internal import CBatonProcess
+
+extension Subprocess {
+    /// Starts it and waits for its end.
+    func run() async throws -> SubprocessResult {
+        try Task.checkCancellation()
+        let running = try await Launcher.launch(self)
+        do {
+            let result = try await withTaskCancellationHandler {
+                try await conduct(running)
+            } onCancel: {
+                running.end(.cancelled)
+            }
+            try putFilesInPlace(of: running)
+            return result
+        } catch {
+            running.wiring.abandonFiles()
+            throw error
+        }
+    }
+
+    /// What a child task has done.
+    private enum Part: Sendable {
+        case ended(SubprocessTermination?)
+        case output(OutputSink)
+        case errors(OutputSink)
+        case input
+    }
+
+    private func conduct(_ running: RunningProgram) async throws -> SubprocessResult {
+        var termination: SubprocessTermination?
+        var outputs: (output: OutputSink, errors: OutputSink) = (
+            OutputSink(output.target, of: program), OutputSink(errors.target, of: program)
+        )
+        await withTaskGroup(of: Part.self) { parts in
+            let wiring = running.wiring
+            let waits = running.waits
+            parts.addTask { .ended(await running.ended()) }
+            if let feed = wiring.feed {
+                parts.addTask {
+                    await InputWriter(end: feed.end, data: feed.data, waits: waits).run()
+                    return .input
+                }
+            }
+            if let end = wiring.outputReader {
+                let reader = OutputReader(end: end, waits: waits, sink: outputs.output)
+                parts.addTask { .output(await Self.read(reader, of: running)) }
+            }
+            if let end = wiring.errorReader {
+                let reader = OutputReader(end: end, waits: waits, sink: outputs.errors)
+                parts.addTask { .errors(await Self.read(reader, of: running)) }
+            }
+            await Self.lendSlot(until: pipeline, in: waits)
+            for await part in parts {
+                switch part {
+                case .ended(let end): termination = end
+                case .output(let sink): outputs.output = sink
+                case .errors(let sink): outputs.errors = sink
+                case .input: break
+                }
+            }
+        }
+        return try outcome(of: running, termination, outputs)
+    }
+
+    /// If it fails, the program is ended.
+    private static func read(_ reader: OutputReader, of running: RunningProgram) async -> OutputSink {
+        var reader = reader
+        do { try await reader.run() } catch { running.end(.failed(error)) }
+        return reader.sink
+    }
+
+    private func outcome(
+        of running: RunningProgram, _ termination: SubprocessTermination?,
+        _ outputs: (output: OutputSink, errors: OutputSink)
+    ) throws -> SubprocessResult {
+        switch running.endingReason {
+        case .cancelled: throw CancellationError()
+        case .failed(let error): throw error
+        case nil: break
+        }
+        // Standard error that is merged is in the output.
+        let isMerged = if case .merged = errors.target { true } else { false }
+        let lastWords = { String(decoding: (isMerged ? outputs.output : outputs.errors).tail.content, as: UTF8.self) }
+        switch termination {
+        case .exited(let status) where !accepted.contains(status):
+            throw SubprocessError.exited(program: program, status: status, errors: lastWords())
+        case .signalled(let signal) where signal != baton_sigpipe || !acceptsBrokenPipe:
+            throw SubprocessError.signalled(program: program, signal: signal, errors: lastWords())
+        case .exited, .signalled:
+            break
+        case nil:
+            throw SubprocessError.statusLost(program: program)
+        }
+        return SubprocessResult(
+            standardOutput: outputs.output.kept, standardError: outputs.errors.kept,
+            termination: termination ?? .exited(0))
+    }
+
+    private func putFilesInPlace(of running: RunningProgram) throws {
+        for (path, file) in running.wiring.files {
+            do { try file.putInPlace() } catch {
+                throw SubprocessError.fileNotUsable(program: program, path: path, reason: error)
+            }
+        }
+    }
+}

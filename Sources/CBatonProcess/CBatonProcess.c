@@ -1,0 +1,302 @@
+// For pipe2, closefrom and changing the directory in posix_spawn.
+#define _GNU_SOURCE
+
+#include "CBatonProcess.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__APPLE__)
+#include <TargetConditionals.h>
+#include <crt_externs.h>
+#include <sys/event.h>
+#else
+#include <sys/syscall.h>
+extern char **environ;
+#endif
+
+#if !defined(__APPLE__) || TARGET_OS_OSX
+#define BATON_CAN_SPAWN 1
+#include <spawn.h>
+#endif
+
+#if defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 34)
+#define BATON_CAN_CLOSE_FROM 1
+#endif
+#endif
+
+#if defined(__linux__) && !defined(SYS_pidfd_open)
+#define SYS_pidfd_open 434
+#endif
+
+const int baton_sigterm = SIGTERM, baton_sigkill = SIGKILL, baton_sigcont = SIGCONT, baton_sigpipe = SIGPIPE;
+const int baton_again = EAGAIN, baton_broken_pipe = EPIPE, baton_no_such_process = ESRCH,
+          baton_not_there = ENOENT, baton_not_in_a_directory = ENOTDIR,
+          baton_is_a_directory = EISDIR;
+const short baton_readable = POLLIN, baton_writable = POLLOUT;
+
+// MARK: Programs
+
+#if BATON_CAN_SPAWN
+static int spawn_with(
+    posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, pid_t *pid, const char *path,
+    char *const *arguments, char *const *environment, const char *directory, const int *descriptors) {
+    sigset_t all, none;
+    sigfillset(&all);
+    sigdelset(&all, SIGKILL);
+    sigdelset(&all, SIGSTOP);
+    sigemptyset(&none);
+    short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+#if defined(POSIX_SPAWN_CLOEXEC_DEFAULT)
+    flags |= POSIX_SPAWN_CLOEXEC_DEFAULT;
+#endif
+    int error = posix_spawnattr_setflags(attributes, flags);
+    if (!error) error = posix_spawnattr_setpgroup(attributes, 0);
+    if (!error) error = posix_spawnattr_setsigdefault(attributes, &all);
+    if (!error) error = posix_spawnattr_setsigmask(attributes, &none);
+    for (int number = 0; number < 3 && !error; number++)
+        error = posix_spawn_file_actions_adddup2(actions, descriptors[number], number);
+#if BATON_CAN_CLOSE_FROM
+    // Also what others have opened without closing it on exec.
+    if (!error) error = posix_spawn_file_actions_addclosefrom_np(actions, 3);
+#endif
+    if (!error && directory) error = posix_spawn_file_actions_addchdir_np(actions, directory);
+    return error ? error : posix_spawn(pid, path, actions, attributes, arguments, environment);
+}
+#endif
+
+int baton_spawn(
+    pid_t *pid, const char *path, char *const *arguments, char *const *environment, const char *directory, int input,
+    int output, int errors) {
+#if BATON_CAN_SPAWN
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error) return error;
+    error = posix_spawnattr_init(&attributes);
+    if (!error) {
+        const int descriptors[3] = {input, output, errors};
+        error = spawn_with(&actions, &attributes, pid, path, arguments, environment, directory, descriptors);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+#else
+    return ENOTSUP;
+#endif
+}
+
+int baton_exit_descriptor(pid_t pid, int *descriptor) {
+#if defined(__APPLE__)
+    int queue = kqueue();
+    if (queue < 0) return errno;
+    struct kevent event;
+    EV_SET(&event, pid, EVFILT_PROC, EV_ADD | EV_ONESHOT, NOTE_EXIT, 0, NULL);
+    if (kevent(queue, &event, 1, NULL, 0, NULL) < 0) {
+        // It has ended already: an event of our own stands for that.
+        EV_SET(&event, 1, EVFILT_USER, EV_ADD, 0, 0, NULL);
+        kevent(queue, &event, 1, NULL, 0, NULL);
+        EV_SET(&event, 1, EVFILT_USER, 0, NOTE_TRIGGER, 0, NULL);
+        kevent(queue, &event, 1, NULL, 0, NULL);
+    }
+    *descriptor = queue;
+#else
+    int found = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (found < 0) return errno;
+    *descriptor = found;
+#endif
+    return 0;
+}
+
+int baton_reap(pid_t pid, int *code, int *is_signal) {
+    int status = 0;
+    pid_t found;
+    do found = waitpid(pid, &status, 0);
+    while (found < 0 && errno == EINTR);
+    if (found < 0) return errno;
+    *is_signal = WIFSIGNALED(status);
+    *code = *is_signal ? WTERMSIG(status) : WEXITSTATUS(status);
+    return 0;
+}
+
+void baton_signal_group(pid_t group, int signal) { kill(-group, signal); }
+
+char **baton_environment(void) {
+#if defined(__APPLE__)
+    return *_NSGetEnviron();
+#else
+    return environ;
+#endif
+}
+
+// MARK: Files
+
+int baton_may_run(const char *path) {
+    struct stat status;
+    if (stat(path, &status)) return errno;
+    if (S_ISDIR(status.st_mode)) return EISDIR;
+    return access(path, X_OK) ? errno : 0;
+}
+
+int baton_may_enter(const char *path) {
+    struct stat status;
+    if (stat(path, &status)) return errno;
+    if (!S_ISDIR(status.st_mode)) return ENOTDIR;
+    return access(path, X_OK) ? errno : 0;
+}
+
+int baton_examine(const char *path, enum baton_file_kind *kind, unsigned *rights) {
+    struct stat status;
+    *kind = baton_file_missing;
+    if (stat(path, &status)) return errno == ENOENT ? 0 : errno;
+    *rights = status.st_mode & 07777;
+    *kind = S_ISREG(status.st_mode)   ? baton_file_regular
+            : S_ISDIR(status.st_mode) ? baton_file_directory
+                                      : baton_file_other;
+    return 0;
+}
+
+char *baton_resolve(const char *path) { return realpath(path, NULL); }
+void baton_free(char *text) { free(text); }
+
+/// Programs close 0, 1 and 2 at times; what gets these numbers then would be overwritten in the child.
+static int keep(int found, int *descriptor) {
+    if (found < 0) return errno;
+    if (found < 3) {
+        int raised = fcntl(found, F_DUPFD_CLOEXEC, 3), error = errno;
+        close(found);
+        if (raised < 0) return error;
+        found = raised;
+    }
+    *descriptor = found;
+    return 0;
+}
+
+static int open_patiently(const char *path, int flags, unsigned rights, int *descriptor) {
+    int found;
+    do found = open(path, flags | O_CLOEXEC | O_NONBLOCK, rights);
+    while (found < 0 && errno == EINTR);
+    int error = keep(found, descriptor);
+    // The program itself may wait.
+    if (!error) fcntl(*descriptor, F_SETFL, fcntl(*descriptor, F_GETFL) & ~O_NONBLOCK);
+    return error;
+}
+
+int baton_open_reading(const char *path, int *descriptor) { return open_patiently(path, O_RDONLY, 0, descriptor); }
+
+int baton_open_writing(const char *path, int is_appending, int *descriptor) {
+    return open_patiently(path, O_WRONLY | O_CREAT | (is_appending ? O_APPEND : 0), 0666, descriptor);
+}
+
+int baton_make_file(const char *path, unsigned rights, int *descriptor) {
+    int error = open_patiently(path, O_WRONLY | O_CREAT | O_EXCL, 0666, descriptor);
+    if (!error && rights) fchmod(*descriptor, rights);
+    return error;
+}
+
+int baton_rename(const char *from, const char *to) { return rename(from, to) ? errno : 0; }
+void baton_remove(const char *path) { unlink(path); }
+
+// MARK: Descriptors
+
+int baton_make_pipe(int *reading, int *writing) {
+    int ends[2];
+#if defined(__APPLE__)
+    if (pipe(ends)) return errno;
+    for (int end = 0; end < 2; end++) fcntl(ends[end], F_SETFD, FD_CLOEXEC);
+#else
+    if (pipe2(ends, O_CLOEXEC)) return errno;
+#endif
+    int error = keep(ends[0], reading);
+    if (error) {
+        close(ends[1]);
+        return error;
+    }
+    error = keep(ends[1], writing);
+    if (error) close(*reading);
+    return error;
+}
+
+int baton_duplicate(int descriptor, int *copy) { return keep(fcntl(descriptor, F_DUPFD_CLOEXEC, 3), copy); }
+
+int baton_never_wait(int descriptor) {
+#if defined(__APPLE__)
+    fcntl(descriptor, F_SETNOSIGPIPE, 1);
+#endif
+    int flags = fcntl(descriptor, F_GETFL);
+    return flags < 0 || fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) < 0 ? errno : 0;
+}
+
+void baton_close(int descriptor) { close(descriptor); }
+
+ssize_t baton_read(int descriptor, void *bytes, size_t count) {
+    ssize_t done;
+    do done = read(descriptor, bytes, count);
+    while (done < 0 && errno == EINTR);
+    return done < 0 ? -errno : done;
+}
+
+static ssize_t write_all_it_takes(int descriptor, const void *bytes, size_t count) {
+    ssize_t done;
+    do done = write(descriptor, bytes, count);
+    while (done < 0 && errno == EINTR);
+    return done < 0 ? -errno : done;
+}
+
+ssize_t baton_write(int descriptor, const void *bytes, size_t count) {
+#if defined(__APPLE__)
+    return write_all_it_takes(descriptor, bytes, count);
+#else
+    // The signal goes to the thread that writes. It is held back, and taken out again if it was not there before.
+    sigset_t broken_pipe, before, pending;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    sigemptyset(&pending);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+    ssize_t done = write_all_it_takes(descriptor, bytes, count);
+    if (done == -EPIPE && !sigismember(&pending, SIGPIPE)) {
+        const struct timespec now = {0, 0};
+        while (sigtimedwait(&broken_pipe, NULL, &now) < 0 && errno == EINTR) {}
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return done;
+#endif
+}
+
+int baton_available(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, FIONREAD, &count) < 0 ? 0 : count;
+}
+
+_Static_assert(sizeof(struct baton_watch) == sizeof(struct pollfd), "the two are one");
+
+int baton_poll(struct baton_watch *watches, size_t count) {
+    int found;
+    do found = poll((struct pollfd *)watches, (nfds_t)count, -1);
+    while (found < 0 && errno == EINTR);
+    return found < 0 ? errno : 0;
+}
+
+// MARK: Texts
+
+const char *baton_error_text(int error) { return strerror(error); }
+
+const char *baton_signal_text(int signal) {
+    const char *text = strsignal(signal);
+    return text ? text : "unknown";
+}
+
+ssize_t baton_find_newline(const void *bytes, size_t count) {
+    const char *found = count ? memchr(bytes, '\n', count) : NULL;
+    return found ? found - (const char *)bytes : -1;
+}

@@ -1,0 +1,72 @@
+import Testing
+
+@testable import BatonNetwork
+
+@Suite struct ActivityMachineTests {
+    private func steps(_ machine: inout ActivityMachine, at now: Duration) -> [ActivityMachine.Step] {
+        var steps: [ActivityMachine.Step] = []
+        repeat { steps.append(machine.next(at: now)) } while !steps.last!.isLast
+        return steps
+    }
+
+    @Test func theFirstIsShownAndTheLastAfterTheDelay() {
+        var machine = ActivityMachine(delay: .seconds(1))
+        #expect(machine.started(1) == true)
+        #expect(steps(&machine, at: .zero) == [.show(true), .end])
+        #expect(machine.started(2) == false)
+        #expect(machine.count == 2)
+        #expect(machine.ended(1, at: .seconds(2)) == false)
+        #expect(machine.ended(2, at: .seconds(3)) == true)
+        #expect(steps(&machine, at: .seconds(3)) == [.sleep(until: .seconds(4))])
+        #expect(steps(&machine, at: .seconds(4)) == [.show(false), .end])
+    }
+
+    @Test func aShortGapIsNotShown() {
+        var machine = ActivityMachine(delay: .seconds(1))
+        _ = machine.started(1)
+        _ = steps(&machine, at: .zero)
+        _ = machine.ended(1, at: .seconds(1))
+        _ = steps(&machine, at: .seconds(1))
+        // The task sleeps until 2.
+        #expect(machine.started(2) == false)
+        #expect(machine.ended(2, at: .seconds(1.75)) == false)
+        #expect(steps(&machine, at: .seconds(2)) == [.sleep(until: .seconds(2.75))])
+        #expect(machine.started(3) == false)
+        #expect(steps(&machine, at: .seconds(2.75)) == [.end])
+        #expect(machine.ended(3, at: .seconds(9)) == true)
+    }
+
+    @Test func oneThatHasEndedBeforeAnybodyWasToldIsShownAllTheSame() {
+        var machine = ActivityMachine(delay: .seconds(1))
+        #expect(machine.started(1) == true)
+        #expect(machine.ended(1, at: .zero) == false)
+        #expect(steps(&machine, at: .zero) == [.show(true), .sleep(until: .seconds(1))])
+    }
+
+    @Test func withoutADelayItIsShownAtOnce() {
+        var machine = ActivityMachine(delay: .zero)
+        _ = machine.started(1)
+        #expect(steps(&machine, at: .zero) == [.show(true), .end])
+        #expect(machine.ended(1, at: .seconds(1)) == true)
+        #expect(steps(&machine, at: .seconds(1)) == [.show(false), .end])
+    }
+
+    @Test func whatDoesNotRunDoesNotEnd() {
+        var machine = ActivityMachine(delay: .zero)
+        #expect(machine.ended(1, at: .zero) == false)
+        _ = machine.started(1)
+        #expect(machine.ended(2, at: .zero) == false)
+        #expect(machine.count == 1)
+        #expect(machine.started(1) == false)
+        #expect(machine.count == 1)
+    }
+}
+
+extension ActivityMachine.Step {
+    fileprivate var isLast: Bool {
+        switch self {
+        case .show: false
+        case .sleep, .end: true
+        }
+    }
+}

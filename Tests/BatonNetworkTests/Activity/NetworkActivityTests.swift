@@ -1,0 +1,129 @@
+import Baton
+import BatonNetwork
+import BatonTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct NetworkActivityTests {
+    let clock = TestClock()
+    let told = EventLog<Bool>()
+    let activity: NetworkActivity
+
+    init() { activity = NetworkActivity(clock: clock) { [told] in told($0) } }
+
+    /// Returns when so many run, as far as it was told.
+    private func runs(_ count: Int) async {
+        while activity.runningCount != count { await Task.yield() }
+    }
+
+    @Test func R5_9_activityIsShownFromTheFirstToTheLastOperation() async throws {
+        let queue = AsyncOperationQueue()
+        queue.addObserver(activity)
+        let gates = [Gate(), Gate()]
+        let operations = gates.map { gate in AsyncOperation { await gate.wait() } }
+        queue.add(operations)
+        await runs(2)
+        await told.waitForCount(1)
+        gates[0].open()
+        await runs(1)
+        gates[1].open()
+        await runs(0)
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .milliseconds(999))
+        #expect(told.events == [true])
+        clock.advance(by: .milliseconds(1))
+        await told.waitForCount(2)
+        #expect(told.events == [true, false])
+    }
+
+    @Test func R5_9_aShortGapDoesNotFlicker() async throws {
+        let queue = AsyncOperationQueue()
+        queue.addObserver(activity)
+        for _ in 0..<10 {
+            try await queue.run(AsyncOperation {})
+            await runs(0)
+            await clock.waitForSleepers(count: 1)
+            clock.advance(by: .milliseconds(900))
+        }
+        let gate = Gate()
+        queue.add { await gate.wait() }
+        await runs(1)
+        // What slept finds that something runs.
+        clock.advance(by: .seconds(10))
+        gate.open()
+        await runs(0)
+        await clock.waitForSleepers(count: 1)
+        #expect(told.events == [true])
+        clock.advance(by: .seconds(1))
+        await told.waitForCount(2)
+        #expect(told.events == [true, false])
+    }
+
+    @Test func singleOperationsAreObservedToo() async throws {
+        let queue = AsyncOperationQueue()
+        let gate = Gate()
+        let operation = AsyncOperation { await gate.wait() }.addObserver(activity)
+        queue.addObserver(activity)
+        queue.add(operation)
+        await runs(1)
+        gate.open()
+        await runs(0)
+        #expect(told.events == [true])
+    }
+
+    @Test func whatWaitsDoesNotCount() async throws {
+        let queue = AsyncOperationQueue(isSuspended: true, clock: clock)
+        let observation = queue.addObserver(activity)
+        let waiting = AsyncOperation { 1 }
+        queue.add(waiting)
+        waiting.cancel()
+        await observation.delivered()
+        #expect(activity.runningCount == 0)
+        #expect(told.events.isEmpty)
+        // Nor what waits for its next attempt.
+        let attempts = EventLog<Int>()
+        let retried = AsyncOperation { context in
+            attempts(context.attempt)
+            if context.attempt == 1 { throw CancellationError() }
+        }.retry(.constant(.seconds(60)), attempts: 2)
+        queue.isSuspended = false
+        queue.add(retried)
+        await attempts.waitForCount(1)
+        await told.waitForCount(1)
+        await runs(0)
+        #expect(!retried.hasResult)
+        retried.cancel()
+    }
+
+    @Test func itTellsOnTheIsolationThatIsDeclared() async throws {
+        let shown = EventLog<Bool>()
+        let activity = NetworkActivity(hideDelay: .seconds(-1), clock: clock) { @MainActor isActive in
+            MainActor.assertIsolated()
+            shown(isActive)
+        }
+        let queue = AsyncOperationQueue()
+        queue.addObserver(activity)
+        try await queue.run(AsyncOperation {})
+        await shown.waitForCount(2)
+        #expect(shown.events == [true, false])
+    }
+
+    @Test func itIsReleasedWhenNothingIsShown() async throws {
+        weak var held: NetworkActivity?
+        let log = EventLog<Bool>()
+        do {
+            let queue = AsyncOperationQueue()
+            let activity = NetworkActivity(hideDelay: .zero, clock: clock) { log($0) }
+            held = activity
+            let observation = queue.addObserver(activity)
+            try await queue.run(AsyncOperation {})
+            await log.waitForCount(2)
+            await observation.delivered()
+            observation.cancel()
+        }
+        while held != nil { await Task.yield() }
+    }
+}
+
+extension AsyncOperation {
+    fileprivate var hasResult: Bool { result != nil }
+}

@@ -1,0 +1,158 @@
+import Baton
+import BatonNetwork
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite(.timeLimit(.minutes(2))) struct BadInputTests {
+    @Test(arguments: [
+        "", "not an address", "http://", "http:///path", "ftp://example.org/x", "example.org", "file:///etc/passwd",
+    ])
+    func whatIsNoAddressIsAnError(_ address: String) async {
+        guard case .invalidURL? = await failure(HTTPData(address))?.reason else {
+            Issue.record("‘\(address)’ was accepted")
+            return
+        }
+        let folder = FileManager.default.temporaryDirectory
+        guard case .invalidURL? = await failure(HTTPDownload(address, to: folder.appendingPathComponent("x")))?.reason
+        else {
+            Issue.record("‘\(address)’ was accepted")
+            return
+        }
+    }
+
+    @Test func anUnknownHostIsAnError() async {
+        let error = await failure(HTTPData("http://no-such-host.invalid/"))
+        #expect(error?.reason == .hostNotFound)
+        #expect(error?.isTransient == true)
+    }
+
+    @Test func aRefusedConnectionIsAnError() async throws {
+        let error = await failure(HTTPData("http://127.0.0.1:1/path?secret=1"))
+        #expect(error?.reason == .connectionRefused)
+        #expect(error?.url == "http://127.0.0.1:1/path")
+        #expect(error?.isTransient == true)
+    }
+
+    @Test func aPlainPortIsNoTLS() async {
+        let error = await failure(HTTPData(server.url("/bytes/10", scheme: "https")))
+        guard case .insecureConnection? = error?.reason else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(error?.isTransient == false)
+    }
+
+    @Test func aBodyShorterThanPromisedIsAnError() async {
+        let error = await failure(HTTPData(server.url("/bytes/5000", ["short": "2000"])))
+        #expect(error?.reason == .bodyTooShort(received: 2000, promised: 5000))
+        #expect(error?.isTransient == true)
+    }
+
+    @Test func aConnectionThatIsResetIsAnError() async {
+        let error = await failure(HTTPData(server.url("/bytes/5000000", ["drop": "2000000"])))
+        guard case .bodyTooShort(let received, 5_000_000)? = error?.reason else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(received <= 2_000_000)
+    }
+
+    @Test func aChunkedBodyThatBreaksOffIsAnError() async {
+        let error = await failure(HTTPData(server.url("/bytes/5000", ["short": "2000", "chunked": "1"])))
+        #expect(error?.reason == .connectionBroken)
+    }
+
+    @Test func aServerThatHangsUpWithoutAWordIsAnError() async throws {
+        let key = freshKey()
+        let operation = AsyncOperation(HTTPData(server.url("/silent", ["key": key]))).add(to: AsyncOperationQueue())
+        try await server.waitForRequests(key)
+        try await server.release(key)
+        _ = try? await operation.value
+        #expect(operation.result?.httpError?.reason == .connectionBroken)
+    }
+
+    @Test func aGETWithABodyIsNotSent() async {
+        var request = URLRequest(url: server.url("/bytes/10"))
+        request.httpBody = Data("x".utf8)
+        guard case .invalidRequest? = await failure(HTTPData(request))?.reason else {
+            Issue.record("it was sent")
+            return
+        }
+    }
+
+    /// Each of them would have been a second header field, or a request of its own.
+    @Test(arguments: [
+        ("X-Name", "a\r\nX-Other: b"), ("X-Name", "a\nb"), ("X-Name\r\nX", "a"), ("X Name", "a"), ("", "a"),
+    ])
+    func aLineEndInAHeaderFieldIsNotSent(_ name: String, _ value: String) async throws {
+        let key = freshKey()
+        let error = await failure(HTTPData(server.url("/bytes/10", ["key": key])).header(name, value))
+        if case .invalidRequest? = error?.reason {
+            #expect(try await server.log(key).isEmpty)
+        } else {
+            // On Linux, URLRequest itself drops such fields.
+            let entry = try #require(try await server.log(key).first)
+            #expect(entry.headers["X-Other"] == nil && entry.headers["X"] == nil && entry.headers["X-Name"] == nil)
+        }
+    }
+
+    @Test func aMethodThatIsNoneIsNotSent() async {
+        guard
+            case .invalidRequest? = await failure(HTTPData(server.url("/bytes/10")).method("GET / HTTP/1.1\r\nX: y"))?
+                .reason
+        else {
+            Issue.record("it was sent")
+            return
+        }
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.1:99999/", "http://127.0.0.1:0/", "http://[::1", "http://[::1]:1/", "http://a b/",
+        "http://%00/",
+        "http://exa%00mple.invalid/", "http://xn--.invalid/",
+        "http://" + String(repeating: "x", count: 300) + ".invalid/",
+        "http://ü.invalid/ü?ü", "HTTP://127.0.0.1:1", "http://127.0.0.1:1/%zz", "http://.../", "http://-/",
+        "http://@:1/",
+    ]) func strangeAddressesAreErrorsAndNoTraps(_ address: String) async {
+        #expect(await failure(HTTPData(address).timeout(.seconds(20))) != nil)
+    }
+
+    @Test func aNegativeDeadlineAndNoTimeoutAreNoTraps() async {
+        guard case .invalidRequest? = await failure(HTTPData(server.url("/bytes/10")).deadline(.seconds(-1)))?.reason
+        else {
+            Issue.record("it was sent")
+            return
+        }
+        #expect(await failure(HTTPData(server.url("/silent")).timeout(.seconds(-1)))?.isTransient == true)
+        #expect(await failure(HTTPData(server.url("/bytes/10")).sizeLimit(-1))?.reason == .bodyTooLarge(limit: 0))
+    }
+
+    @Test func bytesThatAreNoTextAreNoTrap() async {
+        let error = await failure(HTTPData(server.url("/bytes/500")).validation(.status(204)))
+        guard case .refused(let refusal)? = error?.reason else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(!refusal.excerpt.isEmpty)
+    }
+
+    @Test func theOperationsErrorNamesTheRequestAndNoSecrets() async {
+        let url = "http://user:password@127.0.0.1:1/path?token=secret"
+        let operation = AsyncOperation(HTTPData(url))
+        _ = await outcome(of: operation)
+        let text = operation.error.map { "\($0)" } ?? ""
+        #expect(text.hasPrefix("GET http://127.0.0.1:1/path: the connection was refused"))
+        #expect(!text.contains("secret") && !text.contains("password"))
+    }
+
+    @Test func aDependentIsToldWhatWentWrong() async {
+        let page = AsyncOperation(HTTPData("http://127.0.0.1:1/"))
+        let size = page.then { $0.data.count }
+        _ = await outcome(of: size)
+        #expect((size.error?.underlyingError as? HTTPError)?.reason == .connectionRefused)
+    }
+}

@@ -1,0 +1,153 @@
+import Baton
+import BatonNetwork
+import BatonTesting
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite(.timeLimit(.minutes(2))) struct HTTPDataTests {
+    @Test func theWholeBodyIsThere() async throws {
+        let operation = AsyncOperation(HTTPData(server.url("/bytes/200000", ["type": "image/png"])))
+        let response = try await outcome(of: operation).get()
+        #expect(response.data == TestServer.bytes(200_000))
+        #expect(response.status == 200)
+        #expect(response.headers["content-type"] == "image/png")
+        #expect(operation.progress.completedUnitCount == 200_000)
+        #expect(operation.progress.totalUnitCount == 200_000)
+    }
+
+    @Test func chunkedBodiesHaveNoTotal() async throws {
+        let operation = AsyncOperation(HTTPData(server.url("/bytes/200000", ["chunked": "1"])))
+        #expect(try await outcome(of: operation).get().data == TestServer.bytes(200_000))
+        #expect(operation.progress.totalUnitCount == nil)
+    }
+
+    @Test func packedBodiesAreUnpacked() async throws {
+        let response = try await outcome(HTTPData(server.url("/bytes/200000", ["gzip": "1"]))).get()
+        #expect(response.data == TestServer.bytes(200_000))
+    }
+
+    @Test func anEmptyBodyAndAHEAD() async throws {
+        #expect(try await outcome(HTTPData(server.url("/bytes/0"))).get().data.isEmpty)
+        let head = try await outcome(HTTPData(server.url("/bytes/1000")).method("HEAD")).get()
+        #expect(head.data.isEmpty)
+        #expect(head.headers["Content-Length"] == "1000")
+        #expect(try await outcome(HTTPData(server.url("/status/204"))).get().status == 204)
+    }
+
+    @Test func headersAndBodyAreSent() async throws {
+        let key = freshKey()
+        var request = URLRequest(url: server.url("/upload", ["key": key]))
+        request.httpMethod = "PUT"
+        request.httpBody = Data("hello".utf8)
+        let answer = try await outcome(HTTPData(request).header("X-Test", "yes")).get()
+        let seen = try JSONDecoder().decode(UploadSeen.self, from: answer.data)
+        #expect(seen.count == 5 && seen.method == "PUT")
+        #expect(try await server.log(key).first?.headers["x-test"] == "yes")
+    }
+
+    @Test func theSameProcedureRunsAnyNumberOfTimes() async throws {
+        let procedure = HTTPData(server.url("/bytes/10"))
+        for _ in 0..<3 { #expect(try await procedure.execute(in: OperationContext()).data.count == 10) }
+    }
+
+    // MARK: Limits
+
+    @Test(arguments: [["chunked": "1"], [:]]) func aBodyBeyondTheLimitIsNotCollected(_ query: [String: String]) async {
+        let data = HTTPData(server.url("/bytes/50000000", query)).sizeLimit(1000)
+        #expect(await failure(data)?.reason == .bodyTooLarge(limit: 1000))
+    }
+
+    @Test func aBodyOfTheLimitIsNotTooLarge() async throws {
+        #expect(try await outcome(HTTPData(server.url("/bytes/1000")).sizeLimit(1000)).get().data.count == 1000)
+    }
+
+    @Test(arguments: ["/silent", "/bytes/100"]) func nothingForTooLongIsATimeout(_ path: String) async throws {
+        let key = freshKey()
+        let error = await failure(
+            HTTPData(server.url(path, ["key": key, "hold": "50"])).timeout(.milliseconds(150)))
+        #expect(error?.reason == .timedOut(after: .milliseconds(150)))
+        #expect(error?.isTransient == true)
+        try await server.release(key)
+    }
+
+    /// Something comes all the time, but never all of it.
+    @Test func theDeadlineCountsTheWholeTransfer() async throws {
+        let clock = TestClock()
+        let key = freshKey()
+        let url = server.url("/bytes/1000", ["key": key, "hold": "500"])
+        let operation = AsyncOperation(HTTPData(url).deadline(.seconds(10), clock: clock))
+        let queue = AsyncOperationQueue()
+        queue.add(operation)
+        try await server.waitForRequests(key)
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(10))
+        _ = try? await operation.value
+        #expect(operation.result?.httpError?.reason == .deadlineExceeded(after: .seconds(10)))
+        try await server.release(key)
+    }
+
+    @Test func aDeadlineThatIsMetLeavesNothingBehind() async throws {
+        let clock = TestClock()
+        let data = HTTPData(server.url("/bytes/10")).deadline(.seconds(10), clock: clock)
+        #expect(try await outcome(data).get().data.count == 10)
+        #expect(clock.sleeperCount == 0)
+    }
+
+    // MARK: Validation
+
+    @Test func aStatusThatIsNotExpectedIsAnError() async {
+        let url = server.url("/status/404", ["body": "no such page"])
+        let error = await failure(HTTPData(url))
+        #expect(error?.reason == .refused(HTTPError.Refusal(status: 404, excerpt: "no such page")))
+        #expect(error?.isTransient == false)
+        #expect("\(error as Any)".contains("answered 404: no such page"))
+    }
+
+    @Test func theExcerptIsBounded() async {
+        let error = await failure(HTTPData(server.url("/status/500", ["body": String(repeating: "x", count: 5000)])))
+        guard case .refused(let refusal)? = error?.reason else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(refusal.excerpt.count == 1024)
+    }
+
+    @Test func otherStatusesMayBeExpected() async throws {
+        let data = HTTPData(server.url("/status/404", ["body": "x"]))
+        #expect(try await outcome(data.validation(.status(200, 404))).get().status == 404)
+        #expect(try await outcome(data.validation(.none)).get().status == 404)
+        #expect(await failure(data.validation(.status(500...599)))?.reason != nil)
+    }
+
+    @Test(arguments: [
+        ("application/json; charset=utf-8", true), ("application/problem", false), ("text/html", true), ("", false),
+    ]) func theContentTypeMayBeExpected(_ type: String, _ isFine: Bool) async {
+        let data = HTTPData(server.url("/status/200", ["type": type, "body": "x"]))
+            .validation(.contentType("application/JSON", "text/*"))
+        let error = await failure(data)
+        #expect((error == nil) == isFine)
+        if !isFine, case .unexpectedContentType? = error?.reason {} else { #expect(isFine) }
+    }
+
+    // MARK: Another stack
+
+    @Test func anotherStackMayBeBehindIt() async throws {
+        let stub = StubTransport { request in
+            HTTPAnswer(headers: ["X-Path": request.url?.path ?? ""], Data("stub".utf8))
+        }
+        let response = try await outcome(HTTPData("http://example.org/path").transport(stub)).get()
+        #expect(response.data == Data("stub".utf8))
+        #expect(response.headers["x-path"] == "/path")
+    }
+}
+
+/// What `/upload` answers.
+struct UploadSeen: Decodable {
+    let method: String
+    let count: Int
+    let sha256: String
+}

@@ -1,0 +1,141 @@
+import Baton
+import BatonNetwork
+import BatonTesting
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite(.timeLimit(.minutes(2))) struct HTTPDownloadTests {
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    @Test func theFileHasTheBytes() async throws {
+        let operation = AsyncOperation(HTTPDownload(server.url("/bytes/1000000"), to: folder.file("file")))
+        let file = try await outcome(of: operation).get()
+        #expect(folder.content("file") == TestServer.bytes(1_000_000))
+        #expect(file.byteCount == 1_000_000 && file.resumedFrom == 0)
+        #expect(folder.names == ["file"])
+        #expect(operation.progress.completedUnitCount == 1_000_000)
+        #expect(operation.progress.totalUnitCount == 1_000_000)
+    }
+
+    @Test(arguments: [["chunked": "1"], ["gzip": "1"], ["etag": "a", "ranges": "1"]])
+    func howeverTheyAreSent(_ query: [String: String]) async throws {
+        let download = HTTPDownload(server.url("/bytes/300000", query), to: folder.file("file")).synchronizing()
+        #expect(try await outcome(download).get().byteCount == 300_000)
+        #expect(folder.content("file") == TestServer.bytes(300_000))
+        #expect(folder.names == ["file"])
+    }
+
+    @Test func anEmptyFile() async throws {
+        _ = try await outcome(HTTPDownload(server.url("/bytes/0"), to: folder.file("file"))).get()
+        #expect(folder.content("file") == Data())
+    }
+
+    @Test func whatWasThereIsReplacedAtTheEndAndNotBefore() async throws {
+        try Data("old".utf8).write(to: folder.file("file"))
+        let key = freshKey()
+        let url = server.url("/bytes/1000", ["key": key, "hold": "500"])
+        let operation = AsyncOperation(HTTPDownload(url, to: folder.file("file"))).add(to: AsyncOperationQueue())
+        for await progress in operation.progressUpdates where progress.completedUnitCount == 500 { break }
+        #expect(folder.content("file") == Data("old".utf8))
+        try await server.release(key)
+        _ = try? await operation.value
+        #expect(operation.result?.httpError?.reason == .bodyTooShort(received: 500, promised: 1000))
+        #expect(folder.content("file") == Data("old".utf8))
+        _ = try await outcome(HTTPDownload(server.url("/bytes/1000"), to: folder.file("file"))).get()
+        #expect(folder.content("file") == TestServer.bytes(1000))
+    }
+
+    @Test func aRefusalLeavesNothing() async {
+        let error = await failure(HTTPDownload(server.url("/status/404", ["body": "no"]), to: folder.file("file")))
+        #expect(error?.reason == .refused(HTTPError.Refusal(status: 404, excerpt: "no")))
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test func theContentTypeMayBeExpected() async {
+        let download = HTTPDownload(server.url("/bytes/10", ["type": "text/html"]), to: folder.file("file"))
+            .validation(.contentType("image/*"))
+        #expect(await failure(download)?.reason == .unexpectedContentType("text/html", expected: ["image/*"]))
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test func ofTwoToOneFileTheSecondFails() async throws {
+        let key = freshKey()
+        let url = server.url("/bytes/1000", ["key": key, "hold": "500"])
+        let first = AsyncOperation(HTTPDownload(url, to: folder.file("file"))).add(to: AsyncOperationQueue())
+        try await server.waitForRequests(key)
+        let second = await failure(HTTPDownload(server.url("/bytes/10"), to: folder.file("file")))
+        #expect(second?.reason == .file(.inUse, path: folder.file("file").path))
+        first.cancel()
+        try await server.release(key)
+        _ = try? await first.value
+        _ = try await outcome(HTTPDownload(server.url("/bytes/10"), to: folder.file("file"))).get()
+        #expect(folder.content("file") == TestServer.bytes(10))
+    }
+
+    // MARK: Bad targets
+
+    @Test func aFolderIsNoTarget() async throws {
+        let error = await failure(HTTPDownload(server.url("/bytes/10"), to: folder.url))
+        #expect(error?.reason == .file(.isDirectory, path: folder.url.path))
+    }
+
+    @Test func aFolderThatIsNotThereIsAnError() async throws {
+        let error = await failure(HTTPDownload(server.url("/bytes/10"), to: folder.file("missing/file")))
+        guard case .file(.notFound, _)? = error?.reason else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func aFolderWhereNobodyMayWriteIsAnError() async throws {
+        let error = await failure(HTTPDownload(server.url("/bytes/10"), to: URL(fileURLWithPath: "/proc/self/file")))
+        guard case .file(let problem, _)? = error?.reason else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(problem == .notPermitted || problem == .notFound)
+    }
+
+    @Test func aNameThatIsTooLongIsAnError() async throws {
+        let name = String(repeating: "x", count: 250)
+        let error = await failure(HTTPDownload(server.url("/bytes/10"), to: folder.file(name)))
+        guard case .file(.other, _)? = error?.reason else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    /// What is written to this device finds no room.
+    @Test func aFullDiskIsAnErrorAndLeavesNothing() async throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file(".file.partial").path, withDestinationPath: "/dev/full")
+        let error = await failure(HTTPDownload(server.url("/bytes/10"), to: folder.file("file")))
+        guard case .file(.diskFull, _)? = error?.reason else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(folder.names.isEmpty)
+        #expect("\(error as Any)".contains("the disk is full"))
+    }
+
+    /// In a file system of 1 MB.
+    @Test func aDiskThatBecomesFullIsAnErrorAndLeavesNothing() async throws {
+        let disk = folder.file("disk")
+        try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
+        guard mount("none", disk.path, "tmpfs", 0, "size=1m") == 0 else { return }
+        defer { umount2(disk.path, Int32(MNT_DETACH)) }
+        let url = server.url("/bytes/5000000", ["etag": "a", "ranges": "1"])
+        let error = await failure(HTTPDownload(url, to: disk.appendingPathComponent("file")))
+        guard case .file(.diskFull, _)? = error?.reason else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path).isEmpty)
+    }
+}

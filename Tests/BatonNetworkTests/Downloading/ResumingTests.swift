@@ -1,0 +1,146 @@
+import Baton
+import BatonNetwork
+import BatonTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ResumingTests {
+    private let folder: TestFolder
+    private let key = freshKey()
+
+    init() throws { folder = try TestFolder() }
+
+    private func download(_ query: [String: String]) -> HTTPDownload {
+        let query = ["key": key, "ranges": "1"].merging(query) { $1 }
+        return HTTPDownload(server.url("/bytes/2000000", query), to: folder.file("file"))
+    }
+
+    private func expectWhole(_ file: DownloadedFile, resumedFrom: Int64) {
+        #expect(file.resumedFrom == resumedFrom)
+        #expect(file.byteCount == 2_000_000)
+        #expect(folder.content("file") == TestServer.bytes(2_000_000))
+        #expect(folder.names == ["file"])
+    }
+
+    @Test(arguments: [["etag": "tag"], ["modified": "Sun, 06 Nov 1994 08:49:37 GMT"]])
+    func afterABrokenConnectionTheRestIsAskedFor(_ validator: [String: String]) async throws {
+        let faults = ["short": "700000", "faults": "1"].merging(validator) { $1 }
+        let operation = AsyncOperation(download(faults)).retryingHTTP(attempts: 2, .immediately)
+        expectWhole(try await outcome(of: operation).get(), resumedFrom: 700_000)
+        let log = try await server.log(key)
+        #expect(log.map { $0.headers["Range"] } == [nil, "bytes=700000-"])
+        #expect(log.last?.headers["If-Range"] == validator["modified"] ?? "\"tag\"")
+        #expect(operation.progress.completedUnitCount == 2_000_000)
+    }
+
+    @Test func aResetMayComeAgainAndAgain() async throws {
+        let faults = ["drop": "300000", "etag": "tag", "faults": "20"]
+        let operation = AsyncOperation(download(faults)).retryingHTTP(attempts: 50, .immediately)
+        _ = try await outcome(of: operation).get()
+        #expect(folder.content("file") == TestServer.bytes(2_000_000))
+        #expect(folder.names == ["file"])
+    }
+
+    @Test func afterACancelALaterOperationGoesOn() async throws {
+        let held = ["hold": "700000", "etag": "tag", "faults": "1"]
+        let first = AsyncOperation(download(held)).add(to: AsyncOperationQueue())
+        for await progress in first.progressUpdates where progress.completedUnitCount == 700_000 { break }
+        first.cancel()
+        _ = try? await first.value
+        #expect(folder.names == [".file.origin", ".file.partial"])
+        let second = try await outcome(download(held)).get()
+        expectWhole(second, resumedFrom: 700_000)
+        try await server.release(key)
+    }
+
+    /// At the last moment: everything is there, but for the name.
+    @Test func aCancelAtTheRenameLeavesTheRestToALaterOne() async throws {
+        let context = OperationContext()
+        let all = TestServer.bytes(2_000_000)
+        let whole = download(["etag": "tag"])
+        let url = server.url("/bytes/2000000", ["key": key, "ranges": "1", "etag": "tag"])
+        let operations = EventLog<AsyncOperation<DownloadedFile>>()
+        let stub = StubTransport { _ in
+            HTTPAnswer(headers: ["ETag": "\"tag\"", "Content-Length": "2000000"], all) { operations.events[0].cancel() }
+        }
+        let operation = AsyncOperation(HTTPDownload(url, to: folder.file("file")).transport(stub))
+        operations(operation)
+        #expect(await outcome(of: operation).isCancelled)
+        #expect(folder.names == [".file.origin", ".file.partial"])
+        expectWhole(try await whole.execute(in: context), resumedFrom: 2_000_000)
+        #expect(try await server.log(key).map { $0.headers["Range"] } == ["bytes=2000000-"])
+    }
+
+    @Test func aFileThatHasChangedIsAskedForAnew() async throws {
+        let operation = AsyncOperation(download(["short": "700000", "etag": "tag", "changes": "1", "faults": "1"]))
+            .retryingHTTP(attempts: 2, .immediately)
+        expectWhole(try await outcome(of: operation).get(), resumedFrom: 0)
+        #expect(try await server.log(key).count == 2)
+    }
+
+    @Test func aServerThatKnowsNoRangesSendsItAllAgain() async throws {
+        let url = server.url("/bytes/2000000", ["key": key, "etag": "tag", "short": "700000", "faults": "1"])
+        let operation = AsyncOperation(HTTPDownload(url, to: folder.file("file"))).retryingHTTP(
+            attempts: 2, .immediately)
+        expectWhole(try await outcome(of: operation).get(), resumedFrom: 0)
+    }
+
+    @Test(arguments: [[:], ["etag": "W/\"weak\""]])
+    func withoutAValidatorItBeginsAnew(_ validator: [String: String]) async throws {
+        let faults = ["short": "700000", "faults": "1"].merging(validator) { $1 }
+        _ = await failure(download(faults))
+        #expect(folder.names.isEmpty)
+        expectWhole(try await outcome(download(faults)).get(), resumedFrom: 0)
+        #expect(try await server.log(key).map { $0.headers["Range"] } == [nil, nil])
+    }
+
+    @Test func aPartThatWasNotAskedForIsNotTaken() async throws {
+        let operation = AsyncOperation(
+            download(["short": "700000", "etag": "tag", "wrongrange": "1", "faults": "1"])
+        ).retryingHTTP(attempts: 2, .immediately)
+        expectWhole(try await outcome(of: operation).get(), resumedFrom: 0)
+    }
+
+    @Test func whatBelongsToAnotherAddressIsNotBuiltUpon() async throws {
+        _ = await failure(download(["short": "700000", "etag": "tag", "seed": "5"]))
+        #expect(folder.names.count == 2)
+        expectWhole(try await outcome(download(["etag": "tag"])).get(), resumedFrom: 0)
+    }
+
+    @Test(arguments: [("403", 2), ("404", 0)]) func aRefusalLeavesWhatMayStillBeUsed(_ status: String, _ files: Int)
+        async throws
+    {
+        _ = await failure(download(["short": "700000", "etag": "tag"]))
+        let whole = download(["short": "700000", "etag": "tag"])
+        let refusing = StubTransport { _ in HTTPAnswer(status: Int(status) ?? 0) }
+        #expect(await failure(whole.transport(refusing))?.isTransient == false)
+        #expect(folder.names.count == files)
+    }
+
+    @Test func aPartThatTheRequestAsksForIsTheFile() async throws {
+        let part = download(["etag": "tag"]).header("Range", "bytes=1999990-")
+        let file = try await outcome(part).get()
+        #expect(file.byteCount == 10)
+        #expect(folder.content("file") == TestServer.bytes(2_000_000).suffix(10))
+    }
+
+    @Test func itNeedNotResume() async throws {
+        let faults = ["short": "700000", "etag": "tag", "faults": "1"]
+        _ = await failure(download(faults).resuming(false))
+        #expect(folder.names.isEmpty)
+        expectWhole(try await outcome(download(faults).resuming(false)).get(), resumedFrom: 0)
+    }
+
+    @Test(arguments: ["", "{}", "nonsense"]) func aNoteThatMakesNoSenseIsNoTrap(_ note: String) async throws {
+        try Data(note.utf8).write(to: folder.file(".file.origin"))
+        try Data(count: 100).write(to: folder.file(".file.partial"))
+        expectWhole(try await outcome(download(["etag": "tag"])).get(), resumedFrom: 0)
+    }
+
+    /// More than the server has: it answers 416.
+    @Test func moreThanThereIsIsThrownAway() async throws {
+        _ = await failure(download(["short": "700000", "etag": "tag", "faults": "1"]))
+        try Data(count: 5_000_000).write(to: folder.file(".file.partial"))
+        expectWhole(try await outcome(download(["etag": "tag", "short": "1", "faults": "0"])).get(), resumedFrom: 0)
+    }
+}

@@ -1,0 +1,234 @@
+import Baton
+import BatonNetwork
+import BatonTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct ReachabilityTests {
+    let clock = TestClock()
+    let queue = AsyncOperationQueue()
+
+    private func reachable(_ port: Port, waitToConnect: Bool = false) -> Reachability {
+        Reachability(host: "127.0.0.1", port: port.number, waitToConnect: waitToConnect, clock: clock)
+    }
+
+    /// Returns when it waits for its next attempt, and not for the answer of one.
+    private func pauses() async {
+        while clock.nextDeadline != clock.now.advanced(by: .seconds(1)) { await Task.yield() }
+    }
+
+    @Test(arguments: ["127.0.0.1", "localhost"]) func aHostThatTakesAConnectionLetsTheOperationRun(host: String)
+        async throws
+    {
+        let port = try Port()
+        port.listen()
+        let operation = AsyncOperation { 7 }.addCondition(.reachable(host, port: port.number, clock: clock))
+        #expect(try await queue.run(operation) == 7)
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func R5_8_withoutWaitingItIsLookedAtOnce() async throws {
+        let port = try Port()
+        let operation = AsyncOperation("upload") { 7 }.addCondition(reachable(port))
+        await #expect(throws: OperationError.self) { try await queue.run(operation) }
+        guard case .conditionFailed(let name, let cause)? = operation.error else {
+            Issue.record("\(operation)")
+            return
+        }
+        #expect(name == "127.0.0.1:\(port.number) is reachable")
+        #expect(
+            cause as? ReachabilityError
+                == .unreachable(host: "127.0.0.1", port: port.number, reason: "Connection refused"))
+    }
+
+    @Test(arguments: [0, -1, 65536, .max]) func aPortThatIsNoneIsAnError(number: Int) async throws {
+        for waits in [true, false] {
+            let reachability = Reachability(host: "127.0.0.1", port: number, waitToConnect: waits, clock: clock)
+            let operation = AsyncOperation { 7 }.addCondition(reachability)
+            await #expect(throws: OperationError.self) { try await queue.run(operation) }
+            #expect(operation.error?.underlyingError as? ReachabilityError == .invalidPort(number))
+        }
+    }
+
+    @Test(arguments: ["", "256.256.256.256", "no such host", "localhost\0", "nowhere.invalid"])
+    func aNameWithoutAnAddressIsAnError(host: String) async throws {
+        let failure = try await Reachability(host: host, port: 80, clock: clock).failure()
+        guard case .unresolved(host: host, let reason)? = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(!reason.isEmpty)
+    }
+
+    @Test func oneThatDoesNotAnswerIsGivenUp() async throws {
+        let port = try Port()
+        port.listenWithoutAnAnswer()
+        async let failure = reachable(port).failure()
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(5))
+        #expect(try await failure == .timedOut(host: "127.0.0.1", port: port.number, after: .seconds(5)))
+    }
+
+    // MARK: Waiting
+
+    @Test func R5_8_waitingToConnectItIsPendingUntilTheHostTakesAConnection() async throws {
+        let port = try Port()
+        let operation = AsyncOperation("upload") { 7 }.addCondition(reachable(port, waitToConnect: true))
+        queue.add(operation)
+        for _ in 0..<3 {
+            await pauses()
+            #expect(operation.state == .evaluating)
+            clock.advance(by: .seconds(1))
+        }
+        await pauses()
+        #expect(
+            "\(operation.explain())"
+                == "‘upload’ waits for the answer of the condition ‘127.0.0.1:\(port.number) is reachable’.")
+        port.listen()
+        #expect(operation.state == .evaluating)
+        clock.advance(by: .seconds(1))
+        #expect(try await operation.value == 7)
+    }
+
+    @Test func meanwhileItHoldsNoSlot() async throws {
+        let narrow = AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let port = try Port()
+        let operation = AsyncOperation { 7 }.addCondition(reachable(port, waitToConnect: true))
+        narrow.add(operation)
+        await pauses()
+        for number in 0..<10 { #expect(try await narrow.run(AsyncOperation { number }) == number) }
+        operation.cancel()
+    }
+
+    @Test func aCancelEndsThePauseAtOnce() async throws {
+        let port = try Port()
+        let operation = AsyncOperation { 7 }.addCondition(reachable(port, waitToConnect: true))
+        queue.add(operation)
+        await pauses()
+        operation.cancel()
+        await #expect(throws: OperationError.self) { try await operation.value }
+        #expect(operation.isCancelled)
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func aCancelEndsAnAttemptAtOnce() async throws {
+        let port = try Port()
+        port.listenWithoutAnAnswer()
+        for _ in 0..<100 {
+            let operation = AsyncOperation { 7 }.addCondition(reachable(port))
+            queue.add(operation)
+            await clock.waitForSleepers(count: 1)
+            operation.cancel()
+            await #expect(throws: OperationError.self) { try await operation.value }
+            #expect(clock.sleeperCount == 0)
+        }
+    }
+
+    @Test func aCancelBeforeItLooksEndsItAtOnce() async throws {
+        let port = try Port()
+        port.listen()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await reachable(port).failure()
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    /// As many as there are threads for tasks would be stopped by two of them.
+    @Test func manyAtOnceStopNoTask() async throws {
+        let port = try Port()
+        port.listenWithoutAnAnswer()
+        let operations = (0..<100).map { _ in AsyncOperation { 7 }.addCondition(reachable(port)) }
+        queue.add(operations)
+        await clock.waitForSleepers(count: 100)
+        #expect(try await queue.run(AsyncOperation { 8 }) == 8)
+        for operation in operations { operation.cancel() }
+        await queue.waitUntilIdle()
+    }
+
+    // MARK: Changes
+
+    @Test func R5_9_changesAreToldAndNothingElse() async throws {
+        let port = try Port()
+        port.listen()
+        let told = EventLog<Bool>()
+        let changes = reachable(port).changes
+        let task = Task {
+            for await status in changes { told(status.isReachable) }
+        }
+        await told.waitForCount(1)
+        for _ in 0..<3 { await passAnInterval() }
+        #expect(told.events == [true])
+        try port.stopListening()
+        await passAnInterval()
+        await told.waitForCount(2)
+        for _ in 0..<3 { await passAnInterval() }
+        #expect(told.events == [true, false])
+        port.listen()
+        await passAnInterval()
+        await told.waitForCount(3)
+        #expect(told.events == [true, false, true])
+        await pauses()
+        task.cancel()
+        await task.value
+        #expect(clock.sleeperCount == 0)
+    }
+
+    private func passAnInterval() async {
+        await pauses()
+        clock.advance(by: .seconds(1))
+        await pauses()
+    }
+
+    @Test func aChangeThatIsNotAwaitedIsNotLookedFor() async throws {
+        let port = try Port()
+        var iterator = reachable(port).changes.makeAsyncIterator()
+        #expect(clock.sleeperCount == 0)
+        #expect(
+            await iterator.next()
+                == .unreachable(
+                    .unreachable(host: "127.0.0.1", port: port.number, reason: "Connection refused")))
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func theSequenceEndsWithItsTask() async throws {
+        let port = try Port()
+        port.listenWithoutAnAnswer()
+        let changes = reachable(port).changes
+        let task = Task {
+            var iterator = changes.makeAsyncIterator()
+            let first = await iterator.next()
+            return (first, await iterator.next())
+        }
+        await clock.waitForSleepers(count: 1)
+        task.cancel()
+        let both = await task.value
+        #expect(both == (nil, nil))
+    }
+
+    // MARK: What is left
+
+    #if os(Linux)
+        /// In a process of its own, where nobody else opens anything.
+        @Test func aThousandAttemptsLeaveNoDescriptorAndNoThread() async {
+            await #expect(processExitsWith: .success) {
+                let port = try Port()
+                let silent = try Port()
+                silent.listenWithoutAnAnswer()
+                let clock = TestClock()
+                let before = Census.sockets
+                for round in 0..<1000 {
+                    if round == 500 { port.listen() }
+                    let failure = try await Reachability(host: "127.0.0.1", port: port.number, clock: clock).failure()
+                    precondition((failure == nil) == (round >= 500))
+                    let number = silent.number
+                    let task = Task { try await Reachability(host: "127.0.0.1", port: number, clock: clock).failure() }
+                    await clock.waitForSleepers(count: 1)
+                    task.cancel()
+                    _ = await task.result
+                }
+                // The threads of those that were cancelled are on their way out, and the last may not have its name yet.
+                while Census.sockets > before || Census.threads("Baton connects") > 0 { await Task.yield() }
+            }
+        }
+    #endif
+}

@@ -1,0 +1,118 @@
+import Baton
+import BatonNetwork
+import BatonTesting
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite(.timeLimit(.minutes(2))) struct HTTPRetryTests {
+    private let key = freshKey()
+
+    private func flaky(_ failures: Int, _ query: [String: String] = [:]) -> URL {
+        server.url("/flaky/\(failures)", query.merging(["key": key]) { $1 })
+    }
+
+    @Test(arguments: ["500", "502", "503", "408", "429"]) func twoFailuresAndThenSuccess(_ status: String) async throws
+    {
+        let page = AsyncOperation(HTTPData(flaky(2, ["status": status]))).retryingHTTP(attempts: 3, .immediately)
+        #expect(try await outcome(of: page).get().data == Data("ok".utf8))
+        #expect(page.attempts.count == 3)
+    }
+
+    @Test func theSameThroughTheCoresOwnRetry() async throws {
+        let page = AsyncOperation(HTTPData(flaky(1))).retry(.immediately, attempts: 2) {
+            HTTPRetry.idempotent.allows($0)
+        }
+        #expect(try await outcome(of: page).get().status == 200)
+    }
+
+    @Test(arguments: ["400", "404", "501", "505"]) func whatWillNotChangeIsNotTriedAgain(_ status: String) async throws
+    {
+        let page = AsyncOperation(HTTPData(flaky(1, ["status": status]))).retryingHTTP(attempts: 3, .immediately)
+        #expect(await outcome(of: page).httpError != nil)
+        #expect(try await server.log(key).count == 1)
+    }
+
+    @Test func aBrokenConnectionIsTriedAgain() async throws {
+        let url = server.url("/bytes/1000", ["key": key, "short": "500", "faults": "2"])
+        let page = AsyncOperation(HTTPData(url)).retryingHTTP(attempts: 3, .immediately)
+        #expect(try await outcome(of: page).get().data == TestServer.bytes(1000))
+    }
+
+    @Test func aPOSTIsTriedAgainOnlyWhenOneSaysSo() async throws {
+        let upload = HTTPUpload(Data("x".utf8), to: flaky(1))
+        #expect(await outcome(of: AsyncOperation(upload).retryingHTTP(attempts: 3, .immediately)).httpError != nil)
+        #expect(try await server.log(key).count == 1)
+        let again = HTTPUpload(Data("x".utf8), to: server.url("/flaky/1", ["key": freshKey()]))
+        let operation = AsyncOperation(again).retryingHTTP(attempts: 3, .immediately, if: .anyMethod)
+        #expect(try await outcome(of: operation).get().status == 200)
+    }
+
+    // MARK: Retry-After
+
+    /// The clock is the queue's, and stands still until the test moves it.
+    @Test func theServersWaitIsWaited() async throws {
+        let clock = TestClock()
+        let page = AsyncOperation(HTTPData(flaky(1, ["status": "429", "after": "30"])))
+            .retryingHTTP(attempts: 2, .constant(.seconds(1)))
+            .add(to: AsyncOperationQueue(clock: clock))
+        await clock.waitForSleepers(count: 1)
+        #expect(clock.nextDeadline == clock.now.advanced(by: .seconds(30)))
+        clock.advance(by: .seconds(30))
+        #expect(try await page.value.status == 200)
+        #expect(page.attempts.first?.delay == .seconds(30))
+    }
+
+    @Test func aDateIsMeasuredByTheServersOwnClock() async throws {
+        let url = server.url(
+            "/status/503", ["after": "Sun, 06 Nov 1994 08:50:37 GMT", "date": "Sun, 06 Nov 1994 08:49:37 GMT"])
+        #expect(await failure(HTTPData(url))?.retryAfter == .seconds(60))
+    }
+
+    @Test(arguments: [
+        ("7", Duration.seconds(7)), ("0", .zero), ("Sunday, 06-Nov-94 08:50:37 GMT", .seconds(60)),
+        ("Sun Nov  6 08:50:37 1994", .seconds(60)), ("Sun, 06 Nov 1994 08:00:00 GMT", .zero), ("soon", nil),
+        ("-5", nil),
+        ("99999999999999999999", nil), ("", nil),
+    ]) func whatRetryAfterMaySay(_ text: String, _ expected: Duration?) async {
+        let stub = StubTransport { _ in
+            HTTPAnswer(status: 503, headers: ["Retry-After": text, "Date": "Sun, 06 Nov 1994 08:49:37 GMT"])
+        }
+        #expect(await failure(HTTPData("http://example.org").transport(stub))?.retryAfter == expected)
+    }
+
+    @Test func aServerThatWantsUsToWaitTooLongHasItsWill() async throws {
+        let page = AsyncOperation(HTTPData(flaky(1, ["status": "503", "after": "3600"])))
+            .retryingHTTP(attempts: 3, .immediately)
+        #expect(await outcome(of: page).httpError?.retryAfter == .seconds(3600))
+        #expect(try await server.log(key).count == 1)
+    }
+
+    // MARK: Which errors
+
+    @Test func eachReasonIsTransientOrNot() {
+        let request = URLRequest(url: server.url("/"))
+        let transient: [HTTPError.Reason] = [
+            .hostNotFound, .connectionRefused, .timedOut(after: .zero), .deadlineExceeded(after: .zero),
+            .connectionBroken,
+            .bodyTooShort(received: 1, promised: 2), .refused(.init(status: 503)),
+        ]
+        let lasting: [HTTPError.Reason] = [
+            .invalidURL(""), .invalidRequest(""), .insecureConnection(""), .bodyTooLarge(limit: 1), .tooManyRedirects,
+            .refused(.init(status: 403)), .unexpectedContentType(nil, expected: []), .unexpectedPart(nil),
+            .file(.diskFull, path: ""), .other(code: 1, ""),
+        ]
+        for reason in transient {
+            #expect(HTTPError(reason, request).isTransient)
+            #expect(HTTPRetry.idempotent.allows(.failed(HTTPError(reason, request))))
+        }
+        for reason in lasting {
+            #expect(!HTTPError(reason, request).isTransient)
+            #expect(!HTTPRetry.anyMethod.allows(.failed(HTTPError(reason, request))))
+        }
+        #expect(!HTTPRetry.anyMethod.allows(.cancelled(reason: .requested)))
+    }
+}

@@ -1,0 +1,54 @@
+import Baton
+import BatonNetwork
+import Foundation
+
+let server = TestServer.shared
+
+/// Runs a procedure as an operation on a queue of its own.
+func outcome<P: Procedure>(_ procedure: P) async -> Result<P.Output, OperationError> {
+    await outcome(of: AsyncOperation(procedure))
+}
+
+func outcome<Output>(of operation: AsyncOperation<Output>) async -> Result<Output, OperationError> {
+    let queue = AsyncOperationQueue()
+    do throws(OperationError) {
+        return .success(try await queue.run(operation))
+    } catch {
+        return .failure(error)
+    }
+}
+
+/// What a procedure fails with; nil if it does not.
+func failure<P: Procedure>(_ procedure: P) async -> HTTPError? { await outcome(procedure).httpError }
+
+extension Result where Failure == OperationError {
+    /// What a body of this module threw.
+    var httpError: HTTPError? {
+        guard case .failure(.failed(let error)) = self else { return nil }
+        return error as? HTTPError
+    }
+
+    var isCancelled: Bool {
+        if case .failure(.cancelled) = self { return true }
+        return false
+    }
+}
+
+/// A folder that goes with the test.
+final class TestFolder: Sendable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("BatonNetwork-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+
+    func content(_ name: String) -> Data? { FileManager.default.contents(atPath: file(name).path) }
+
+    /// All names in it, sorted.
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
+}

@@ -1,0 +1,111 @@
+import Baton
+import BatonNetwork
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The server of `Tests/Support/server.py`, which says what it answers to which path.
+///
+/// It ends when its standard input is closed: with this process at the latest, however that ends.
+final class TestServer: Sendable {
+    /// One for all tests.
+    static let shared = TestServer()
+
+    private let port: String
+    private let input = Pipe()
+    private let process = Process()
+
+    init() {
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["python3", "-u", Self.script]
+        process.standardInput = input
+        process.standardOutput = output
+        do { try process.run() } catch { preconditionFailure("the tests need python3: \(error)") }
+        var line = Data()
+        while let byte = try? output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) {
+            line += byte
+        }
+        port = String(decoding: line, as: UTF8.self)
+    }
+
+    /// Ends it, and returns when it has ended.
+    func stop() {
+        try? input.fileHandleForWriting.close()
+        kill(process.processIdentifier, SIGKILL)
+    }
+
+    private static var script: String {
+        var folder = URL(fileURLWithPath: #filePath)
+        for _ in 0..<3 { folder.deleteLastPathComponent() }
+        return folder.appendingPathComponent("Support/server.py").path
+    }
+
+    /// The address of a path with its query.
+    func url(_ path: String, _ query: [String: String] = [:], scheme: String = "http") -> URL {
+        var parts = URLComponents()
+        parts.scheme = scheme
+        parts.host = "127.0.0.1"
+        parts.port = Int(port)
+        parts.path = path
+        if !query.isEmpty {
+            // In order: an address is the same for the same query.
+            parts.queryItems = query.sorted { $0.key < $1.key }.map { URLQueryItem(name: $0.key, value: $0.value) }
+        }
+        guard let url = parts.url else { preconditionFailure("\(parts)") }
+        return url
+    }
+
+    // MARK: What the server knows
+
+    struct Entry: Decodable {
+        let method: String
+        let path: String
+        let headers: HeaderFields
+    }
+
+    struct HeaderFields: Decodable {
+        private let fields: HTTPHeaders
+
+        init(from decoder: any Decoder) throws {
+            fields = HTTPHeaders(try decoder.singleValueContainer().decode([String: String].self))
+        }
+
+        subscript(name: String) -> String? { fields[name] }
+    }
+
+    /// What has come for a key.
+    func log(_ key: String) async throws -> [Entry] {
+        let answer = try await HTTPData(url("/log", ["key": key])).execute(in: OperationContext())
+        return try JSONDecoder().decode([Entry].self, from: answer.data)
+    }
+
+    /// Returns when so many requests have come for a key.
+    func waitForRequests(_ key: String, count: Int = 1) async throws {
+        _ = try await HTTPData(url("/await", ["key": key, "count": "\(count)"])).execute(in: OperationContext())
+    }
+
+    /// Lets those go that wait for a key.
+    func release(_ key: String) async throws {
+        _ = try await HTTPData(url("/release", ["key": key])).execute(in: OperationContext())
+    }
+
+    // MARK: Its bytes
+
+    private static let period = 65521
+
+    /// What `/bytes/COUNT` sends.
+    static func bytes(_ count: Int, seed: Int = 0) -> Data {
+        let block = (0..<min(count, period)).map {
+            UInt8(truncatingIfNeeded: $0 * $0 * 31 + $0 * 7 + seed * 13 + ($0 >> 8))
+        }
+        var data = Data(capacity: count)
+        while data.count < count { data.append(contentsOf: block.prefix(count - data.count)) }
+        return data
+    }
+}
+
+/// A key that nobody else has.
+func freshKey() -> String { UUID().uuidString }

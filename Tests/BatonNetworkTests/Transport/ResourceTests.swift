@@ -1,0 +1,125 @@
+import Baton
+import BatonNetwork
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// What the system is asked for, counted in a process where nothing else happens.
+@Suite(.timeLimit(.minutes(2)), .serialized) struct ResourceTests {
+    @Test func twoHundredDownloadsAtOnceHaveTheRightBytes() async throws {
+        let folder = try TestFolder()
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
+        let downloads = (0..<200).map { number in
+            AsyncOperation(
+                HTTPDownload(
+                    server.url("/bytes/\(100_000 + number)", ["seed": "\(number)"]), to: folder.file("\(number)")))
+        }
+        queue.add(downloads)
+        for (number, download) in downloads.enumerated() {
+            let file = try await download.value
+            #expect(file.byteCount == Int64(100_000 + number))
+            #expect(folder.content("\(number)") == TestServer.bytes(100_000 + number, seed: number))
+        }
+        #expect(folder.names.count == 200)
+    }
+
+    @Test func aThousandRequestsLeaveNothingBehind() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TestFolder()
+            try await Load.run(200, in: folder)
+            _ = try await server.log("settled")
+            let before = Resources.now
+            try await Load.run(1000, in: folder)
+            // Dispatch keeps the threads of its busiest moment for some seconds; a leak would be of a thousand.
+            try await Resources.waitUntil {
+                $0.descriptors <= before.descriptors && $0.threads <= before.threads + 50
+            }
+        }
+    }
+
+    @Test func aTransportClosesItsConnectionsWhenItGoes() async {
+        await #expect(processExitsWith: .success) {
+            func use() async throws {
+                let transport = URLSessionTransport()
+                for _ in 0..<5 {
+                    _ = try await HTTPData(server.url("/bytes/10")).transport(transport).execute(in: OperationContext())
+                }
+            }
+            try await use()
+            _ = try await server.log("settled")
+            let before = Resources.now
+            for _ in 0..<50 { try await use() }
+            try await Resources.waitUntil { $0.descriptors <= before.descriptors }
+        }
+    }
+
+    @Test func aBodyThatNobodyReadsIsGivenUp() async {
+        await #expect(processExitsWith: .success) {
+            func abandon() async throws {
+                let request = URLRequest(url: server.url("/bytes/1000000000"))
+                let answer = try await URLSessionTransport.shared.send(request, body: nil) { _ in }
+                precondition(answer.head.status == 200)
+            }
+            try await abandon()
+            _ = try await server.log("settled")
+            let before = Resources.now
+            for _ in 0..<10 { try await abandon() }
+            try await Resources.waitUntil { $0.descriptors <= before.descriptors }
+        }
+    }
+
+    @Test func aHundredMegabytesTakeLittleMemory() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TestFolder()
+            _ = try await HTTPDownload(server.url("/bytes/1000000"), to: folder.file("small")).execute(
+                in: OperationContext())
+            let before = Resources.residentBytes
+            let download = HTTPDownload(server.url("/bytes/100000000"), to: folder.file("large"))
+            let file = try await download.execute(in: OperationContext())
+            precondition(file.byteCount == 100_000_000)
+            precondition(Resources.mostResidentBytes < before + 30_000_000, "\(Resources.mostResidentBytes)")
+            precondition(folder.content("large") == TestServer.bytes(100_000_000))
+        }
+    }
+}
+
+/// Requests of all kinds, good and bad, 50 at a time.
+/// With a transport of its own, which closes its connections when it goes: how many are kept for later is a matter of chance.
+private struct Load {
+    private let transport = URLSessionTransport()
+    let folder: TestFolder
+
+    static func run(_ count: Int, in folder: TestFolder) async throws {
+        let load = Load(folder: folder)
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 50)
+        let operations = (0..<count).map { load.operation(number: $0) }
+        queue.add(operations)
+        for (number, operation) in operations.enumerated() where number % 10 == 5 { operation.cancel() }
+        await queue.waitUntilIdle()
+    }
+
+    private func operation(number: Int) -> AnyOperation {
+        switch number % 10 {
+        case 0: download("/bytes/20000", number)
+        case 1: data("/bytes/20000", ["short": "1000"])
+        case 2: data("/status/404")
+        case 3: AsyncOperation(HTTPData("http://127.0.0.1:1/").transport(transport))
+        case 4: AsyncOperation(HTTPUpload(Data(count: 10_000), to: server.url("/upload")).transport(transport))
+        case 6: AsyncOperation(HTTPData(server.url("/bytes/2000000")).sizeLimit(10).transport(transport))
+        case 7: download("/bytes/9", number, ["drop": "5"])
+        default: data("/bytes/300000")
+        }
+    }
+
+    private func data(_ path: String, _ faults: [String: String] = [:]) -> AnyOperation {
+        AsyncOperation(HTTPData(server.url(path, faults)).transport(transport))
+    }
+
+    private func download(_ path: String, _ number: Int, _ faults: [String: String] = [:]) -> AnyOperation {
+        AsyncOperation(
+            HTTPDownload(server.url(path, faults), to: folder.file("\(number)")).transport(transport))
+    }
+}

@@ -1,0 +1,124 @@
+import Baton
+import BatonProcess
+import BatonTesting
+import Foundation
+import Testing
+
+/// A cancel at every stage of a run.
+@Suite(.timeLimit(.minutes(2))) struct CancelTests {
+    private let log = EventLog<String>()
+    private let queue = AsyncOperationQueue()
+
+    private func start(_ script: String, _ argument: String = "") -> AsyncOperation<SubprocessResult> {
+        let operation = AsyncOperation(sh(script, argument, output: .lines { [log] in log($0) }))
+        queue.add(operation)
+        return operation
+    }
+
+    @Test func beforeTheStartNothingIsStarted() async throws {
+        let folder = try Folder()
+        let operation = AsyncOperation(sh("touch $1", folder.file("mark")))
+        operation.cancel()
+        queue.add(operation)
+        await operation.finished()
+        #expect(operation.wasCancelled)
+        // Also in a task that is cancelled already.
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await sh("touch $1", folder.file("mark")).execute(in: OperationContext())
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test func whenItHasJustStarted() async {
+        for _ in 0..<20 {
+            let operation = AsyncOperation(sh("exec sleep 100"))
+            operation.didStart { [weak operation] in operation?.cancel() }
+            queue.add(operation)
+            await operation.finished()
+            #expect(operation.wasCancelled)
+        }
+    }
+
+    @Test func whileItRuns() async {
+        let operation = start("echo $$; exec sleep 100")
+        let pid = Int32(await log.waitForCount(1)[0]) ?? 0
+        operation.cancel(reason: .because("of rain"))
+        await operation.finished()
+        guard case .cancelled(.because("of rain"))? = operation.error else {
+            Issue.record("\(operation)")
+            return
+        }
+        #expect(!Neighbours.isAlive(pid))
+    }
+
+    @Test func whileItsOutputStreams() async {
+        let operation = start("exec yes")
+        await log.waitForCount(1_000)
+        operation.cancel()
+        await operation.finished()
+        #expect(operation.wasCancelled)
+        let count = log.count
+        await Task.yield()
+        #expect(log.count == count)
+    }
+
+    @Test func whileItsInputIsWritten() async {
+        let input = StandardInput.data(Data(count: 1_000_000))
+        let operation = AsyncOperation(
+            sh("echo ready; exec sleep 100", input: input, output: .lines { [log] in log($0) }))
+        queue.add(operation)
+        await log.waitForCount(1)
+        operation.cancel()
+        await operation.finished()
+        #expect(operation.wasCancelled)
+    }
+
+    @Test func whileAHandlerThinks() async {
+        let gate = Gate()
+        let operation = AsyncOperation(
+            sh("echo; exec sleep 100", output: .lines { _ in try await gate.waitUnlessCancelled() }))
+        queue.add(operation)
+        await gate.waitForWaiters(count: 1)
+        operation.cancel()
+        await operation.finished()
+        #expect(operation.wasCancelled)
+    }
+
+    /// It has done what it should: that is its outcome.
+    @Test func whenItHasEndedAndItsOutputIsStillRead() async throws {
+        let gate = Gate()
+        let operation = AsyncOperation(
+            sh(
+                "echo $$",
+                output: .lines { [log] in
+                    log($0)
+                    await gate.wait()
+                }))
+        queue.add(operation)
+        let pid = Int32(await log.waitForCount(1)[0]) ?? 0
+        await Neighbours.waitForReaping(of: pid)
+        operation.cancel()
+        gate.open()
+        #expect(try await operation.value.status == 0)
+    }
+
+    @Test func aCancelOfAllEndsAll() async {
+        let operations = (0..<30).map { _ in start("echo ready; exec sleep 100") }
+        await log.waitForCount(30)
+        queue.cancelAll()
+        for operation in operations {
+            await operation.finished()
+            #expect(operation.wasCancelled)
+        }
+    }
+
+    @Test func oneThatReturnsOnTheSignalWasCancelledAllTheSame() async {
+        let operation = start("trap 'exit 0' TERM; echo ready; sleep 100 & wait")
+        await log.waitForCount(1)
+        operation.cancel()
+        await operation.finished()
+        #expect(operation.wasCancelled)
+    }
+}

@@ -1,0 +1,111 @@
+import Baton
+import BatonProcess
+import BatonTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct OutputFileTests {
+    private let folder: Folder
+
+    init() throws { folder = try Folder() }
+
+    @Test func aFileIsThereWhenTheProgramHasSucceeded() async throws {
+        let result = try await sh(
+            "ls $1; echo out; echo err >&2", folder.path, output: .file(folder.file("out")),
+            errors: .file(folder.file("err"))
+        ).result()
+        #expect(result.standardOutput.isEmpty)
+        #expect(folder.read("out")?.hasSuffix("out\n") == true)
+        // What it listed: two drafts, and neither of the names.
+        #expect(folder.read("out")?.split(separator: "\n").filter { $0.hasSuffix(".partial") }.count == 2)
+        #expect(folder.read("err") == "err\n")
+        #expect(folder.names == ["err", "out"])
+    }
+
+    @Test func afterAFailureEverythingIsAsItWas() async throws {
+        let file = try folder.write("old", to: "out")
+        let output = StandardOutput.file(file)
+        #expect(await sh("echo new; exit 1", output: output).failure() != nil)
+        #expect(await sh("echo new; kill -9 $$", output: output).failure() != nil)
+        #expect(await Subprocess("/nothing", output: output).failure() != nil)
+        let wrong = Subprocess("true", output: output, errors: .file("/no/such/folder/x"))
+        #expect(await wrong.failure() != nil)
+        #expect(folder.names == ["out"])
+        #expect(folder.read("out") == "old")
+    }
+
+    @Test func afterACancelEverythingIsAsItWas() async throws {
+        let log = EventLog<String>()
+        let operation = AsyncOperation(
+            sh(
+                "echo new; echo ready >&2; exec sleep 100", output: .file(folder.file("out")),
+                errors: .lines { log($0) }))
+        AsyncOperationQueue().add(operation)
+        await log.waitForCount(1)
+        operation.cancel()
+        await operation.finished()
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test func aFileIsReplacedAndKeepsItsRights() async throws {
+        let file = try folder.write("a much longer old text", to: "out", rights: 0o600)
+        _ = try await sh("echo new", output: .file(file)).result()
+        #expect(folder.read("out") == "new\n")
+        #expect(folder.rights(of: "out") == 0o600)
+    }
+
+    @Test func aLinkStaysOneAndItsFileIsReplaced() async throws {
+        let file = try folder.write("old", to: "file")
+        try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: file)
+        _ = try await sh("echo new", output: .file(folder.file("link"))).result()
+        #expect(folder.read("file") == "new\n")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.file("link")) == file)
+    }
+
+    @Test func appendedTextStaysWhateverComes() async throws {
+        let file = folder.file("log")
+        _ = try await sh("echo one", output: .appending(to: file)).result()
+        #expect(await sh("echo two; exit 1", output: .appending(to: file)).failure() != nil)
+        _ = try await sh("echo three >&2", errors: .appending(to: file)).result()
+        #expect(folder.read("log") == "one\ntwo\nthree\n")
+    }
+
+    @Test func directoriesAreNoTargets() async {
+        for path in [folder.path, folder.file("none/out")] {
+            guard case .fileNotUsable("echo", path, _)? = await Subprocess("echo", output: .file(path)).failure()
+            else {
+                Issue.record("\(path)")
+                continue
+            }
+        }
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+    func aFullDiskIsTheProgramsFailure() async {
+        let failure = await Subprocess("head", arguments: ["-c", "1000000", "/dev/zero"], output: .file("/dev/full"))
+            .failure()
+        guard case .exited("head", _, let errors)? = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(errors.contains("No space left"))
+    }
+
+    @Test func muchOutputGoesIntoAFile() async throws {
+        _ = try await Subprocess(
+            "head", arguments: ["-c", "50000000", "/dev/zero"], output: .file(folder.file("out"))
+        ).result()
+        let size = try FileManager.default.attributesOfItem(atPath: folder.file("out"))[.size] as? Int
+        #expect(size == 50_000_000)
+    }
+
+    @Test func aNamedPipeThatNobodyReadsIsAnError() async throws {
+        let path = folder.file("fifo")
+        _ = try await Subprocess("mkfifo", arguments: [path]).result()
+        guard case .fileNotUsable("echo", path, _)? = await Subprocess("echo", output: .file(path)).failure() else {
+            Issue.record("not an error")
+            return
+        }
+    }
+}

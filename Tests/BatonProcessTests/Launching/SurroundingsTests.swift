@@ -1,0 +1,71 @@
+import Baton
+import BatonProcess
+import Foundation
+import Testing
+
+/// What a program finds around it.
+@Suite(.timeLimit(.minutes(2))) struct SurroundingsTests {
+    @Test func theEnvironmentIsInherited() async throws {
+        let text = try await Subprocess("env").result().text
+        #expect(text.contains("PATH=\(ProcessInfo.processInfo.environment["PATH"] ?? "?")\n"))
+    }
+
+    @Test func anEnvironmentOfItsOwn() async throws {
+        let environment = ProgramEnvironment.custom(["A": "1 é", "B": "="])
+        let text = try await Subprocess("/usr/bin/env", environment: environment).result().text
+        #expect(text.split(separator: "\n").sorted() == ["A=1 é", "B=="])
+        // Looked up where there is no PATH.
+        #expect(try await Subprocess("env", environment: .custom([:])).result().text.isEmpty)
+    }
+
+    @Test func anUpdatedEnvironment() async throws {
+        let changes = ["BATON_A": "a", "HOME": "/here", "PATH": nil]
+        let text = try await Subprocess("/usr/bin/env", environment: .updating(changes)).result().text
+        let lines = text.split(separator: "\n")
+        #expect(lines.contains("BATON_A=a"))
+        #expect(lines.filter { $0.hasPrefix("HOME=") } == ["HOME=/here"])
+        #expect(!lines.contains { $0.hasPrefix("PATH=") })
+        let others = ProcessInfo.processInfo.environment.keys.filter { !["PATH", "HOME", "BATON_A"].contains($0) }
+        #expect(lines.count >= others.count)
+    }
+
+    @Test func theProgramIsLookedUpInThePathThatItGets() async throws {
+        let folder = try Folder()
+        let none = folder.file("none")
+        _ = try await folder.makeProgram("#!/bin/sh\necho mine\n", named: "tool")
+        let tool = Subprocess("tool", environment: .updating(["PATH": "\(none):relative::\(folder.path):/bin"]))
+        #expect(try await tool.result().text == "mine\n")
+    }
+
+    @Test func itBeginsInItsDirectory() async throws {
+        let folder = try Folder()
+        #expect(try await Subprocess("pwd", directory: folder.path).result().text == "\(folder.path)\n")
+        _ = try await folder.makeProgram("#!/bin/sh\necho $0\n", named: "tool")
+        #expect(try await Subprocess("./tool", directory: folder.path).result().text == "./tool\n")
+        #expect(try await Subprocess("pwd").result().text == "\(FileManager.default.currentDirectoryPath)\n")
+    }
+
+    @Test func itGetsNoDescriptorButThree() async throws {
+        let inheritable = Neighbours.openInheritable()
+        defer { Neighbours.close(inheritable) }
+        let text = try await Subprocess("ls", arguments: ["/dev/fd/"]).result().text
+        // The fourth is its own: the directory that it lists.
+        #expect(text.split(separator: "\n") == ["0", "1", "2", "3"])
+    }
+
+    @Test func itsSignalsAreAtTheirDefaults() async throws {
+        await #expect(processExitsWith: .success) {
+            Neighbours.ignoreBrokenPipes()
+            // Endless, if it ignored its broken pipe.
+            let text = try await sh("yes | head -n 1").result().text
+            #expect(text == "y\n")
+            let failure = await sh("kill -PIPE $$").failure()
+            #expect(failure == .signalled(program: "/bin/sh", signal: 13, errors: ""))
+        }
+    }
+
+    @Test func itsInputIsAPipeThatCanBeOpenedByName() async throws {
+        let program = Subprocess("cat", arguments: ["/dev/stdin"], input: .text("by name"))
+        #expect(try await program.result().text == "by name")
+    }
+}

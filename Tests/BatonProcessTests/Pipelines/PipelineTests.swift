@@ -1,0 +1,147 @@
+import Baton
+import BatonProcess
+import BatonTesting
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct PipelineTests {
+    private let queue = AsyncOperationQueue()
+
+    private func sorting(_ text: String) -> [AsyncOperation<SubprocessResult>] {
+        SubprocessPipeline(
+            Subprocess("cat", input: .text(text)), Subprocess("sort"), Subprocess("uniq", arguments: ["-c"])
+        ).operations()
+    }
+
+    @Test func threeProgramsAreThreeOperations() async throws {
+        let operations = sorting("b\na\nb\n")
+        queue.add(operations)
+        #expect(try await operations[2].value.text.split(whereSeparator: \.isWhitespace) == ["1", "a", "2", "b"])
+        #expect(try await operations[0].value == SubprocessResult())
+        #expect(try await operations[1].value == SubprocessResult())
+        #expect(operations.map(\.name) == ["cat", "sort", "uniq"])
+    }
+
+    @Test func oneProcedureRunsThemAll() async throws {
+        let pipeline = SubprocessPipeline(
+            Subprocess("seq", arguments: ["200000"]), Subprocess("sort", arguments: ["-rn"]), Subprocess("head"))
+        let result = try await queue.run(AsyncOperation(pipeline))
+        #expect(result.text.hasPrefix("200000\n199999\n"))
+        #expect(try await queue.run(AsyncOperation(SubprocessPipeline())) == SubprocessResult())
+        #expect(try await queue.run(AsyncOperation(SubprocessPipeline(Subprocess("echo")))).text == "\n")
+    }
+
+    @Test func twentyMegabytesGoThroughThree() async throws {
+        let pipeline = SubprocessPipeline(
+            Subprocess("head", arguments: ["-c", "20000000", "/dev/zero"]), Subprocess("cat"),
+            Subprocess("wc", arguments: ["-c"]))
+        #expect(try await queue.run(AsyncOperation(pipeline)).text.contains("20000000"))
+    }
+
+    @Test func whoWritesForOneThatHasEnoughSucceeds() async throws {
+        let operations = SubprocessPipeline(Subprocess("yes"), Subprocess("head", arguments: ["-n", "2"])).operations()
+        queue.add(operations)
+        #expect(try await operations[1].value.text == "y\ny\n")
+        #expect(try await operations[0].value.termination == .signalled(13))
+        #expect(try await operations[0].value.status == nil)
+    }
+
+    @Test(arguments: [1, 2], [false, true])
+    func aQueueMayBeNarrowerThanThePipeline(width: Int, isReversed: Bool) async throws {
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: width)
+        let text = String(repeating: "a line of some length\n", count: 50_000)
+        let operations = sorting(text)
+        queue.add(isReversed ? operations.reversed() : operations)
+        #expect(try await operations[2].value.text.contains("50000"))
+        let pipeline = SubprocessPipeline(Subprocess("yes"), Subprocess("cat"), Subprocess("head"))
+        _ = try await queue.run(AsyncOperation(pipeline))
+    }
+
+    @Test(arguments: 0..<3) func oneThatNeverRunsLeavesTheOthersNotWaiting(missing: Int) async throws {
+        let operations = SubprocessPipeline(
+            Subprocess("yes"), Subprocess("cat"), Subprocess("head", arguments: ["-n", "1"])
+        ).operations()
+        operations[missing].cancel()
+        queue.add(operations)
+        for operation in operations { await operation.finished() }
+        #expect(operations[missing].wasCancelled)
+        #expect(operations.filter { $0.error != nil }.count == 1)
+    }
+
+    @Test(arguments: 0..<3) func oneThatCannotBeStartedLeavesTheOthersNotWaiting(missing: Int) async throws {
+        var programs = [Subprocess("yes"), Subprocess("cat"), Subprocess("head", arguments: ["-n", "1"])]
+        programs[missing].program = "/no/such/program"
+        let operations = SubprocessPipeline(programs).operations()
+        queue.add(operations)
+        for operation in operations { await operation.finished() }
+        guard case .notStarted("/no/such/program", _)? = operations[missing].failure else {
+            Issue.record("\(operations[missing])")
+            return
+        }
+        #expect(operations.filter { $0.error != nil }.count == 1)
+    }
+
+    @Test func oneThatIsSkippedByARuleLeavesTheOthersNotWaiting() async throws {
+        let operations = sorting("a\n")
+        operations[1].addCondition("no") { _ in .skip("not today") }
+        queue.add(operations)
+        #expect(try await operations[2].value.text.isEmpty)
+        await operations[0].finished()
+    }
+
+    @Test func aFailureIsThatOfItsOwnOperation() async throws {
+        let operations = SubprocessPipeline(sh("echo a; echo oh >&2; exit 3"), Subprocess("cat")).operations()
+        queue.add(operations)
+        #expect(try await operations[1].value.text == "a\n")
+        await operations[0].finished()
+        #expect(operations[0].failure == .exited(program: "/bin/sh", status: 3, errors: "oh\n"))
+    }
+
+    @Test func inOneProcedureTheFirstFailureEndsTheOthers() async {
+        let operation = AsyncOperation(
+            SubprocessPipeline(sh("exec sleep 100"), sh("exit 5"), sh("exec sleep 100")))
+        queue.add(operation)
+        await operation.finished()
+        #expect(operation.failure == .exited(program: "/bin/sh", status: 5, errors: ""))
+    }
+
+    @Test func cancelledItEndsAllOfThem() async {
+        let operations = SubprocessPipeline(Subprocess("yes"), Subprocess("cat"), sh("cat > /dev/null")).operations()
+        let all = GroupOperation(operations)
+        all.didStart { [weak all] in all?.cancel() }
+        queue.add(all)
+        await all.finished()
+        #expect(all.wasCancelled)
+        #expect(operations.allSatisfy { $0.state == .finished })
+    }
+
+    @Test func aCancelledProcedureEndsAllOfThem() async {
+        let log = EventLog<String>()
+        let operation = AsyncOperation(
+            SubprocessPipeline(
+                sh("exec yes"), Subprocess("cat"),
+                sh("echo ready; exec cat > /dev/null", output: .lines { log($0) })))
+        queue.add(operation)
+        await log.waitForCount(1)
+        operation.cancel()
+        await operation.finished()
+        #expect(operation.wasCancelled)
+    }
+
+    @Test func oneOfThemCannotRunTwice() async {
+        let operations = SubprocessPipeline(sh("exit 1"), Subprocess("cat")).operations()
+        operations[0].retry(.immediately, attempts: 2)
+        queue.add(operations)
+        for operation in operations { await operation.finished() }
+        #expect(operations[0].failure == .pipeUsed(program: "/bin/sh"))
+    }
+
+    @Test func theWholeOfItCanRunAgain() async throws {
+        let folder = try Folder()
+        let second = sh("echo x >> $1; cat; test $(wc -l < $1) -ge 2", folder.file("count"))
+        let operation = AsyncOperation(SubprocessPipeline(Subprocess("echo", arguments: ["again"]), second))
+            .retry(.immediately, attempts: 2)
+        #expect(try await queue.run(operation).text == "again\n")
+        #expect(operation.attempts.count == 2)
+    }
+}

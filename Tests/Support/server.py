@@ -1,0 +1,336 @@
+#!/usr/bin/env python3
+"""A real HTTP server on loopback, with faults, for tests.
+
+It listens on a free port of 127.0.0.1, which is the first line that it prints, and ends when its standard input is closed or
+its parent has gone. The standard library is all it needs.
+
+What a request gets, its path and query say:
+
+  /bytes/COUNT      that many reproducible bytes (see `pattern`). Query, all optional:
+                      seed=N           other bytes
+                      etag=TEXT        an ETag; with `changes=1` another one for each request of the key
+                      modified=TEXT    a Last-Modified
+                      ranges=1         answers Range, with If-Range, by 206 or 416
+                      wrongrange=1     answers Range by 206 with other bytes than asked for
+                      chunked=1        Transfer-Encoding: chunked
+                      gzip=1           Content-Encoding: gzip
+                      type=TEXT        the Content-Type
+                      pause=MS         waits that long after each piece; piece=COUNT is its size
+                      drop=COUNT       the connection is reset after so many bytes
+                      short=COUNT      the connection is closed after so many bytes
+                      hold=COUNT       nothing more comes after so many bytes, until `release` is called for the key
+                      faults=N         drop, short and hold apply to the first N requests of the key alone
+  /status/CODE      that status; body=TEXT, after=TEXT (Retry-After), date=TEXT (Date), type=TEXT
+  /flaky/N          status=CODE (500) for the first N requests of the key, with after=TEXT; then 200 "ok"
+  /redirect         to=ADDRESS, code=CODE (302)
+  /loop             redirects to itself, code=CODE (302)
+  /silent           no answer at all, until `release` is called for the key
+  /upload           takes a body, and answers with its count and SHA-256, and the method, as JSON
+  /headers          the request's headers, as JSON
+  /ticket, /key, /login     three steps, each of which wants what the one before has given (see `credentials`)
+  /log?key=K        what has come for that key: a list of {"method", "path", "headers"}, as JSON
+  /await?key=K      answers when count=N requests have come for it (1)
+  /release?key=K    lets those go that wait for it
+
+Every request may have key=TEXT: counts and logs are kept for each of them.
+"""
+import gzip
+import hashlib
+import http.server
+import json
+import os
+import socket
+import struct
+import sys
+import threading
+import time
+import urllib.parse
+
+PERIOD = 65521
+patterns = {}
+
+
+def pattern(seed):
+    """One period of the bytes. TestServer.swift has the same formula."""
+    if seed not in patterns:
+        patterns[seed] = bytes((i * i * 31 + i * 7 + seed * 13 + (i >> 8)) & 255 for i in range(PERIOD))
+    return patterns[seed]
+
+
+def piece_of(seed, start, count):
+    block = pattern(seed)
+    offset = start % PERIOD
+    return (block * (count // PERIOD + 2))[offset : offset + count]
+
+
+class Keys:
+    """What is remembered for each key."""
+
+    def __init__(self):
+        self.lock = threading.Condition()
+        self.logs = {}
+        self.counts = {}
+        self.gates = {}
+
+    def note(self, key, entry):
+        with self.lock:
+            self.logs.setdefault(key, []).append(entry)
+            self.lock.notify_all()
+
+    def wait(self, key, count):
+        with self.lock:
+            return self.lock.wait_for(lambda: len(self.logs.get(key, [])) >= count, 60)
+
+    def log(self, key):
+        with self.lock:
+            return list(self.logs.get(key, []))
+
+    def count(self, key):
+        """How many were counted before this one."""
+        with self.lock:
+            self.counts[key] = self.counts.get(key, 0) + 1
+            return self.counts[key] - 1
+
+    def gate(self, key):
+        with self.lock:
+            return self.gates.setdefault(key, threading.Event())
+
+
+keys = Keys()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def log_message(self, *arguments):
+        pass
+
+    def serve(self):
+        parts = urllib.parse.urlsplit(self.path)
+        self.query = dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))
+        self.key = self.query.get("key", "")
+        steps = parts.path.strip("/").split("/")
+        if steps[0] not in ("log", "await", "release"):
+            keys.note(self.key, {"method": self.command, "path": self.path, "headers": dict(self.headers.items())})
+        answer = getattr(self, "answer_" + steps[0], None)
+        try:
+            if answer is None:
+                self.reply(404, b"there is no such page")
+            else:
+                answer(*steps[1:])
+        except (ConnectionError, TimeoutError):
+            self.close_connection = True
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = serve
+
+    def number(self, name, default=None):
+        return int(self.query[name]) if name in self.query else default
+
+    def reply(self, status, body, headers=()):
+        self.send_response_only(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        if status >= 200 and status not in (204, 304):
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def reply_json(self, value, status=200):
+        self.reply(status, json.dumps(value).encode(), [("Content-Type", "application/json")])
+
+    def body(self):
+        """Pieces of the request's body, chunked or not."""
+        if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
+            while True:
+                left = int(self.rfile.readline().strip() or b"0", 16)
+                if left == 0:
+                    self.rfile.readline()
+                    return
+                while left:
+                    piece = self.rfile.read(min(left, 1 << 16))
+                    if not piece:
+                        return
+                    left -= len(piece)
+                    yield piece
+                self.rfile.readline()
+        left = int(self.headers.get("Content-Length", 0))
+        while left:
+            piece = self.rfile.read(min(left, 1 << 16))
+            if not piece:
+                return
+            left -= len(piece)
+            yield piece
+
+    # Bytes
+
+    def answer_bytes(self, count):
+        total = int(count)
+        number = keys.count(self.key)
+        tag = self.query.get("etag")
+        if tag and "changes" in self.query:
+            tag = f"{tag}-{number}"
+        modified = self.query.get("modified")
+        headers = [("Content-Type", self.query.get("type", "application/octet-stream"))]
+        if tag:
+            headers.append(("ETag", tag if tag.startswith("W/") else f'"{tag}"'))
+        if modified:
+            headers.append(("Last-Modified", modified))
+        start, status = 0, 200
+        if "ranges" in self.query:
+            headers.append(("Accept-Ranges", "bytes"))
+            asked = self.headers.get("Range", "")
+            condition = self.headers.get("If-Range")
+            if asked.startswith("bytes=") and (condition is None or condition in (f'"{tag}"', modified)):
+                start = int(asked[len("bytes=") :].split("-")[0])
+                if start >= total:
+                    return self.reply(416, b"", headers + [("Content-Range", f"bytes */{total}")])
+                status = 206
+                if "wrongrange" in self.query:
+                    start += 1
+                headers.append(("Content-Range", f"bytes {start}-{total - 1}/{total}"))
+        self.send_bytes(status, headers, start, total, number < self.number("faults", 1 << 30))
+
+    def send_bytes(self, status, headers, start, total, faulty):
+        seed = self.number("seed", 0)
+        left = total - start
+        if "gzip" in self.query:
+            packed = gzip.compress(piece_of(seed, start, left))
+            return self.reply(status, packed, headers + [("Content-Encoding", "gzip")])
+        chunked = "chunked" in self.query
+        self.send_response_only(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header(*(("Transfer-Encoding", "chunked") if chunked else ("Content-Length", str(left))))
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        ends = [self.number(name) for name in ("drop", "short", "hold") if name in self.query and faulty]
+        end = min(ends + [left])
+        size = self.number("piece", 1 << 20)
+        pause = self.number("pause", 0) / 1000
+        sent = 0
+        while sent < end:
+            piece = piece_of(seed, start + sent, min(size, end - sent))
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece)
+            sent += len(piece)
+            if pause:
+                time.sleep(pause)
+        if faulty and "hold" in self.query and sent < left:
+            keys.gate(self.key).wait(60)
+            self.close_connection = True
+        elif sent < left:
+            if "drop" in self.query:
+                # Closing with this option set sends a reset.
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.close_connection = True
+        elif chunked:
+            self.wfile.write(b"0\r\n\r\n")
+
+    # Answers without much of a body
+
+    def answer_status(self, code):
+        for _ in self.body():
+            pass
+        headers = [("Content-Type", self.query.get("type", "text/plain"))]
+        if "after" in self.query:
+            headers.append(("Retry-After", self.query["after"]))
+        if "date" in self.query:
+            headers.append(("Date", self.query["date"]))
+        self.reply(int(code), self.query.get("body", "").encode(), headers)
+
+    def answer_flaky(self, failures):
+        for _ in self.body():
+            pass
+        if keys.count(self.key) >= int(failures):
+            return self.reply(200, b"ok")
+        after = [("Retry-After", self.query["after"])] if "after" in self.query else []
+        self.reply(self.number("status", 500), b"not yet", after)
+
+    def answer_redirect(self):
+        for _ in self.body():
+            pass
+        self.reply(self.number("code", 302), b"look elsewhere", [("Location", self.query["to"])])
+
+    def answer_loop(self):
+        for _ in self.body():
+            pass
+        self.reply(self.number("code", 302), b"", [("Location", self.path)])
+
+    def answer_silent(self):
+        keys.gate(self.key).wait(60)
+        self.close_connection = True
+
+    def answer_upload(self):
+        digest, count = hashlib.sha256(), 0
+        for piece in self.body():
+            digest.update(piece)
+            count += len(piece)
+        self.reply_json({"method": self.command, "count": count, "sha256": digest.hexdigest()})
+
+    def answer_headers(self):
+        self.reply_json(dict(self.headers.items()))
+
+    # Credentials, from three servers, in order
+
+    def credentials(self, step, *before):
+        return hashlib.sha256("/".join((step,) + before).encode()).hexdigest()[:16]
+
+    def answer_ticket(self):
+        user = self.query.get("user", "")
+        if not user:
+            return self.reply(400, b"who are you?")
+        self.reply_json({"ticket": self.credentials("ticket", user)})
+
+    def answer_key(self):
+        user, ticket = self.query.get("user", ""), self.headers.get("X-Ticket", "")
+        if ticket != self.credentials("ticket", user):
+            return self.reply(401, b"no key without a ticket")
+        self.reply_json({"key": self.credentials("key", ticket)})
+
+    def answer_login(self):
+        given = json.loads(b"".join(self.body()) or b"{}")
+        ticket, key = given.get("ticket", ""), given.get("key", "")
+        if ticket != self.credentials("ticket", given.get("user", "")) or key != self.credentials("key", ticket):
+            return self.reply(403, b"ticket and key do not fit")
+        self.reply_json({"session": f"{given['user']} is in"})
+
+    # What tests ask
+
+    def answer_log(self):
+        self.reply_json(keys.log(self.key))
+
+    def answer_await(self):
+        self.reply(200 if keys.wait(self.key, self.number("count", 1)) else 504, b"")
+
+    def answer_release(self):
+        keys.gate(self.key).set()
+        self.reply(200, b"released")
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 1024
+
+    def handle_error(self, request, address):
+        pass
+
+
+def end_with_parent(parent):
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(0)
+
+
+def main():
+    threading.Thread(target=end_with_parent, args=(os.getppid(),), daemon=True).start()
+    server = Server(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(server.server_address[1], flush=True)
+    while sys.stdin.buffer.read(1 << 16):
+        pass
+    os._exit(0)
+
+
+main()
