@@ -29,6 +29,8 @@ struct OutputReader {
             case .piece(let piece):
                 left = left.map { $0 - piece.count }
                 try await sink.take(piece)
+                // A program that always has more to say must not keep the thread from others.
+                await Task.yield()
             case .notNow:
                 if left != nil { return try await sink.finish() }
                 _ = await waits.untilReady(end, for: .reading)
@@ -72,6 +74,7 @@ struct InputWriter {
             let written = write(from: place)
             if written > 0 {
                 place += written
+                await Task.yield()
             } else if written != -Int(baton_again) {
                 // Nobody reads it any more. That is up to the program.
                 return

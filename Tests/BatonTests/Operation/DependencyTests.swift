@@ -109,6 +109,7 @@ import Testing
             while operations.last?.state != .finished {
                 for operation in operations { highest = max(highest, operation.dependencies.count) }
                 asking(highest)
+                await Task.yield()
             }
             return highest
         }.value
