@@ -61,7 +61,6 @@ public struct HTTPDownload: HTTPProcedure {
     public func execute(in context: OperationContext) async throws -> DownloadedFile {
         try HTTPCall(options: options).check()
         let partial = try openPartial()
-        // Closing is unlocking: last of all.
         defer { partial.close() }
         do {
             return try await DownloadRun(self, partial, context.progress).run()

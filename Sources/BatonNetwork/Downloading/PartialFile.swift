@@ -89,5 +89,8 @@ struct PartialFile: Sendable {
     }
 
     /// Lets others have it.
-    func close() { file.close() }
+    func close() {
+        file.unlock()
+        file.close()
+    }
 }

@@ -83,6 +83,8 @@ final class Exchange: Sendable {
     }
 
     func next() async throws -> Data? {
+        // A body that comes faster than it is read must not keep the thread from others.
+        await Task.yield()
         while true {
             switch machine.withLock({ $0.take() }) {
             case .value(let data): return data

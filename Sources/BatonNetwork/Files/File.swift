@@ -95,6 +95,10 @@ struct File: Sendable {
         throw FileError(errno, path)
     }
 
+    /// Closing alone would leave it locked as long as a child has a copy of the descriptor: between its fork and its exec, every
+    /// child has.
+    func unlock() { _ = flock(descriptor, LOCK_UN) }
+
     /// Whether the file of that path is still this one.
     var isInPlace: Bool {
         var here = stat()
