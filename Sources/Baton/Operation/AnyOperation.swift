@@ -159,13 +159,19 @@ extension AnyOperation {
     public final var isCancelled: Bool { life.withLock { $0.isCancelled } }
 
     /// Changes what may change only before the add.
+    @inline(__always)
     final func change(_ what: String, _ callSite: CallSite? = nil, _ body: (inout Lifecycle) -> Void) {
         let isTooLate = life.withLock { life in
             if life.phase != .created { return true }
             body(&life)
             return false
         }
-        if isTooLate { report(Misuse(.changedAfterAdding(what), operation: reference, callSite: callSite)) }
+        if isTooLate { wasChangedTooLate(what, callSite) }
+    }
+
+    @inline(never)
+    private final func wasChangedTooLate(_ what: String, _ callSite: CallSite?) {
+        report(Misuse(.changedAfterAdding(what), operation: reference, callSite: callSite))
     }
 }
 

@@ -37,8 +37,13 @@ extension AnyOperation {
     }
 
     /// A negative duration is reported and counts as zero.
+    @inline(__always)
     final func checked(_ duration: Duration, _ what: String, _ place: CallSite) -> Duration {
-        if duration >= .zero { return duration }
+        duration >= .zero ? duration : reportNegative(what, place)
+    }
+
+    @inline(never)
+    private final func reportNegative(_ what: String, _ place: CallSite) -> Duration {
         report(Misuse(.negativeDuration(what), operation: reference, callSite: place))
         return .zero
     }
