@@ -50,14 +50,12 @@ extension EventHub {
         // MARK: Telling
 
         mutating func numbered(
-            _ kind: OperationEvent.Kind, _ operation: OperationReference, _ parent: OperationReference?,
-            _ queue: QueueReference?, at time: Duration
+            _ kind: OperationEvent.Kind, of subject: EventSubject, at time: Duration
         ) -> OperationEvent {
             lastNumber += 1
             // The clock was asked before the lock was taken: another thread may have come in between.
             lastTime = max(lastTime, time)
-            return OperationEvent(
-                number: lastNumber, time: lastTime, operation: operation, parent: parent, queue: queue, kind: kind)
+            return OperationEvent(number: lastNumber, time: lastTime, subject: subject, kind: kind)
         }
 
         mutating func tell(_ event: OperationEvent, _ effects: inout Effects) {

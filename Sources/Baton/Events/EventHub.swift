@@ -49,8 +49,7 @@ final class EventHub: Sendable {
     /// Returns when the operation has started, if that is among it.
     @discardableResult
     func publish(
-        _ kinds: Few<OperationEvent.Kind>, of operation: OperationReference, childOf parent: OperationReference?,
-        also own: EventHub?
+        _ kinds: Few<OperationEvent.Kind>, of subject: EventSubject, also own: EventHub?
     ) -> Duration? {
         let now = time?.now ?? .zero
         var start: Duration?
@@ -59,7 +58,7 @@ final class EventHub: Sendable {
         let effects = state.withLock { seats in
             var effects = Seats.Effects()
             kinds.forEach { kind in
-                let event = seats.numbered(kind, operation, parent, queue, at: now)
+                let event = seats.numbered(kind, of: subject, at: now)
                 if event.isStart { start = event.time }
                 if own != nil || probe != nil { events.append(event) }
                 tell(event, &seats, &effects)
@@ -87,7 +86,8 @@ final class EventHub: Sendable {
     /// For one who comes when all is over, and is told alone.
     func number(_ kind: OperationEvent.Kind, of operation: OperationReference) -> OperationEvent {
         let now = time?.now ?? .zero
-        return state.withLock { $0.numbered(kind, operation, nil, queue, at: now) }
+        let subject = EventSubject(operation, in: queue)
+        return state.withLock { $0.numbered(kind, of: subject, at: now) }
     }
 
     private func tell(_ event: OperationEvent, _ seats: inout Seats, _ effects: inout Seats.Effects) {

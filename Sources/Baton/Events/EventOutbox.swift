@@ -10,9 +10,7 @@ struct EventOutbox {
         let hub: EventHub?
         /// Of those who observe this operation alone.
         let own: EventHub?
-        let parent: OperationReference?
-        /// Of the operation, if it is known.
-        let reference: OperationReference?
+        let subject: EventSubject
     }
 
     private enum Stage {
@@ -38,8 +36,8 @@ struct EventOutbox {
     private var hub: EventHub?
     private var own: EventHub?
     private var parent: OperationReference?
-    /// Of the operation, once it cannot be named differently any more: to make one takes several times as long.
-    var reference: OperationReference?
+    /// Nil until it is told for the first time, and before the add: it may still be named differently.
+    private var subject: EventSubject?
     /// When the last start was told, on the clock of the queue.
     private(set) var start: Duration?
 
@@ -106,16 +104,20 @@ struct EventOutbox {
     // MARK: Telling
 
     /// Nil: there is nothing to tell, or somebody else does.
-    mutating func startTelling() -> Batch? {
+    ///
+    /// - Parameter operation: Asked once it cannot be named differently any more.
+    mutating func startTelling(of operation: () -> (OperationReference, isFinal: Bool)) -> Batch? {
         if isTelling { return nil }
         isTelling = true
-        return continueTelling()
+        return continueTelling(of: operation)
     }
 
     /// Nil: everything is told. The caller still holds the batch before, so that nothing of the user's is released here.
     ///
     /// - Parameter start: When it has started, if that was among what has been told.
-    mutating func continueTelling(start: Duration? = nil) -> Batch? {
+    mutating func continueTelling(
+        start: Duration? = nil, of operation: () -> (OperationReference, isFinal: Bool)
+    ) -> Batch? {
         if let start { self.start = start }
         if pending.isEmpty || isHeld {
             isTelling = false
@@ -125,7 +127,15 @@ struct EventOutbox {
         let kinds = pending
         pending = .none
         hasHandedOutEnd = hasHandedOutEnd || stage == .ending
-        return Batch(kinds: kinds, hub: hub, own: own, parent: parent, reference: reference)
+        return Batch(kinds: kinds, hub: hub, own: own, subject: subject(operation))
+    }
+
+    private mutating func subject(_ operation: () -> (OperationReference, isFinal: Bool)) -> EventSubject {
+        if let subject { return subject }
+        let (reference, isFinal) = operation()
+        let made = EventSubject(reference, childOf: parent, in: hub?.queue)
+        if isFinal { subject = made }
+        return made
     }
 
     private mutating func end() {

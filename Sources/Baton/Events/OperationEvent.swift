@@ -10,18 +10,20 @@ public struct OperationEvent: Sendable {
     /// When it was told, on the clock of the queue, since that was made. Never less than that of the event before.
     public let time: Duration
 
+    let subject: EventSubject
+
     /// To what it happened.
-    public let operation: OperationReference
+    public var operation: OperationReference { subject.operation }
 
     /// The operation that runs this one: with `context.run`, as the child of a group, or for a condition.
     ///
     /// Nil for all others, and for those that nobody observed when they were added.
-    public let parent: OperationReference?
+    public var parent: OperationReference? { subject.parent }
 
     /// The queue of the operation. Nil if it ended without having been added, or if the queue has gone.
     ///
     /// Without a queue there is no clock: the time is zero, and the numbers are those of the operation's own events.
-    public let queue: QueueReference?
+    public var queue: QueueReference? { subject.queue }
 
     /// What happened.
     public let kind: Kind
@@ -89,10 +91,23 @@ public struct QueueReference: Sendable, Hashable, CustomStringConvertible {
     public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
+/// What all events of one operation have in common. An object, because events are copied for everybody who is told.
+final class EventSubject: Sendable {
+    let operation: OperationReference
+    let parent: OperationReference?
+    let queue: QueueReference?
+
+    init(_ operation: OperationReference, childOf parent: OperationReference? = nil, in queue: QueueReference?) {
+        self.operation = operation
+        self.parent = parent
+        self.queue = queue
+    }
+}
+
 extension OperationEvent {
     /// What a bounded stream tells when `count` events, of which this was the last, have not been read in time.
     func dropped(_ count: Int) -> Self {
-        Self(number: number, time: time, operation: operation, parent: parent, queue: queue, kind: .dropped(count))
+        Self(number: number, time: time, subject: subject, kind: .dropped(count))
     }
 
     var isStart: Bool {

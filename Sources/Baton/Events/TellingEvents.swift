@@ -19,23 +19,22 @@ extension AnyOperation {
     final func tellEvents(after note: (inout Lifecycle) -> Void = { _ in }) {
         let first = life.withLock { life -> EventOutbox.Batch? in
             note(&life)
-            return life.outbox?.machine.startTelling()
+            return life.outbox?.machine.startTelling { namedSoFar(&life) }
         }
         guard var batch = first else { return }
-        let reference = batch.reference ?? lastingReference()
         while true {
-            let start = batch.tell(of: reference)
-            let next = life.withLock { $0.outbox?.machine.continueTelling(start: start) }
+            let start = batch.tell()
+            let next = life.withLock { life in
+                life.outbox?.machine.continueTelling(start: start) { namedSoFar(&life) }
+            }
             withExtendedLifetime(batch) {}
             guard let next else { return }
             batch = next
         }
     }
 
-    private final func lastingReference() -> OperationReference {
-        let reference = reference
-        life.withLock { if $0.phase != .created { $0.outbox?.machine.reference = reference } }
-        return reference
+    private final func namedSoFar(_ life: inout Lifecycle) -> (OperationReference, isFinal: Bool) {
+        (reference(&life), life.phase != .created)
     }
 
     /// From whoever brings it there, before it is listed: its dependencies have finished.
@@ -60,7 +59,7 @@ extension AnyOperation {
         }
         if isNoted { return tellEvents() }
         if let hub = QueueDirectory.find(number)?.hub, hub.isObserved {
-            hub.publish(.one(.misuse(misuse)), of: reference, childOf: nil, also: nil)
+            hub.publish(.one(.misuse(misuse)), of: EventSubject(reference, in: hub.queue), also: nil)
         }
     }
 
@@ -142,12 +141,12 @@ extension AnyOperation {
 
 extension EventOutbox.Batch {
     /// Returns when it has started, if that is among it and its queue has a clock.
-    fileprivate func tell(of operation: OperationReference) -> Duration? {
+    fileprivate func tell() -> Duration? {
         guard let hub else {
-            own?.publish(kinds, of: operation, childOf: parent, also: nil)
+            own?.publish(kinds, of: subject, also: nil)
             return nil
         }
-        return hub.publish(kinds, of: operation, childOf: parent, also: own)
+        return hub.publish(kinds, of: subject, also: own)
     }
 }
 

@@ -4,8 +4,11 @@ import Synchronization
 public struct OperationReference: Sendable, Hashable, Identifiable, Codable, CustomStringConvertible {
     /// Unique in the process; given when somebody first asks for it, so it says nothing about order.
     public let id: UInt64
+    private let givenName: String?
+    private let procedureType: Any.Type?
+
     /// The operation's name; without one its procedure's type; without that, "operation" and its id.
-    public let name: String
+    public var name: String { givenName ?? procedureType.map { "\($0)" } ?? "operation \(id)" }
 
     /// The name in typographic quotes.
     public var description: String { "‘\(name)’" }
@@ -18,6 +21,31 @@ public struct OperationReference: Sendable, Hashable, Identifiable, Codable, Cus
 }
 
 extension OperationReference {
+    /// Costs no more than a copy of the name: what most of them are called is never asked.
+    init(id: UInt64, name: String?, procedureType: Any.Type? = nil) {
+        self.id = id
+        givenName = name
+        self.procedureType = procedureType
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id
+        case name
+    }
+
+    /// From its id and name.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(id: try values.decode(UInt64.self, forKey: .id), name: try values.decode(String.self, forKey: .name))
+    }
+
+    /// As its id and name.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(id, forKey: .id)
+        try values.encode(name, forKey: .name)
+    }
+
     private static let lastID = Atomic<UInt64>(0)
 
     static func nextID() -> UInt64 { lastID.wrappingAdd(1, ordering: .relaxed).newValue }
@@ -26,11 +54,13 @@ extension OperationReference {
 extension AnyOperation {
     /// Names this operation without keeping it alive.
     public final var reference: OperationReference {
-        let (id, name) = life.withLock { life in
-            let details = life.madeDetails()
-            if details.id == 0 { details.id = OperationReference.nextID() }
-            return (details.id, details.name)
-        }
-        return OperationReference(id: id, name: name ?? procedureType.map { "\($0)" } ?? "operation \(id)")
+        life.withLock { reference(&$0) }
+    }
+
+    /// As above, locked by the caller.
+    final func reference(_ life: inout Lifecycle) -> OperationReference {
+        let details = life.madeDetails()
+        if details.id == 0 { details.id = OperationReference.nextID() }
+        return OperationReference(id: details.id, name: details.name, procedureType: procedureType)
     }
 }

@@ -83,7 +83,7 @@ import Testing
         ]
         for kind in kinds {
             await debugger.observe(
-                OperationEvent(number: 1, time: .zero, operation: reference, parent: nil, queue: nil, kind: kind))
+                OperationEvent(number: 1, time: .zero, subject: EventSubject(reference, in: nil), kind: kind))
         }
         #expect(
             lines.events == [

@@ -40,7 +40,7 @@ import Testing
 
     @Test mutating func numbersRiseAndTimesNeverGoBack() {
         let times = [3, 1, 4].map { time in
-            seats.numbered(.ready, operation, nil, nil, at: .seconds(time))
+            seats.numbered(.ready, of: EventSubject(operation, in: nil), at: .seconds(time))
         }
         #expect(times.map(\.number) == [1, 2, 3])
         #expect(times.map(\.time) == [.seconds(3), .seconds(3), .seconds(4)])

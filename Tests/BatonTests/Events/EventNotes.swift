@@ -56,7 +56,17 @@ extension OperationEvent {
     /// Of no queue.
     static func sample(_ number: UInt64, _ kind: Kind = .ready) -> Self {
         Self(
-            number: number, time: .zero, operation: OperationReference(id: 1, name: "sample"), parent: nil, queue: nil,
+            number: number, time: .zero, subject: EventSubject(OperationReference(id: 1, name: "sample"), in: nil),
             kind: kind)
     }
+}
+
+extension EventOutbox {
+    private static func sample() -> (OperationReference, isFinal: Bool) {
+        (OperationReference(id: 1, name: "sample"), isFinal: true)
+    }
+
+    mutating func startTelling() -> Batch? { startTelling(of: Self.sample) }
+
+    mutating func continueTelling() -> Batch? { continueTelling(of: Self.sample) }
 }
