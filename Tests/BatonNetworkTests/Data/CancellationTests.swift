@@ -90,4 +90,21 @@ import Testing
         #expect(await cancelled(operation))
         try await server.release(key)
     }
+
+    /// Half of one, as a rule. In a process of its own, where no other test is in its way.
+    @Test func itIsOverWithinMilliseconds() async {
+        await #expect(processExitsWith: .success) {
+            let (queue, clock, key) = (AsyncOperationQueue(), ContinuousClock(), freshKey())
+            var durations: [Duration] = []
+            for number in 1...51 {
+                let operation = AsyncOperation(HTTPData(server.url("/silent", ["key": key]))).add(to: queue)
+                try await server.waitForRequests(key, count: number)
+                let start = clock.now
+                operation.cancel()
+                _ = try? await operation.value
+                durations.append(start.duration(to: clock.now))
+            }
+            precondition(durations.sorted()[25] < .milliseconds(100), "\(durations)")
+        }
+    }
 }

@@ -94,7 +94,7 @@ final class TestServer: Sendable {
 
     // MARK: Its bytes
 
-    private static let period = 65521
+    static let period = 65521
 
     /// What `/bytes/COUNT` sends.
     static func bytes(_ count: Int, seed: Int = 0) -> Data {

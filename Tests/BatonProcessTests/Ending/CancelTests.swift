@@ -121,4 +121,22 @@ import Testing
         await operation.finished()
         #expect(operation.wasCancelled)
     }
+
+    /// In a process of its own, where no other test is in its way.
+    @Test func itIsOverWithinMilliseconds() async {
+        await #expect(processExitsWith: .success) {
+            let (queue, clock, log) = (AsyncOperationQueue(), ContinuousClock(), EventLog<String>())
+            var durations: [Duration] = []
+            for number in 1...51 {
+                let operation = AsyncOperation(sh("echo; exec sleep 100", output: .lines { log($0) }))
+                queue.add(operation)
+                await log.waitForCount(number)
+                let start = clock.now
+                operation.cancel()
+                await operation.finished()
+                durations.append(start.duration(to: clock.now))
+            }
+            precondition(durations.sorted()[25] < .milliseconds(100), "\(durations)")
+        }
+    }
 }
