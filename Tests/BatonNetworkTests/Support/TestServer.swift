@@ -35,6 +35,7 @@ final class TestServer: Sendable {
     func stop() {
         try? input.fileHandleForWriting.close()
         kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
     }
 
     private static var script: String {
