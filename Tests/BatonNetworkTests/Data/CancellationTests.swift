@@ -49,7 +49,7 @@ import Testing
 
     @Test func whileItRunsAtFullSpeed() async throws {
         for _ in 0..<20 {
-            let operation = AsyncOperation(HTTPData(server.url("/bytes/60000000", ["key": key, "hold": "59000000"])))
+            let operation = AsyncOperation(HTTPData(server.url("/bytes/20000000", ["key": key, "hold": "19000000"])))
                 .add(to: queue)
             for await progress in operation.progressUpdates where progress.completedUnitCount > 0 { break }
             #expect(await cancelled(operation))

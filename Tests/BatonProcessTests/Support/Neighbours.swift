@@ -56,11 +56,8 @@ enum Neighbours {
         setrlimit(resource, &limit)
     }
 
-    /// A descriptor that a program would inherit, with a high number.
-    static func openInheritable() -> Int32 {
-        let number = dup2(2, 200)
-        return number
-    }
+    /// A descriptor that a program would inherit, with a high number that no other test has.
+    static func openInheritable() -> Int32 { fcntl(2, F_DUPFD, 200) }
 
     static func close(_ descriptor: Int32) {
         #if canImport(Darwin)
