@@ -62,6 +62,7 @@ sanitize-thread:
 
 .PHONY: sanitize-address
 sanitize-address: export ASAN_OPTIONS := detect_leaks=1
+sanitize-address: export LSAN_OPTIONS := suppressions=$(CURDIR)/scripts/lsan.supp:print_suppressions=0
 sanitize-address:
 	swift test $(SWIFTFLAGS) --sanitize=address --disable-xctest --no-parallel --scratch-path .build/asan
 

@@ -51,7 +51,10 @@ struct PartialFile: Sendable {
 
     /// Nil: what is there is worth nothing.
     var origin: Origin? {
-        guard let data = FileManager.default.contents(atPath: originPath) else { return nil }
+        guard let note = try? File.open(originPath, O_RDONLY | O_CLOEXEC) else { return nil }
+        defer { note.close() }
+        guard let count = try? note.seekToEnd(), count < 1 << 20, let data = try? note.read(Int(count), at: 0)
+        else { return nil }
         return try? JSONDecoder().decode(Origin.self, from: data)
     }
 

@@ -68,6 +68,7 @@ import Testing
         gate.open()
         await runs(0)
         #expect(told.events == [true])
+        await isHidden()
     }
 
     @Test func whatWaitsDoesNotCount() async throws {
@@ -92,6 +93,13 @@ import Testing
         await runs(0)
         #expect(!retried.hasResult)
         retried.cancel()
+        await isHidden()
+    }
+
+    /// Returns when nothing is shown any more. A task whose clock stands still would never end.
+    private func isHidden() async {
+        clock.advance(by: .seconds(1))
+        await told.waitForCount(2)
     }
 
     @Test func itTellsOnTheIsolationThatIsDeclared() async throws {

@@ -151,8 +151,11 @@ import Testing
 
     @Test func aDependentIsToldWhatWentWrong() async {
         let page = AsyncOperation(HTTPData("http://127.0.0.1:1/"))
+        page.name = "front page"
         let size = page.then { $0.data.count }
         _ = await outcome(of: size)
         #expect((size.error?.underlyingError as? HTTPError)?.reason == .connectionRefused)
+        #expect(size.error?.publisher == "front page")
+        #expect(size.error.map { "\($0)" }?.contains("‘front page’") == true)
     }
 }

@@ -49,7 +49,7 @@ import Testing
 
     @Test func whileItRunsAtFullSpeed() async throws {
         for _ in 0..<20 {
-            let operation = AsyncOperation(HTTPData(server.url("/bytes/60000000", ["key": key, "hold": "59000000"])))
+            let operation = AsyncOperation(HTTPData(server.url("/bytes/20000000", ["key": key, "hold": "19000000"])))
                 .add(to: queue)
             for await progress in operation.progressUpdates where progress.completedUnitCount > 0 { break }
             #expect(await cancelled(operation))
@@ -89,5 +89,22 @@ import Testing
         try await server.waitForRequests(key)
         #expect(await cancelled(operation))
         try await server.release(key)
+    }
+
+    /// Half of one, as a rule. In a process of its own, where no other test is in its way.
+    @Test func itIsOverWithinMilliseconds() async {
+        await #expect(processExitsWith: .success) {
+            let (queue, clock, key) = (AsyncOperationQueue(), ContinuousClock(), freshKey())
+            var durations: [Duration] = []
+            for number in 1...21 {
+                let operation = AsyncOperation(HTTPData(server.url("/silent", ["key": key]))).add(to: queue)
+                try await server.waitForRequests(key, count: number)
+                let start = clock.now
+                operation.cancel()
+                _ = try? await operation.value
+                durations.append(start.duration(to: clock.now))
+            }
+            precondition(durations.sorted()[10] < .milliseconds(100), "\(durations)")
+        }
     }
 }

@@ -25,6 +25,18 @@ import Testing
         #expect(operation.progress.totalUnitCount == nil)
     }
 
+    @Test(arguments: [["chunked": "1"], [:]]) func slowBodiesAreWaitedFor(_ query: [String: String]) async throws {
+        let slow = ["piece": "1000", "pause": "5"].merging(query) { $1 }
+        let operation = AsyncOperation(HTTPData(server.url("/bytes/20000", slow)))
+        let counts = EventLog<Int>()
+        let watching = Task {
+            for await progress in operation.progressUpdates { counts(progress.completedUnitCount) }
+        }
+        #expect(try await outcome(of: operation).get().data == TestServer.bytes(20_000))
+        await watching.value
+        #expect(counts.events == counts.events.sorted())
+    }
+
     @Test func packedBodiesAreUnpacked() async throws {
         let response = try await outcome(HTTPData(server.url("/bytes/200000", ["gzip": "1"]))).get()
         #expect(response.data == TestServer.bytes(200_000))

@@ -29,6 +29,20 @@ import Testing
         #expect((running.events.max() ?? 0) <= 3)
     }
 
+    /// Other requests go to and fro meanwhile, so that a third one has all the time it needs.
+    @Test func theServerSeesNoMoreThanTheLimit() async throws {
+        let key = freshKey()
+        let url = server.url("/bytes/10", ["key": key, "hold": "5"])
+        let queue = AsyncOperationQueue()
+        let pages = (0..<6).map { _ in AsyncOperation(HTTPData(url)).addCondition(.perHost(url, to: 2)) }
+        queue.add(pages)
+        try await server.waitForRequests(key, count: 2)
+        for _ in 0..<5 { #expect(try await server.log(key).count == 2) }
+        try await server.release(key)
+        await queue.waitUntilIdle()
+        #expect(try await server.log(key).count == 6)
+    }
+
     @Test func sameHostIsSameSchemeHostAndPort() throws {
         func name(_ address: String) -> String {
             URL(string: address).map { Exclusion.perHost($0, to: 2).name } ?? ""

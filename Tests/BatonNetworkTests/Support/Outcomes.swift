@@ -49,6 +49,19 @@ final class TestFolder: Sendable {
 
     func content(_ name: String) -> Data? { FileManager.default.contents(atPath: file(name).path) }
 
+    /// Whether a file has what `/bytes/COUNT` sends. Looked at in pieces, however large it is.
+    func hasBytes(_ name: String, count: Int64) throws -> Bool {
+        let handle = try FileHandle(forReadingFrom: file(name))
+        defer { try? handle.close() }
+        let block = TestServer.bytes(TestServer.period * 16)
+        var seen: Int64 = 0
+        while let piece = try handle.read(upToCount: block.count), !piece.isEmpty {
+            guard piece == block.prefix(piece.count) else { return false }
+            seen += Int64(piece.count)
+        }
+        return seen == count
+    }
+
     /// All names in it, sorted.
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
 }

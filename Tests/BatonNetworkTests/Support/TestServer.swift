@@ -35,6 +35,7 @@ final class TestServer: Sendable {
     func stop() {
         try? input.fileHandleForWriting.close()
         kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
     }
 
     private static var script: String {
@@ -94,7 +95,7 @@ final class TestServer: Sendable {
 
     // MARK: Its bytes
 
-    private static let period = 65521
+    static let period = 65521
 
     /// What `/bytes/COUNT` sends.
     static func bytes(_ count: Int, seed: Int = 0) -> Data {

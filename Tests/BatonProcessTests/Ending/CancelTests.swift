@@ -121,4 +121,23 @@ import Testing
         await operation.finished()
         #expect(operation.wasCancelled)
     }
+
+    /// In a process of its own, where no other test is in its way.
+    @Test func itIsOverWithinMilliseconds() async {
+        await #expect(processExitsWith: .success) {
+            let (queue, clock, log) = (AsyncOperationQueue(), ContinuousClock(), EventLog<String>())
+            var durations: [Duration] = []
+            for number in 1...21 {
+                let program = sh("echo; exec sleep 100", output: .lines { log($0) }, grace: .milliseconds(400))
+                let operation = AsyncOperation(program)
+                queue.add(operation)
+                await log.waitForCount(number)
+                let start = clock.now
+                operation.cancel()
+                await operation.finished()
+                durations.append(start.duration(to: clock.now))
+            }
+            precondition(durations.sorted()[10] < .milliseconds(100), "\(durations)")
+        }
+    }
 }

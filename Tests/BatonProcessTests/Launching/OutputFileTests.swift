@@ -92,6 +92,22 @@ import Testing
         #expect(errors.contains("No space left"))
     }
 
+    @Test(.enabled(SmallDisk.whyNot) { await SmallDisk.isPossible() })
+    func aDiskThatBecomesFullIsTheProgramsFailureAndLeavesNothing() async throws {
+        let disk = try await SmallDisk()
+        _ = try disk.folder.write("old", to: "out")
+        let output = StandardOutput.file(disk.folder.file("out"))
+        let failure = await Subprocess("head", arguments: ["-c", "5000000", "/dev/zero"], output: output).failure()
+        let (names, content) = (disk.folder.names, disk.folder.read("out"))
+        await disk.remove()
+        guard case .exited("head", _, let errors)? = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(errors.contains("No space left"))
+        #expect(names == ["out"] && content == "old")
+    }
+
     @Test func muchOutputGoesIntoAFile() async throws {
         _ = try await Subprocess(
             "head", arguments: ["-c", "50000000", "/dev/zero"], output: .file(folder.file("out"))

@@ -1,3 +1,4 @@
+import BatonProcess
 import Foundation
 
 #if canImport(Darwin)
@@ -55,11 +56,8 @@ enum Neighbours {
         setrlimit(resource, &limit)
     }
 
-    /// A descriptor that a program would inherit, with a high number.
-    static func openInheritable() -> Int32 {
-        let number = dup2(2, 200)
-        return number
-    }
+    /// A descriptor that a program would inherit, with a high number that no other test has.
+    static func openInheritable() -> Int32 { fcntl(2, F_DUPFD, 200) }
 
     static func close(_ descriptor: Int32) {
         #if canImport(Darwin)
@@ -85,5 +83,12 @@ struct Belongings: Equatable {
         let hasChildren = waitid(P_ALL, 0, &status, WEXITED | WNOHANG | WNOWAIT) == 0
         return Belongings(
             descriptors: count("/proc/self/fd"), threads: count("/proc/self/task"), children: hasChildren ? 1 : 0)
+    }
+
+    /// What is left when nothing has happened for a while: Dispatch, which has the threads of tasks, ends one that had nothing to
+    /// do for five seconds.
+    static func quiet() async throws -> Belongings {
+        _ = try await Subprocess("sleep", arguments: ["6"]).result()
+        return now()
     }
 }

@@ -1,0 +1,17 @@
+import Baton
+import BatonFoundation
+import BatonNetwork
+import BatonProcess
+import Foundation
+
+func names(at url: URL) -> AsyncOperation<[String]> {
+    AsyncOperation(HTTPData(url).deadline(.seconds(10)))  // or HTTPDownload(url, to: file), which resumes
+        .retryingHTTP(attempts: 4)  // after what may pass, as late as `Retry-After` says
+        .addCondition(.perHost(url, to: 2))
+        .then { page in page.data }.then(JSONDecoding<[String]>())
+}
+
+let words = Subprocess("printf", arguments: ["%s\\n", "red", "wheel", "barrow", "red"])
+let sorted = AsyncOperation(SubprocessPipeline(words, Subprocess("sort"), Subprocess("uniq")))  // at the same time
+let last = sorted.then(Subprocess("tail", arguments: ["-n", "1"]))  // afterwards, with what they have written
+print(try await AsyncOperationQueue.shared.run(last).text, terminator: "")  // wheel

@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+
+/// A file system of 1 MB, in a folder of its own. Only who may mount can have one.
+final class SmallDisk {
+    let url: URL
+
+    /// Whether one can be made here.
+    static let isPossible = (try? SmallDisk()) != nil
+
+    static let whyNot: Comment = "it takes Linux, and the right to mount a file system"
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("BatonNetwork-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        if !Self.mount(url.path) {
+            try? FileManager.default.removeItem(at: url)
+            throw NotMounted()
+        }
+    }
+
+    deinit {
+        #if os(Linux)
+            umount2(url.path, Int32(MNT_DETACH))
+        #endif
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    struct NotMounted: Error {}
+
+    private static func mount(_ path: String) -> Bool {
+        #if os(Linux)
+            Foundation.mount("none", path, "tmpfs", 0, "size=1m") == 0
+        #else
+            false
+        #endif
+    }
+
+    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] }
+}
