@@ -25,4 +25,12 @@ struct EventBuffer {
         droppedCount = 0
         return lastDropped.take()
     }
+    mutating func takeAll() -> [OperationEvent] {
+        droppedCount = 0
+        let first = lastDropped
+        lastDropped = nil
+        let rest = events.takeAll()
+        guard let first else { return rest }
+        return [first] + rest
+    }
 }

@@ -42,6 +42,9 @@ final class EventHub: Sendable {
     @inline(__always)
     var isObserved: Bool { observed.load(ordering: .relaxed) }
 
+    /// On the clock of the queue, which is the user's. Zero without one.
+    var now: Duration { time?.now ?? .zero }
+
     // MARK: Telling
 
     /// Numbers what has happened, and tells everybody here, then those who observe the operation alone.
@@ -52,7 +55,7 @@ final class EventHub: Sendable {
         _ kinds: Few<OperationEvent.Kind>, of operation: OperationReference, childOf parent: OperationReference?,
         also own: EventHub?
     ) -> Duration? {
-        let now = time?.now ?? .zero
+        let now = self.now
         var start: Duration?
         /// For those who are told outside the lock.
         var events: [OperationEvent] = []
@@ -86,7 +89,7 @@ final class EventHub: Sendable {
 
     /// For one who comes when all is over, and is told alone.
     func number(_ kind: OperationEvent.Kind, of operation: OperationReference) -> OperationEvent {
-        let now = time?.now ?? .zero
+        let now = self.now
         return state.withLock { $0.numbered(kind, operation, nil, queue, at: now) }
     }
 
