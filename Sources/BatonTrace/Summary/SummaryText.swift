@@ -5,7 +5,7 @@ extension TraceSummary: CustomStringConvertible {
     public var description: String {
         if operationCount == 0 { return "No operations." }
         var lines = ["\(Self.count(operationCount, "operation")) in \(duration.inShort): \(endings)."]
-        if retryCount > 0 { lines.append("\(Self.count(retryCount, "attempt")) failed and was made again.") }
+        if retryCount > 0 { lines.append("\(Self.count(retryCount, "failed attempt")) with another one after it.") }
         let average = Int((parallelism * 100).rounded())
         lines.append(
             "Bodies ran for \(runningTime.inShort), \(average / 100).\(Self.twoDigits(average % 100)) at a time.")

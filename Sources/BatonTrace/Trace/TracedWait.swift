@@ -4,11 +4,12 @@ public struct TracedWait: Sendable, Hashable {
     public enum Reason: String, Sendable, Hashable, Codable, CaseIterable {
         /// One of its dependencies had not finished.
         case dependencies
-        /// A delay of its own, between its dependencies and its conditions.
+        /// A delay of its own, after its dependencies.
         case delay
         /// Its conditions were evaluated, with the operations that they bring along.
         case conditions
-        /// A slot of its queue, the end of a suspension, or an exclusion that others held: events do not tell these apart.
+        /// A slot of its queue, the end of a suspension, or an exclusion that others held: events do not tell these apart. Of one
+        /// with conditions also the time before these, in which it may have had a delay.
         case queue
         /// The pause between two attempts.
         case pause
@@ -37,14 +38,16 @@ extension TracedOperation {
             if let start, start < stop { waits.append(TracedWait(reason: reason, start: start, end: stop)) }
         }
 
+        // Conditions are looked at when the turn of the operation has come.
+        let preparation = evaluating == nil ? TracedWait.Reason.delay : .queue
         let prepared = evaluating ?? ready ?? started ?? end
         if hasWaited {
             // They may have finished before the add was told.
             let met = max(added ?? .zero, min(dependenciesMet ?? prepared, prepared))
             note(.dependencies, added, met)
-            note(.delay, met, prepared)
+            note(preparation, met, prepared)
         } else {
-            note(.delay, added, prepared)
+            note(preparation, added, prepared)
         }
         note(.conditions, evaluating, ready ?? started)
         for (place, attempt) in attempts.enumerated() {

@@ -38,7 +38,7 @@ import Testing
         ([.added(edges: []), .waiting, .ready, .started(attempt: 1), success], ["dependencies 1-3", "queue 3-4"]),
         (
             [.added(edges: []), .evaluating, .ready, .started(attempt: 1), success],
-            ["delay 1-2", "conditions 2-3", "queue 3-4"]
+            ["queue 1-2", "conditions 2-3", "queue 3-4"]
         ),
         (
             [.added(edges: []), .ready, .started(attempt: 1), retry, .ready, .started(attempt: 2), success],
@@ -46,7 +46,7 @@ import Testing
         ),
         ([.added(edges: []), .ready, .started(attempt: 1), retry, success], ["delay 1-2", "queue 2-3", "pause 4-5"]),
         ([.added(edges: []), .waiting, .cancelRequested(.requested), success], ["dependencies 1-4"]),
-        ([.added(edges: []), .evaluating, success], ["delay 1-2", "conditions 2-3"]),
+        ([.added(edges: []), .evaluating, success], ["queue 1-2", "conditions 2-3"]),
         ([.added(edges: []), .ready, success], ["delay 1-2", "queue 2-3"]),
         ([.started(attempt: 1), success], []),
         ([success], []),
