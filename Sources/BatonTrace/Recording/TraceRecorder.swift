@@ -24,8 +24,8 @@ public actor TraceRecorder {
 
     /// What has happened so far. May be called as often as one likes; each trace has all from the beginning.
     ///
-    /// Errors are described here: their `description` is called, on a thread of the global executor and under no lock. Takes about
-    /// a microsecond for each new event, and as long again for each operation that there has been.
+    /// Errors are described here: their `description` is called, on a thread of the global executor and under no lock. Takes less
+    /// than a microsecond for each new event, and as long again for each operation that there has been.
     public func trace() -> Trace {
         for event in events.takeAll() { builder.add(event) }
         return builder.trace(at: events.now)
