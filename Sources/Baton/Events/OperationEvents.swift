@@ -40,6 +40,11 @@ public struct OperationEvents: AsyncSequence, Sendable {
         deinit { hub.remove(id) }
     }
 
+    /// The next event if it has been told already: for a reader whose task was cancelled, and who reads what was left.
+    package func nextTold() -> OperationEvent? {
+        if case .event(let event) = seat.hub.next(for: seat.id) { event } else { nil }
+    }
+
     /// Goes on where the sequence has been read to.
     public func makeAsyncIterator() -> Iterator { Iterator(seat: seat) }
 

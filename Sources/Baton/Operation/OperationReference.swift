@@ -7,6 +7,12 @@ public struct OperationReference: Sendable, Hashable, Identifiable, Codable, Cus
     /// The operation's name; without one its procedure's type; without that, "operation" and its id.
     public let name: String
 
+    /// Names an operation that is known from elsewhere.
+    package init(id: UInt64, name: String) {
+        self.id = id
+        self.name = name
+    }
+
     /// The name in typographic quotes.
     public var description: String { "‘\(name)’" }
 
