@@ -15,7 +15,7 @@ final class LiveDriver: Sendable {
     }
 
     /// Reading what was told before the end must not go on for ever beside a busy queue.
-    private static let longestEnd = Duration.seconds(1)
+    private static let longestEnd = Duration.seconds(60)
 
     private let state: LockedState<State>
     private let options: LiveView.Options

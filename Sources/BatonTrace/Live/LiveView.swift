@@ -65,8 +65,9 @@ public final class LiveView: Sendable {
 
     /// Draws the last state and a summary, and returns when they are written: what was told before is in them.
     ///
-    /// The view ends with it, whatever the queue does then. Awaits a terminal that is slow. Cancelling the calling task does not
-    /// interrupt it; further calls return when the first does, and write nothing.
+    /// The view ends with it, whatever the queue does then; reading what was told takes a minute at most. Awaits a terminal
+    /// that is slow. Cancelling the calling task does not interrupt it; further calls return when the first does, and write
+    /// nothing.
     public func finish() async {
         reader.cancel()
         await reader.value
