@@ -27,7 +27,9 @@ public actor TraceRecorder {
     /// Errors are described here: their `description` is called, on a thread of the global executor and under no lock. Takes less
     /// than a microsecond for each new event, and as long again for each operation that there has been.
     public func trace() -> Trace {
-        for event in events.takeAll() { builder.add(event) }
-        return builder.trace(at: events.now)
+        let told = events.takeAll()
+        let end = events.now
+        for event in told { builder.add(event) }
+        return builder.trace(at: end)
     }
 }

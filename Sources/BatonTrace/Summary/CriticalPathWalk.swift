@@ -29,8 +29,9 @@ struct CriticalPathWalk {
             for attempt in operation.attempts where attempt.start != nil {
                 if let end = attempt.end { runEnds.append(Moment(time: end, place: place)) }
             }
-            if let parent = operation.parent, let finished = operation.finished, let parentPlace = places[parent.id] {
-                children[parentPlace, default: []].append(Moment(time: finished, place: place))
+            // One that goes on is what its parent, which goes on, too, waits for; and likewise for a dependency.
+            if let parent = operation.parent, let parentPlace = places[parent.id] {
+                children[parentPlace, default: []].append(Moment(time: operation.finished ?? trace.end, place: place))
             }
         }
         runEnds.sort { $0.time < $1.time }
@@ -46,14 +47,15 @@ struct CriticalPathWalk {
         return CriticalPath(steps: steps.reversed(), operations: operations)
     }
 
-    /// What goes on at the end, or ended last. Of several the one that no other one runs.
+    /// What goes on at the end, or ended last. Of several one that no other one runs, and rather one that runs than one that
+    /// waits.
     private var last: Moment? {
-        var last: (moment: Moment, isChild: Bool)?
+        var last: (moment: Moment, rank: Int)?
         for (place, operation) in trace.operations.enumerated() {
             let time = operation.finished ?? trace.end
-            let isChild = operation.parent != nil
-            if let last, (time, last.isChild ? 1 : 0) <= (last.moment.time, isChild ? 1 : 0) { continue }
-            last = (Moment(time: time, place: place), isChild)
+            let rank = (operation.parent == nil ? 2 : 0) + (operation.condition == .running ? 1 : 0)
+            if let last, (time, rank) <= (last.moment.time, last.rank) { continue }
+            last = (Moment(time: time, place: place), rank)
         }
         return last?.moment
     }
@@ -94,8 +96,8 @@ struct CriticalPathWalk {
 
     private func dependencies(of operation: TracedOperation) -> [Moment] {
         operation.edges.compactMap { edge in
-            guard let place = places[edge.source.id], let time = trace.operations[place].finished else { return nil }
-            return Moment(time: time, place: place)
+            guard let place = places[edge.source.id] else { return nil }
+            return Moment(time: trace.operations[place].finished ?? trace.end, place: place)
         }
         .sorted { $0.time < $1.time }
     }

@@ -9,14 +9,21 @@ extension TraceSummary: CustomStringConvertible {
         let average = Int((parallelism * 100).rounded())
         lines.append(
             "Bodies ran for \(runningTime.inShort), \(average / 100).\(Self.twoDigits(average % 100)) at a time.")
-        if !waits.isEmpty {
-            let parts = waits.map { "\($0.time.inShort) for \($0.reason.inWords)" }
+        // The time between two events is hardly ever zero: what is less than a thousandth of the longest is no news.
+        if let longest = waits.first?.time {
+            let parts = waits.filter { $0.time * 1000 >= longest }.map { "\($0.time.inShort) for \($0.reason.inWords)" }
             lines.append("Waited, all together: \(parts.joined(separator: ", ")).")
         }
         if !levers.isEmpty {
-            lines += ["Critical path, \(criticalPath.duration.inShort): \(chain)", "Make faster first:"]
+            lines.append("Critical path, \(criticalPath.duration.inShort): \(chain)")
+            if leadTime * 20 >= duration {
+                lines.append("It begins \(leadTime.inShort) after the first event: add its first operation sooner.")
+            }
+            lines.append("Make faster first:")
         }
-        for (place, lever) in levers.prefix(5).enumerated() { lines.append("  \(place + 1). \(lever)") }
+        for (place, lever) in levers.prefix(5).enumerated() where place == 0 || lever.share >= 0.005 {
+            lines.append("  \(place + 1). \(lever)")
+        }
         return lines.joined(separator: "\n")
     }
 
@@ -83,7 +90,7 @@ extension Duration {
         let units: [(Int64, String)] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "µs")]
         guard let (size, unit) = units.first(where: { nanoseconds >= $0.0 }) else { return "\(nanoseconds) ns" }
         let places: Int64 = nanoseconds >= 100 * size ? 1 : nanoseconds >= 10 * size ? 10 : 100
-        let scaled = nanoseconds / (size / places)
+        let scaled = (nanoseconds + size / places / 2) / (size / places)
         if places == 1 { return "\(scaled) \(unit)" }
         let rest = "\(scaled % places)"
         let zeros = String(repeating: "0", count: (places == 10 ? 1 : 2) - rest.count)

@@ -40,6 +40,8 @@ public struct TraceSummary: Sendable, Hashable {
     public let runningTime: Duration
     /// What was waited for, the longest first. Reasons for which nothing waited are left out.
     public let waits: [Waiting]
+    /// From the first event of an operation to the beginning of the critical path: its first operation was added no earlier.
+    public let leadTime: Duration
     /// What determined the end.
     public let criticalPath: CriticalPath
     /// What to make faster first: what takes most of the critical path comes first.
@@ -77,7 +79,8 @@ extension Trace {
                     totals[reason].map { TraceSummary.Waiting(reason: reason, time: $0.time, count: $0.count) }
                 }
                 .sorted { $0.time > $1.time },
-            criticalPath: path, levers: path.levers(stage))
+            leadTime: (path.steps.first?.start ?? firstMoment) - firstMoment, criticalPath: path,
+            levers: path.levers(stage))
     }
 
     /// The name without a number at the end, and without what divides the two: "page" of "page 12", "part-3" and "part" of

@@ -4,7 +4,8 @@ public struct TracedWait: Sendable, Hashable {
     public enum Reason: String, Sendable, Hashable, Codable, CaseIterable {
         /// One of its dependencies had not finished.
         case dependencies
-        /// A delay of its own, after its dependencies.
+        /// A delay of its own, after its dependencies, with the wait for the slot in which that begins. Without a delay these are
+        /// the microseconds until its queue has noticed that it is ready.
         case delay
         /// Its conditions were evaluated, with the operations that they bring along.
         case conditions

@@ -112,6 +112,24 @@ import Testing
         #expect(path(sketch) == ["a running 0-5", "b running 5-20"])
     }
 
+    @Test func whoWaitsForOneThatGoesOnIsNotTheCause() {
+        var sketch = Sketch()
+        sketch.add("b", 0, after: [2], outcome: nil)
+        sketch.trace.operations[0].hasWaited = true
+        let a = sketch.add("a", 0, ready: 0, start: 0, outcome: nil)
+        sketch.trace.operations[0].edges = [.init(source: sketch.reference(a), kind: .input)]
+        sketch.trace.end = .milliseconds(20)
+        #expect(path(sketch) == ["a running 0-20"])
+    }
+
+    @Test func aParentThatGoesOnWaitsForItsChildThatGoesOn() {
+        var sketch = Sketch()
+        let parent = sketch.add("parent", 0, ready: 0, start: 0, outcome: nil)
+        sketch.add("child", 5, ready: 5, start: 5, in: parent, outcome: nil)
+        sketch.trace.end = .milliseconds(20)
+        #expect(path(sketch) == ["parent running 0-5", "child running 5-20"])
+    }
+
     @Test func oneThatTookNoTimeIsOnItWithoutAStep() {
         var sketch = Sketch()
         let a = sketch.add("a", 0, ready: 0, start: 0, end: 5)

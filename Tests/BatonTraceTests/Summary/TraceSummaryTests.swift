@@ -15,7 +15,7 @@ import Testing
         (Int64(0), "0 ns"), (7, "7 ns"), (999, "999 ns"), (1000, "1.00 µs"), (42_000, "42.0 µs"),
         (310_000_000, "310 ms"),
         (1_250_000_000, "1.25 s"), (1_050_000_000, "1.05 s"), (90_500_000_000, "90.5 s"), (3_600_000_000_000, "3600 s"),
-        (-1000, "-1.00 µs"),
+        (-1000, "-1.00 µs"), (1_078_000_000, "1.08 s"), (12_349_999, "12.3 ms"), (999_600_000, "1000 ms"),
     ]) func aDurationIsShort(nanoseconds: Int64, text: String) {
         #expect(Duration.nanoseconds(nanoseconds).inShort == text)
     }
@@ -58,6 +58,27 @@ import Testing
         #expect(text.contains("300 ms for the queue") && text.contains("300 ms for dependencies"))
         #expect(text.contains("Critical path, 400 ms: load 1 → load 2 → load 3 → save"))
         #expect(text.contains("  1. ‘load’ running: 300 ms, 75 % of the path, 3 operations"))
+    }
+
+    @Test func aPathThatBeginsLateSaysSo() {
+        var sketch = Sketch()
+        sketch.add("a", 0, ready: 0, start: 0, end: 10)
+        sketch.add("b", 80, ready: 80, start: 80, end: 100)
+        let summary = sketch.trace.summary()
+        #expect(summary.leadTime == .milliseconds(80) && summary.criticalPath.duration == .milliseconds(20))
+        #expect(
+            summary.description.contains("It begins 80.0 ms after the first event: add its first operation sooner."))
+        #expect(self.sketch.trace.summary().leadTime == .zero)
+        #expect(!self.sketch.trace.summary().description.contains("It begins"))
+    }
+
+    @Test func whatIsNextToNothingIsNotSaid() {
+        var sketch = Sketch()
+        sketch.add("a", 0, ready: 0, start: 1, end: 9000)
+        sketch.add("b", 0, after: [1], ready: 9000, start: 9002, end: 9010)
+        let summary = sketch.trace.summary()
+        #expect(summary.waits.map(\.reason) == [.dependencies, .queue] && summary.levers.count == 4)
+        #expect(!summary.description.contains("for the queue") && !summary.description.contains("2. "))
     }
 
     @Test func anEmptyTraceHasAText() {
