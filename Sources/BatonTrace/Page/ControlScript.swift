@@ -55,7 +55,7 @@ extension TimelinePage {
           ArrowLeft: () => pan(-0.1), ArrowRight: () => pan(0.1),
           ArrowUp: () => { view.top -= 45; limitView(); redraw(); },
           ArrowDown: () => { view.top += 45; limitView(); redraw(); },
-          Escape: () => { $('search').value = ''; search(''); choose(null, false); },
+          Escape: () => { $('search').value = ''; $('search').blur(); search(''); choose(null, false); },
         };
         document.addEventListener('keydown', event => {
           const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
@@ -80,13 +80,21 @@ extension TimelinePage {
         matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour);
         new ResizeObserver(() => { resize(); limitView(); showRows(); }).observe($('stage'));
 
+        // Only what occurs: a small screen has no room for the rest.
+        const occurs = new Set(data.path.length ? ['critical'] : []);
+        for (const operation of operations) {
+          occurs.add(conditions[operation.condition]);
+          for (let k = 0; k < operation.waits.length; k += 3) occurs.add(reasons[operation.waits[k]]);
+          for (let k = 3; k < operation.runs.length; k += 4) if (operation.runs[k] >= 0) occurs.add('failure');
+        }
         const legend = (names, words) => names.forEach((name, number) => {
+          if (!occurs.has(name)) return;
           const item = document.createElement('span'), box = document.createElement('i');
           box.style.background = 'var(--' + name + ')';
           item.append(box, words[number]);
           $('legend').append(item);
         });
-        legend(conditions.slice(0, 5), conditions.slice(0, 5));
+        legend(conditions, conditions);
         legend(reasons, reasonWords.map(word => 'waits for ' + word));
         legend(['critical'], ['critical path']);
         $('title').textContent = data.queue || 'Trace';

@@ -1,21 +1,12 @@
 extension TimelinePage {
     /// Says everything that is known of one operation, and finds the one under the pointer.
     static let detailScript = #"""
+        // What matters most comes first: on a small screen the rest is cut off.
         const describe = operation => {
           const lines = [operation.name, conditions[operation.condition] + ', id ' + operation.id];
           if (operation.critical) lines[1] += ', on the critical path';
-          lines.push('first seen at ' + duration(operation.first) + (operation.finished === null ? ', has not finished'
-            : ', finished at ' + duration(operation.finished)));
-          for (let k = 0; k < operation.waits.length; k += 3) lines.push('waited for '
-            + reasonWords[operation.waits[k]] + ': ' + duration(operation.waits[k + 2] - operation.waits[k + 1]));
-          const count = operation.runs.length / 4;
-          for (let k = 0; k < operation.runs.length && k < 40; k += 4) {
-            const error = text(operation.runs[k + 3]);
-            lines.push((count > 1 ? 'run ' + (k / 4 + 1) : 'ran') + ': '
-              + duration(operation.runs[k + 2] - operation.runs[k + 1]) + (error ? ', failed: ' + error : ''));
-          }
-          if (operation.cancel >= 0) lines.push('was cancelled ' + text(operation.cancel));
           if (operation.error >= 0) lines.push('error: ' + text(operation.error));
+          if (operation.cancel >= 0) lines.push('was cancelled ' + text(operation.cancel));
           const names = (title, places) => {
             if (places.length) lines.push(title + ': ' + places.slice(0, 6).map(place => operations[place].name).join(', ')
               + (places.length > 6 ? ' and ' + (places.length - 6) + ' more' : ''));
@@ -24,6 +15,20 @@ extension TimelinePage {
           names('before', operation.targets);
           if (operation.parent >= 0) names('run by', [operation.parent]);
           names('runs', operation.children);
+          lines.push('first seen at ' + duration(operation.first) + (operation.finished === null ? ', has not finished'
+            : ', finished at ' + duration(operation.finished)));
+          // What is less than a pixel is not there to be seen.
+          const least = (view.to - view.from) / width;
+          for (let k = 0; k < operation.waits.length; k += 3) {
+            const time = operation.waits[k + 2] - operation.waits[k + 1];
+            if (time >= least) lines.push('waited for ' + reasonWords[operation.waits[k]] + ': ' + duration(time));
+          }
+          const count = operation.runs.length / 4;
+          for (let k = 0; k < operation.runs.length && k < 40; k += 4) {
+            const error = text(operation.runs[k + 3]);
+            lines.push((count > 1 ? 'run ' + (k / 4 + 1) : 'ran') + ': '
+              + duration(operation.runs[k + 2] - operation.runs[k + 1]) + (error ? ', failed: ' + error : ''));
+          }
           return lines.join('\n');
         };
         const operationAt = (px, py) => {
@@ -79,6 +84,7 @@ extension TimelinePage {
             if (operation.row) view.top = operation.row.top - height / 3;
             limitView();
           }
+          if (operation) showInTable(operation);
           showRows();
           redraw();
         };

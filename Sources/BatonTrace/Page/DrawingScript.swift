@@ -9,7 +9,8 @@ extension TimelinePage {
         const axisHeight = 20;
         const readColours = () => {
           const style = getComputedStyle(document.documentElement);
-          for (const name of [...conditions, ...reasons, 'back', 'panel', 'text', 'faint', 'line', 'critical', 'mark'])
+          for (const name of [...conditions, ...reasons, 'back', 'panel', 'text', 'label', 'faint', 'line',
+          'critical', 'mark'])
             colours[name] = style.getPropertyValue('--' + name).trim();
         };
         const x = time => (time - view.from) / (view.to - view.from) * width;
@@ -37,21 +38,11 @@ extension TimelinePage {
             if (spans[middle].to < time) low = middle + 1; else high = middle; }
           return low;
         };
-        const drawAxis = () => {
-          pen.fillStyle = colours.panel;
-          pen.fillRect(0, 0, width, axisHeight);
-          const rough = (view.to - view.from) / Math.max(2, width / 90);
-          const power = Math.pow(10, Math.floor(Math.log10(rough)));
-          const step = power * [1, 2, 5, 10].find(factor => factor * power >= rough);
-          pen.font = '11px system-ui, sans-serif';
-          pen.textBaseline = 'middle';
-          for (let number = Math.ceil(Math.max(0, view.from) / step); number * step <= view.to; number++) {
-            const at = Math.round(x(number * step)) + 0.5;
-            pen.fillStyle = colours.line;
-            pen.fillRect(at, 0, 1, height);
-            pen.fillStyle = colours.faint;
-            pen.fillText(duration(number * step), at + 3, axisHeight / 2);
-          }
+        /// As many digits as tell it from the next.
+        const moment = (time, step) => {
+          const [size, unit] = [[1e6, 's'], [1e3, 'ms'], [1, 'µs'], [1e-3, 'ns']].find(([size]) => view.to >= 2 * size)
+            ?? [1e-3, 'ns'];
+          return time === 0 ? '0' : (time / size).toFixed(Math.max(0, -Math.floor(Math.log10(step / size)))) + ' ' + unit;
         };
         const drawStrip = (row, y) => {
           if (!row.most) return;
@@ -106,6 +97,28 @@ extension TimelinePage {
           pen.lineWidth = 2;
           pen.strokeRect(left, y + 1, Math.max(3, right - left), rowHeight - 2);
         };
+        /// As much of a name as there is room for. Names are short, and cut by whole characters.
+        const fitted = (name, room) => {
+          if (pen.measureText(name).width <= room) return name;
+          const letters = Array.from(name);
+          let low = 0, high = letters.length;
+          while (low < high) { const middle = (low + high + 1) >> 1;
+            if (pen.measureText(letters.slice(0, middle).join('') + '…').width <= room) low = middle;
+            else high = middle - 1; }
+          return low ? letters.slice(0, low).join('') + '…' : '';
+        };
+        /// In its first run, if it fits; else behind its end, up to the next one; else what fits in it.
+        const drawName = (operation, run, end, next, y) => {
+          const runs = operation.runs, first = run ?? 0;
+          const left = runs.length ? Math.max(0, x(runs[first + 1])) : 0;
+          const inside = runs.length ? Math.min(width, x(runs[first + 2])) - left - 8 : 0, outside = next - end - 12;
+          if (inside < 24 && outside < 40) return;
+          const whole = pen.measureText(operation.name).width;
+          const isInside = whole <= inside || whole > outside;
+          const shown = isInside ? inside < 24 ? '' : fitted(operation.name, inside) : operation.name;
+          pen.fillStyle = isInside ? colours.label : colours.text;
+          pen.fillText(shown, isInside ? left + 4 : end + 6, y + rowHeight / 2 + 0.5);
+        };
         const drawSpans = (row, y) => {
           let reached = -1;
           for (let place = firstSpan(row.spans, view.from); place < row.spans.length; place++) {
@@ -119,16 +132,8 @@ extension TimelinePage {
             if (row.waits) drawWaits(operation, y);
             drawRuns(operation, y, run);
             if (operation.critical) outline(operation, y, colours.critical, run);
-            const first = run ?? 0, runs = operation.runs;
-            const left = runs.length ? Math.max(0, x(runs[first + 1])) : 0;
-            const room = runs.length ? Math.min(width, x(runs[first + 2])) - left : 0;
-            if (room > 34) {
-              pen.save();
-              pen.beginPath(); pen.rect(left, y, room - 3, rowHeight); pen.clip();
-              pen.fillStyle = '#fff';
-              pen.fillText(operation.name, left + 4, y + rowHeight / 2 + 0.5);
-              pen.restore();
-            }
+            const next = row.spans[place + 1];
+            drawName(operation, run, Math.max(right, 0), next ? Math.min(width, x(next.from)) : width, y);
           }
           pen.globalAlpha = 1;
         };
@@ -142,14 +147,23 @@ extension TimelinePage {
           pen.lineWidth = 1.5;
           pen.beginPath(); pen.moveTo(x1, y1); pen.bezierCurveTo(x1 + bend, y1, x2 - bend, y2, x2, y2); pen.stroke();
         };
+        /// From one operation of the critical path to the next. More than that would be a blot.
+        const mostLinks = 60;
+        const drawPath = () => {
+          const seen = data.path.filter(([, from, to]) => to >= view.from && from <= view.to);
+          if (seen.length > mostLinks) return;
+          for (let k = 1; k < seen.length; k++) {
+            const [before, after] = [operations[seen[k - 1][0]], operations[seen[k][0]]];
+            if (before && after && before !== after) link(before, after, colours.critical);
+          }
+        };
         const drawFocus = operation => {
           const y = rowY(operation);
           if (y === null) return;
           if (operation.row.isLane) {
             outline(operation, y, colours.mark, operation.runs.length ? 0 : undefined);
           } else {
-            drawWaits(operation, y);
-            drawRuns(operation, y);
+            if (!operation.row.waits) { drawWaits(operation, y); drawRuns(operation, y); }
             outline(operation, y, colours.mark);
           }
           for (const source of operation.sources.slice(0, 300)) link(operations[source], operation, colours.mark);
@@ -172,6 +186,7 @@ extension TimelinePage {
             } else if (row.kind === 'strip') drawStrip(row, y);
             else drawSpans(row, y);
           }
+          drawPath();
           for (const operation of new Set([state.chosen, state.hover])) if (operation) drawFocus(operation);
           if (!operations.length) { pen.fillStyle = colours.faint; pen.fillText('No operations were recorded.', 12, 40); }
           pen.restore();

@@ -1,18 +1,19 @@
 extension TimelinePage {
+    private static let dark = #"""
+        color-scheme: dark; --back: #14181f; --panel: #1c222b; --text: #e6eaf0; --faint: #98a2b1; --line: #303844;
+          --success: #37a874; --failure: #f06a6a; --cancelled: #e5a53a; --skipped: #8b96a3; --running: #5b9cf0;
+          --waiting: #8b96a3; --label: #0d1117; --dependencies: #4d5766; --delay: #7e66a8; --conditions: #a35c87;
+          --queue: #94762f; --pause: #a8633f; --critical: #fff; --mark: #7db4ff;
+        """#
+
+    /// Words have the colours of outcomes, and names are written on them: both can be read, in the light and in the dark.
     static let style = #"""
-        :root { color-scheme: light; --back: #fff; --panel: #f5f6f8; --text: #1c2430; --faint: #667080; --line: #dde1e7;
-          --success: #2e9e6b; --failure: #d33f3f; --cancelled: #c98208; --skipped: #8a94a0; --running: #2f74d0;
-          --waiting: #8a94a0; --dependencies: #b3bcc8; --delay: #ab8fd6; --conditions: #d582b2; --queue: #e3b64f;
-          --pause: #e0895a; --critical: #111; --mark: #0b62d6; }
-        @media (prefers-color-scheme: dark) { :root:not([data-theme=light]) { color-scheme: dark; --back: #14181f;
-          --panel: #1c222b; --text: #e6eaf0; --faint: #98a2b1; --line: #303844; --success: #37a874; --failure: #f06a6a;
-          --cancelled: #e5a53a; --skipped: #7c8794; --running: #5b9cf0; --waiting: #7c8794; --dependencies: #4d5766;
-          --delay: #7e66a8; --conditions: #a35c87; --queue: #94762f; --pause: #a8633f; --critical: #fff;
-          --mark: #7db4ff; } }
-        :root[data-theme=dark] { color-scheme: dark; --back: #14181f; --panel: #1c222b; --text: #e6eaf0;
-          --faint: #98a2b1; --line: #303844; --success: #37a874; --failure: #f06a6a; --cancelled: #e5a53a;
-          --skipped: #7c8794; --running: #5b9cf0; --waiting: #7c8794; --dependencies: #4d5766; --delay: #7e66a8;
-          --conditions: #a35c87; --queue: #94762f; --pause: #a8633f; --critical: #fff; --mark: #7db4ff; }
+        :root { color-scheme: light; --back: #fff; --panel: #f5f6f8; --text: #1c2430; --faint: #5d6776; --line: #dde1e7;
+          --success: #1e7f53; --failure: #c93434; --cancelled: #94600a; --skipped: #66707c; --running: #2b6cc4;
+          --waiting: #66707c; --label: #fff; --dependencies: #b3bcc8; --delay: #ab8fd6; --conditions: #d582b2;
+          --queue: #e3b64f; --pause: #e0895a; --critical: #111; --mark: #0b62d6; }
+        @media (prefers-color-scheme: dark) { :root:not([data-theme=light]) { \#(dark) } }
+        :root[data-theme=dark] { \#(dark) }
         * { box-sizing: border-box; }
         html, body { height: 100%; margin: 0; }
         body { display: flex; flex-direction: column; background: var(--back); color: var(--text);
@@ -37,7 +38,7 @@ extension TimelinePage {
           border-radius: 6px; padding: 6px 9px; pointer-events: none; box-shadow: 0 3px 12px #0004; white-space: pre-wrap;
           overflow-wrap: anywhere; z-index: 2; max-height: 90%; overflow: hidden; }
         #lower { flex: 0 1 38%; min-height: 120px; display: flex; border-top: 1px solid var(--line); }
-        #table { flex: 3 1 0; min-width: 0; min-height: 0; display: flex; flex-direction: column; }
+        #table { flex: 3 1 0; max-width: 1100px; min-width: 0; min-height: 0; display: flex; flex-direction: column; }
         #head, .row { display: grid; grid-template-columns: minmax(90px, 3fr) 1.1fr 1fr 1fr 1fr .7fr; align-items: center; }
         #head { border-bottom: 1px solid var(--line); background: var(--panel); padding-right: 12px; }
         #head button { border: 0; background: none; text-align: right; font-weight: 600; overflow: hidden;
@@ -54,9 +55,10 @@ extension TimelinePage {
         #summary { flex: 2 1 0; min-width: 0; min-height: 0; margin: 0; padding: 8px 12px; overflow: auto; white-space: pre-wrap;
           overflow-wrap: anywhere; border-left: 1px solid var(--line); font: 12px/1.5 ui-monospace, monospace; }
         @media (max-width: 700px) { #lower { flex-direction: column; flex-basis: 45%; }
-          #summary { flex: 1 1 0; border-left: 0; border-top: 1px solid var(--line); }
-          #head, .row { grid-template-columns: minmax(80px, 2fr) 1fr 0 1fr 1fr 0; font-size: 12px; }
-          #head button:nth-child(3), .row span:nth-child(3), #head button:nth-child(6), .row span:nth-child(6) {
-            visibility: hidden; padding: 0; } #legend { font-size: 11px; } }
+          #table { flex-basis: 60%; } #summary { flex: 2 1 0; border-left: 0; border-top: 1px solid var(--line); }
+          #head, .row { grid-template-columns: minmax(60px, 1fr) 74px 66px 68px 46px; font-size: 12px; }
+          #head { padding-right: 11px; } #rows { scrollbar-width: thin; }
+          #head button, .row span { padding-left: 4px; padding-right: 4px; }
+          #head button:nth-child(3), .row span:nth-child(3) { display: none; } #legend { font-size: 11px; } }
         """#
 }

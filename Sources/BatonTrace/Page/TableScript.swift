@@ -13,7 +13,10 @@ extension TimelinePage {
         const rowsBox = $('rows'), space = $('space'), lineHeight = 22, tallest = 8e6;
         let listed = operations.slice(), sorting = { column: 2, isDown: false };
         // A browser cannot scroll through more than some million pixels: more rows are passed faster.
-        const shrink = () => Math.max(1, listed.length * lineHeight / tallest);
+        const wholeHeight = () => listed.length * lineHeight;
+        const beyond = height => Math.max(0, height - rowsBox.clientHeight);
+        const fastness = () => beyond(wholeHeight()) / Math.max(1, beyond(Math.min(tallest, wholeHeight())));
+        const passed = () => Math.min(rowsBox.scrollTop * fastness(), beyond(wholeHeight()));
         const sortRows = () => {
           const key = columns[sorting.column][1], sign = sorting.isDown ? -1 : 1;
           listed.sort((a, b) => {
@@ -23,22 +26,20 @@ extension TimelinePage {
           Array.from($('head').children).forEach((button, column) => {
             const isSorted = column === sorting.column;
             button.textContent = columns[column][0] + (isSorted ? (sorting.isDown ? ' ↓' : ' ↑') : '');
-            button.parentElement.setAttribute('role', 'row');
             button.setAttribute('aria-sort', isSorted ? (sorting.isDown ? 'descending' : 'ascending') : 'none');
           });
-          space.style.height = Math.min(tallest, listed.length * lineHeight) + 'px';
+          space.style.height = Math.min(tallest, wholeHeight()) + 'px';
           showRows();
         };
         const showRows = () => {
-          const first = Math.max(0, Math.floor(rowsBox.scrollTop * shrink() / lineHeight));
+          const from = passed(), start = Math.floor(from / lineHeight);
           const count = Math.ceil(rowsBox.clientHeight / lineHeight) + 1;
-          const start = Math.min(first, Math.max(0, listed.length - count + 1));
           for (const old of Array.from(rowsBox.querySelectorAll('.row'))) old.remove();
           for (let place = start; place < Math.min(listed.length, start + count); place++) {
             const operation = listed[place], row = document.createElement('div');
             row.className = operation === state.chosen ? 'row chosen' : 'row';
             row.setAttribute('role', 'row');
-            row.style.top = rowsBox.scrollTop + (place - first) * lineHeight + 'px';
+            row.style.top = rowsBox.scrollTop + place * lineHeight - from + 'px';
             columns.forEach((column, number) => {
               const cell = document.createElement('span');
               cell.setAttribute('role', 'cell');
@@ -50,6 +51,11 @@ extension TimelinePage {
             row.onclick = () => choose(operation, true);
             rowsBox.append(row);
           }
+        };
+        const showInTable = operation => {
+          const place = listed.indexOf(operation), top = place * lineHeight, room = rowsBox.clientHeight - lineHeight;
+          if (place < 0 || (top >= passed() && top <= passed() + room)) return;
+          rowsBox.scrollTop = Math.min(top - room / 2, beyond(wholeHeight())) / Math.max(fastness(), 1e-9);
         };
         columns.forEach((column, number) => {
           const button = document.createElement('button');

@@ -48,7 +48,7 @@ enum TimelinePage {
 
     static var tail: String {
         "</script>\n<script>\n'use strict';\n"
-            + [layoutScript, drawingScript, detailScript, tableScript, controlScript]
+            + [layoutScript, drawingScript, axisScript, detailScript, tableScript, controlScript]
             .joined(separator: "\n") + "\n</script>\n</body>\n</html>\n"
     }
 

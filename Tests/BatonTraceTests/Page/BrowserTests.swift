@@ -4,39 +4,29 @@ import Testing
 @testable import Baton
 @testable import BatonTrace
 
-/// The page in a real browser without a window, where one is installed.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct BrowserTests {
-    static let browser = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
-        .first { FileManager.default.isExecutableFile(atPath: $0) }
-
-    /// The document after its scripts have run, and what the console says.
-    private func load(_ trace: Trace, _ hash: String = "") async throws -> (document: String, console: String) {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "baton-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let page = folder.appending(path: "page.html")
-        try await trace.write(.timeline, to: page.path)
-        let program = try #require(Self.browser)
-        return try await OwnThread.run {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: program)
-            process.arguments = [
-                "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,800", "--virtual-time-budget=4000",
-                "--enable-logging=stderr", "--user-data-dir=\(folder.path)/profile", "--dump-dom",
-                page.absoluteString + hash,
-            ]
-            let files = ["out", "log"].map { folder.appending(path: $0) }
-            for file in files { try Data().write(to: file) }
-            process.standardOutput = try FileHandle(forWritingTo: files[0])
-            process.standardError = try FileHandle(forWritingTo: files[1])
-            try process.run()
-            process.waitUntilExit()
-            let texts = try files.map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }
-            return (texts[0], texts[1].split(separator: "\n").filter { $0.contains("CONSOLE") }.joined(separator: "\n"))
-        }
+/// The page in a real browser without a window, where one is installed. One browser at a time is enough for a machine.
+@Suite(.serialized, .enabled(if: Browser.isInstalled, Browser.need), .timeLimit(.minutes(5))) struct BrowserTests {
+    /// Two loads, a parser for each, a report of both; a retry, a failure, and one that goes on.
+    static var work: Trace {
+        var sketch = Sketch()
+        let one = sketch.add("load 1", 0, ready: 0, start: 0, end: 30)
+        let two = sketch.add("load 2", 0, ready: 0, start: 5, end: 45)
+        let three = sketch.add("parse 1", 0, after: [one], ready: 30, start: 30, end: 70, outcome: .failure)
+        let four = sketch.add("parse 2", 0, after: [two], ready: 45, start: 50, end: 90)
+        sketch.add("report", 0, after: [three, four], ready: 90, start: 90, outcome: nil)
+        sketch.trace.operations[1].attempts = [
+            .init(
+                number: 1, ready: .zero, start: .milliseconds(5), end: .milliseconds(15), error: "no route",
+                pause: .milliseconds(10)),
+            .init(number: 2, ready: .milliseconds(25), start: .milliseconds(25), end: .milliseconds(45)),
+        ]
+        sketch.trace.operations[2].error = "a comma is missing"
+        sketch.trace.end = .milliseconds(100)
+        return sketch.trace
     }
 
-    @Test(.enabled(if: browser != nil)) func everyOperationIsFoundAndTheConsoleIsSilent() async throws {
+    /// Each in turn is looked for in the table, and pointed at in the picture.
+    @Test func everyOperationIsFoundAndTheConsoleIsSilent() async throws {
         var sketch = Sketch()
         for (place, name) in hostileNames.enumerated() {
             let source = place == 0 ? [] : [UInt64(place)]
@@ -44,24 +34,54 @@ import Testing
             sketch.trace.operations[place].error = name
         }
         sketch.add("never ends", 0, after: [1], outcome: nil)
-        let (document, console) = try await load(sketch.trace)
-        #expect(document.contains("data-operations=\"\(hostileNames.count + 1)\""))
-        #expect(!document.contains("data-error=") && console.isEmpty, "\(console)")
-        for name in ["שלום עולם", "back\\slash\\"] { #expect(document.contains("title=\"\(name)\"")) }
+        let names = Set(sketch.trace.operations.map(\.name))
+        try await Browser.open(sketch.trace, height: 1600) { browser in
+            let count: Int = try browser.value("Number(document.documentElement.dataset.operations)")
+            #expect(count == names.count)
+            let rows: [String] = try browser.value(
+                "Array.from(document.querySelectorAll('.row span:first-child'), cell => cell.title)")
+            #expect(Set(rows) == names)
+            for name in hostileNames {
+                try browser.move(to: browser.run(of: name))
+                let tip: String = try browser.value("tip.hidden ? '' : tip.textContent")
+                #expect(tip.hasPrefix(name + "\nfailure, id "))
+            }
+        }
     }
 
-    @Test(.enabled(if: browser != nil)) func aLinkCanSearch() async throws {
+    @Test func aLinkCanSearch() async throws {
         var sketch = Sketch()
         for place in 0..<500 { sketch.add("page \(place)", 0, ready: 0, start: place, end: place + 1) }
-        let (document, console) = try await load(sketch.trace, "#find=page%2049&rows=lane&theme=dark&path")
-        #expect(document.contains("data-operations=\"500\"") && document.contains("data-found=\"11\""))
-        #expect(document.contains("data-theme=\"dark\""))
-        #expect(!document.contains("data-error=") && console.isEmpty, "\(console)")
+        try await Browser.open(sketch.trace, hash: "#find=page%2049&rows=lane&theme=dark&path") { browser in
+            let found: [String: String] = try browser.value("({ ...document.documentElement.dataset })")
+            #expect(found == ["operations": "500", "found": "11", "theme": "dark"])
+            let (group, chosen): (String, String) = try (
+                browser.value("$('group').value"), browser.value("state.chosen.name")
+            )
+            #expect(group == "lane" && chosen == "page 499")
+        }
     }
 
-    @Test(.enabled(if: browser != nil)) func withoutOperationsThePageOpens() async throws {
-        let (document, console) = try await load(Trace(of: []))
-        #expect(document.contains("data-operations=\"0\"") && document.contains("No operations."))
-        #expect(!document.contains("data-error=") && console.isEmpty, "\(console)")
+    @Test func withoutOperationsThePageOpensAndSaysSo() async throws {
+        try await Browser.open(Trace(of: [])) { browser in
+            let summary: String = try browser.value("$('summary').textContent")
+            #expect(summary == "No operations.")
+            for key in ["+", "-", "0", "c", "ArrowLeft", "ArrowDown", "Escape"] { try browser.type(key) }
+            try browser.wheel(at: browser.middle(of: "canvas"), down: 300)
+            try browser.click("canvas")
+        }
+    }
+
+    /// Of the time of the page's thread, so that a busy machine changes nothing. Loading, laying out and drawing are in it.
+    @Test func aHundredThousandOperationsAreDrawnWithinFiveSeconds() async throws {
+        try await Browser.open(.ofHundredThousand) { browser in
+            let count: Int = try browser.value("Number(document.documentElement.dataset.operations)")
+            #expect(count == 100_000)
+            let seconds: Double = try browser.threadSeconds()
+            #expect(seconds > 0 && seconds < 5)
+            // It can be moved in, too.
+            try browser.wheel(at: browser.middle(of: "canvas"), down: -300)
+            #expect(try browser.threadSeconds() - seconds < 1)
+        }
     }
 }

@@ -69,33 +69,6 @@ import Testing
     }
 
     @Test func aHundredThousandOperationsAreLessThanThirtyMegabytes() {
-        var sketch = Sketch()
-        var trace = sketch.trace
-        for place in 0..<100_000 {
-            let id = UInt64(place + 1)
-            var operation = TracedOperation(.sketched(id, "download page \(place)"))
-            let time = Duration.microseconds(place * 13) + .nanoseconds(457)
-            operation.added = .nanoseconds(place)
-            operation.hasWaited = true
-            operation.dependenciesMet = time
-            if place > 1 {
-                operation.edges = [
-                    .init(source: .sketched(id - 1, "a"), kind: .input),
-                    .init(source: .sketched(id - 2, "b"), kind: .order),
-                ]
-            }
-            operation.attempts = [
-                .init(
-                    number: 1, ready: time + .nanoseconds(300), start: time + .microseconds(5),
-                    end: time + .microseconds(77))
-            ]
-            operation.finished = time + .microseconds(77)
-            operation.outcome = place % 50 == 0 ? .failure : .success
-            operation.error = place % 50 == 0 ? "the server \(place) said no" : nil
-            trace.operations.append(operation)
-            trace.end = time + .microseconds(77)
-        }
-        sketch.trace = trace
-        #expect(sketch.trace.timelineBytes().count < 30_000_000)
+        #expect(Trace.ofHundredThousand.timelineBytes().count < 30_000_000)
     }
 }
