@@ -55,7 +55,7 @@ final class EventHub: Sendable {
         _ kinds: Few<OperationEvent.Kind>, of operation: OperationReference, childOf parent: OperationReference?,
         also own: EventHub?
     ) -> Duration? {
-        let now = self.now
+        let now = time?.now ?? .zero
         var start: Duration?
         /// For those who are told outside the lock.
         var events: [OperationEvent] = []
@@ -89,7 +89,7 @@ final class EventHub: Sendable {
 
     /// For one who comes when all is over, and is told alone.
     func number(_ kind: OperationEvent.Kind, of operation: OperationReference) -> OperationEvent {
-        let now = self.now
+        let now = time?.now ?? .zero
         return state.withLock { $0.numbered(kind, operation, nil, queue, at: now) }
     }
 

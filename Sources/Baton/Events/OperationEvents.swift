@@ -40,11 +40,6 @@ public struct OperationEvents: AsyncSequence, Sendable {
         deinit { hub.remove(id) }
     }
 
-    /// The next event if it has been told already: for a reader whose task was cancelled, and who reads what was left.
-    package func nextTold() -> OperationEvent? {
-        if case .event(let event) = seat.hub.next(for: seat.id) { event } else { nil }
-    }
-
     /// Goes on where the sequence has been read to.
     public func makeAsyncIterator() -> Iterator { Iterator(seat: seat) }
 
@@ -67,7 +62,8 @@ public struct OperationEvents: AsyncSequence, Sendable {
 }
 
 extension OperationEvents {
-    /// All that has not been read, in one locked step: for recorders, which read seldom and much.
+    /// All that has been told and not read, in one locked step: for recorders, which read seldom and much, and for what is left
+    /// when a task that reads was cancelled.
     package func takeAll() -> [OperationEvent] { seat.hub.takeAll(for: seat.id) }
 
     /// The time on the clock of the queue, since that was made. Zero for the events of one operation.

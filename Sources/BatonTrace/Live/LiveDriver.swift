@@ -46,8 +46,8 @@ final class LiveDriver: Sendable {
     func read(_ events: OperationEvents) async {
         for await event in events where !fold(event) { return }
         let end = pace.now + Self.longestEnd
-        while let event = events.nextTold(), pace.now < end {
-            if !fold(event) { return }
+        while case let told = events.takeAll(), !told.isEmpty {
+            for event in told where pace.now >= end || !fold(event) { return }
         }
     }
 

@@ -23,17 +23,12 @@ extension LiveView {
         public var failureCount = 3
         /// Whether everything has been added, or will be soon. If not there are no bars, and the time left is "?".
         public var knowsTotals = true
-        /// Which operations belong together. Called once for each operation, on a thread of the view, never at the same time.
-        public var stage: @Sendable (OperationReference) -> String = Options.nameWithoutNumber
+        /// Which operations belong together: by default those that are one stage for ``Trace/stageName(of:)``, too.
+        ///
+        /// Called once for each operation, on a thread of the view, never at the same time.
+        public var stage: @Sendable (OperationReference) -> String = { Trace.stageName(of: $0) }
 
         /// What is said at each property.
         public init() {}
-
-        /// The name of an operation without the digits and spaces at its end; if that leaves nothing, the name.
-        public static let nameWithoutNumber: @Sendable (OperationReference) -> String = { operation in
-            let name = operation.name
-            guard let last = name.lastIndex(where: { !$0.isWhitespace && !$0.isNumber }) else { return name }
-            return String(name[...last])
-        }
     }
 }

@@ -12,7 +12,7 @@ public import Baton
 /// in the way. A pipe, a file, and a terminal that says `TERM=dumb` get plain lines: stages that begin and end, failures, and a
 /// summary. `NO_COLOR` is heeded. The size of the terminal is asked for at each redraw, so that it may change.
 ///
-/// **Stages.** Each operation belongs to one: by default that of its name without the digits at its end. The rate is smoothed
+/// **Stages.** Each operation belongs to one: by default that of its name without the number at its end. The rate is smoothed
 /// over the last 5 s, or the last ten operations if these take longer; the time left is what is left of the stage at that rate,
 /// and "?" as long as nothing has ended.
 ///
@@ -22,7 +22,8 @@ public import Baton
 ///
 /// **The terminal stays as it was.** The cursor is never hidden, nothing is scrolled or switched, and between two redraws the
 /// cursor is at the beginning of the line below. Only a program that dies in the middle of a redraw leaves a piece of one; see
-/// ``restoreTerminal()``. The view itself changes no signal handling.
+/// ``restoreTerminal()``. The view itself changes no signal handling. Of a terminal that is made so small that the lines do not
+/// fit any more, what has left it at the top stays as it was.
 ///
 /// One that is released without ``finish()`` stops and leaves its last lines where they are.
 public final class LiveView: Sendable {

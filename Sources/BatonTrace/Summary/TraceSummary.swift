@@ -88,8 +88,15 @@ extension Trace {
     public static func stageName(of operation: OperationReference) -> String {
         let separators: Set<Character> = [" ", "-", "_", "#", ":", ".", "/", "(", ")", "[", "]"]
         var stage = operation.name[...]
-        while let last = stage.last, last.isASCII && last.isNumber || separators.contains(last) { stage.removeLast() }
+        while let last = stage.last, last.isDigit || separators.contains(last) { stage.removeLast() }
         return stage.isEmpty || stage.endIndex == operation.name.endIndex ? operation.name : String(stage)
+    }
+}
+
+extension Character {
+    /// Of any script.
+    fileprivate var isDigit: Bool {
+        unicodeScalars.first?.properties.numericType == .decimal && unicodeScalars.count == 1
     }
 }
 

@@ -4,8 +4,8 @@ public struct TracedWait: Sendable, Hashable {
     public enum Reason: String, Sendable, Hashable, Codable, CaseIterable {
         /// One of its dependencies had not finished.
         case dependencies
-        /// A delay of its own, after its dependencies, with the wait for the slot in which that begins. Without a delay these are
-        /// the microseconds until its queue has noticed that it is ready.
+        /// A delay of its own, after its dependencies, with the wait for the slot in which that begins. Events do not tell one of
+        /// less than a millisecond from the time that a queue takes to notice what is ready: it counts as ``queue``.
         case delay
         /// Its conditions were evaluated, with the operations that they bring along.
         case conditions
@@ -36,19 +36,25 @@ extension TracedOperation {
         var waits: [TracedWait] = []
         func note(_ reason: TracedWait.Reason, _ start: Duration?, _ stop: Duration?) {
             let stop = stop ?? end
-            if let start, start < stop { waits.append(TracedWait(reason: reason, start: start, end: stop)) }
+            guard let start, start < stop else { return }
+            let isSame = waits.last?.reason == reason && waits.last?.end == start
+            let begin = isSame ? waits.removeLast().start : start
+            waits.append(TracedWait(reason: reason, start: begin, end: stop))
         }
 
-        // Conditions are looked at when the turn of the operation has come.
-        let preparation = evaluating == nil ? TracedWait.Reason.delay : .queue
         let prepared = evaluating ?? ready ?? started ?? end
+        func notePreparation(_ start: Duration?) {
+            // Conditions are looked at when the turn of the operation has come.
+            let isDelay = evaluating == nil && prepared - (start ?? prepared) >= .milliseconds(1)
+            note(isDelay ? .delay : .queue, start, prepared)
+        }
         if hasWaited {
             // They may have finished before the add was told.
             let met = max(added ?? .zero, min(dependenciesMet ?? prepared, prepared))
             note(.dependencies, added, met)
-            note(preparation, met, prepared)
+            notePreparation(met)
         } else {
-            note(preparation, added, prepared)
+            notePreparation(added)
         }
         note(.conditions, evaluating, ready ?? started)
         for (place, attempt) in attempts.enumerated() {

@@ -86,12 +86,8 @@ import Testing
         #expect(LiveChange(.progress(0.5)) == nil)
     }
 
-    @Test(arguments: [
-        ("download 12", "download"), ("download", "download"), ("7", "7"), ("a1b2", "a1b"), ("  ", "  "), ("", ""),
-        ("décryptage ٣", "décryptage"),
-    ])
-    func stageIsTheNameWithoutItsNumber(name: String, stage: String) {
-        #expect(LiveView.Options.nameWithoutNumber(OperationReference(id: 1, name: name)) == stage)
+    @Test func stagesAreThoseOfTraces() {
+        #expect(LiveView.Options().stage(OperationReference(id: 1, name: "part-3")) == "part")
     }
 }
 

@@ -7,6 +7,7 @@ import Testing
     @Test(arguments: [
         ("page 12", "page"), ("page-3", "page"), ("page", "page"), ("12", "12"), ("", ""), ("part_1/20", "part"),
         ("a1b", "a1b"), ("شيء 7", "شيء"), ("row (3)", "row"), ("half ½", "half ½"), ("done!", "done!"),
+        ("décryptage ٣", "décryptage"), ("a1b2", "a1b"), ("m²", "m²"), ("  ", "  "),
     ]) func aStageIsTheNameWithoutItsNumber(name: String, stage: String) {
         #expect(Trace.stageName(of: .sketched(1, name)) == stage)
     }

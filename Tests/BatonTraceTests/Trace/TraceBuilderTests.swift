@@ -5,6 +5,17 @@ import Testing
 
 /// What events say of operations, without a queue.
 @Suite(.timeLimit(.minutes(5))) struct TraceBuilderTests {
+    @Test(arguments: [(999, [TracedWait.Reason.queue], 1999), (1000, [.delay, .queue], 1000)])
+    func theQueuesOwnWorkIsNoDelay(microseconds: Int, reasons: [TracedWait.Reason], first: Int) {
+        var operation = TracedOperation(.sketched(1, "a"))
+        operation.added = .zero
+        operation.attempts = [.init(number: 1, ready: .microseconds(microseconds))]
+        operation.attempts[0].start = .microseconds(microseconds + 1000)
+        let waits = operation.waits(until: .seconds(1))
+        #expect(waits.map(\.reason) == reasons)
+        #expect(waits.first?.duration == .microseconds(first))
+    }
+
     struct Oops: Error, CustomStringConvertible { let description: String }
 
     let a = OperationReference.sketched(1, "a")
