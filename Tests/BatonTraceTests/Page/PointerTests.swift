@@ -79,6 +79,19 @@ extension BrowserTests {
             }
         }
 
+        @Test(arguments: [false, true]) func whatHappenedHasItsColour(isDark: Bool) async throws {
+            try await Browser.open(work, isDark: isDark) { browser in
+                for colour in ["success", "failure", "running", "dependencies", "queue", "pause", "critical"] {
+                    #expect(try browser.pixels(of: colour) > 100, "\(colour)")
+                }
+                for colour in ["cancelled", "delay", "conditions"] {
+                    #expect(try browser.pixels(of: colour) < 20, "\(colour)")
+                }
+                let legend: String = try browser.value("$('legend').textContent")
+                #expect(legend.contains("waits for the queue") && !legend.contains("a delay"))
+            }
+        }
+
         @Test func theTipStaysInThePicture() async throws {
             try await Browser.open(work, width: 360, height: 640) { browser in
                 for name in ["load 1", "parse 2", "report"] {
@@ -123,17 +136,21 @@ extension BrowserTests {
 
 extension Browser {
     /// How much of the picture has the colour of links.
-    fileprivate func linkPixels() throws -> Int {
+    fileprivate func linkPixels() throws -> Int { try pixels(of: "mark") }
+
+    /// How much of the picture has that colour.
+    fileprivate func pixels(of colour: String) throws -> Int {
         try value(
             """
             (() => { const copy = new OffscreenCanvas(canvas.width, canvas.height);
             const picture = copy.getContext('2d', { willReadFrequently: true });
             picture.drawImage(canvas, 0, 0);
             const all = picture.getImageData(0, 0, canvas.width, canvas.height).data;
-            const mark = colours.mark.match(/\\w\\w/g).map(part => parseInt(part, 16));
+            const short = colours['\(colour)'].slice(1), long = short.length === 3 ? short.replace(/./g, '$&$&') : short;
+            const mark = long.match(/../g).map(part => parseInt(part, 16));
             let count = 0;
             for (let k = 0; k < all.length; k += 4)
-              if (mark.every((part, number) => Math.abs(all[k + number] - part) < 24)) count++;
+              if (mark.every((part, number) => Math.abs(all[k + number] - part) < 8)) count++;
             return count })()
             """)
     }

@@ -112,14 +112,22 @@ import Testing
         #expect(path(sketch) == ["a running 0-5", "b running 5-20"])
     }
 
+    @Test func ofThoseThatGoOnOneThatRunsIsTheCause() {
+        var sketch = Sketch()
+        sketch.add("waits", 0, outcome: nil)
+        sketch.add("runs", 0, ready: 0, start: 0, outcome: nil)
+        sketch.trace.end = .milliseconds(20)
+        #expect(path(sketch) == ["runs running 0-20"])
+    }
+
     @Test func whoWaitsForOneThatGoesOnIsNotTheCause() {
         var sketch = Sketch()
-        sketch.add("b", 0, after: [2], outcome: nil)
-        sketch.trace.operations[0].hasWaited = true
-        let a = sketch.add("a", 0, ready: 0, start: 0, outcome: nil)
-        sketch.trace.operations[0].edges = [.init(source: sketch.reference(a), kind: .input)]
+        // What runs it is not in the trace.
+        let a = sketch.add("a", 0, ready: 0, start: 0, in: 99, outcome: nil)
+        sketch.add("b", 0, after: [a], outcome: nil)
         sketch.trace.end = .milliseconds(20)
         #expect(path(sketch) == ["a running 0-20"])
+        #expect(sketch.trace.criticalPath().operations.map(\.name) == ["a", "b"])
     }
 
     @Test func aParentThatGoesOnWaitsForItsChildThatGoesOn() {
