@@ -51,17 +51,18 @@ extension BrowserTests {
 
         @Test(arguments: ["stage", "lane"]) func dependenciesAreShownUnderThePointer(rows: String) async throws {
             try await Browser.open(work, hash: "#rows=\(rows)") { browser in
-                let free: Int = try browser.linkPixels(besides: "parse 2")
+                let free: Int = try browser.linkPixels(besides: "report")
                 try browser.move(to: browser.run(of: "parse 2"))
                 let tip: String = try browser.value("tip.hidden ? '' : tip.textContent")
                 #expect(tip.contains("\nafter: load 2\nbefore: report"))
-                #expect(try browser.linkPixels(besides: "parse 2") > free + 20)
+                try browser.move(to: browser.run(of: "report"))
+                #expect(try browser.linkPixels(besides: "report") > free + 5)
                 try browser.move(to: browser.run(of: "load 2"))
                 let failed: String = try browser.value("tip.textContent")
                 #expect(failed.contains("run 1: 10.0 ms, failed: no route\nrun 2: 20.0 ms"))
                 try browser.move(to: browser.middle(of: "header"))
                 #expect(try browser.value("tip.hidden"))
-                #expect(try browser.linkPixels(besides: "parse 2") == free)
+                #expect(try browser.linkPixels(besides: "report") == free)
             }
         }
 
@@ -138,11 +139,11 @@ extension Browser {
     /// How much of the picture has the colour of links, but for the row of an operation, which is outlined in it.
     fileprivate func linkPixels(besides name: String) throws -> Int {
         let row = "rowY(operations.find(one => one.name === \(Browser.quoted(name))))"
-        return try pixels(of: "mark", besides: row)
+        return try pixels(of: "mark", besides: row, tolerance: 24)
     }
 
     /// How much of the picture has that colour, but for the row at that height.
-    fileprivate func pixels(of colour: String, besides row: String = "-100") throws -> Int {
+    fileprivate func pixels(of colour: String, besides row: String = "-100", tolerance: Int = 8) throws -> Int {
         try value(
             """
             (() => { const copy = new OffscreenCanvas(canvas.width, canvas.height);
@@ -154,7 +155,7 @@ extension Browser {
             const top = \(row);
             let count = 0;
             for (let k = 0; k < all.length; k += 4)
-              if (Math.abs(Math.floor(k / 4 / canvas.width) - top - rowHeight / 2) > rowHeight && mark.every((part, number) => Math.abs(all[k + number] - part) < 8)) count++;
+              if (Math.abs(Math.floor(k / 4 / canvas.width) - top - rowHeight / 2) > rowHeight && mark.every((part, number) => Math.abs(all[k + number] - part) < \(tolerance))) count++;
             return count })()
             """)
     }

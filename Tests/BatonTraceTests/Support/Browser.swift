@@ -182,13 +182,13 @@ final class Browser {
         return Point(x: box[0], y: box[1])
     }
 
-    /// Where the first run of an operation is drawn.
+    /// Where the first run of an operation is drawn. The wheel knows whole pixels only.
     func run(of name: String) throws -> Point {
         let box: [Double] = try value(
             """
             (() => { const one = operations.find(one => one.name === \(Self.quoted(name)));
             const box = canvas.getBoundingClientRect();
-            return [box.left + x((one.runs[1] + one.runs[2]) / 2), box.top + rowY(one) + rowHeight / 2] })()
+            return [box.left + x((one.runs[1] + one.runs[2]) / 2), box.top + rowY(one) + rowHeight / 2].map(Math.round) })()
             """)
         return Point(x: box[0], y: box[1])
     }
