@@ -7,8 +7,10 @@ import Testing
 /// With the real program, where it is installed.
 @Suite(.timeLimit(.minutes(5))) struct GraphvizTests {
     static let isInstalled = (try? GraphvizRun(program: nil)) != nil
+    /// Why a test is skipped.
+    static let need: Comment = "There is no Graphviz in PATH. ‘scripts/bootstrap test’ installs it."
 
-    @Test(.enabled(if: isInstalled)) func graphvizReadsEveryName() async throws {
+    @Test(.enabled(if: isInstalled, need)) func graphvizReadsEveryName() async throws {
         var sketch = Sketch()
         for (place, name) in hostileNames.enumerated() {
             sketch.add(name, 0, after: place == 0 ? [] : [UInt64(place)], ready: place, start: place, end: place + 1)
@@ -21,11 +23,11 @@ import Testing
         #expect(!svg.contains("<script"))
     }
 
-    @Test(.enabled(if: isInstalled)) func anEmptyTraceIsAPicture() async throws {
+    @Test(.enabled(if: isInstalled, need)) func anEmptyTraceIsAPicture() async throws {
         #expect(Picture().parse(try await Trace(of: []).svg()))
     }
 
-    @Test(.enabled(if: isInstalled)) func aCancelledTaskGetsNoPicture() async throws {
+    @Test(.enabled(if: isInstalled, need)) func aCancelledTaskGetsNoPicture() async throws {
         let trace = Trace(of: [])
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
