@@ -21,7 +21,7 @@ run: ## run the program that the README begins with
 
 .PHONY: test
 test: ## run all tests
-	@scripts/bootstrap
+	@scripts/bootstrap test
 	swift test $(SWIFTFLAGS)
 
 .PHONY: refusals

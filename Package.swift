@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "BatonNetwork", targets: ["BatonNetwork"]),
         .library(name: "BatonProcess", targets: ["BatonProcess"]),
         .library(name: "BatonTesting", targets: ["BatonTesting"]),
+        .library(name: "BatonTrace", targets: ["BatonTrace"]),
     ],
     targets: [
         .target(name: "CBaton"),
@@ -31,6 +32,7 @@ let package = Package(
         .target(name: "CBatonProcess"),
         .target(name: "BatonProcess", dependencies: ["Baton", "CBatonProcess"], swiftSettings: strict),
         .target(name: "BatonTesting", dependencies: ["Baton"], swiftSettings: strict),
+        .target(name: "BatonTrace", dependencies: ["Baton"], swiftSettings: strict),
         .testTarget(name: "BatonTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
         .testTarget(
             name: "BatonFoundationTests", dependencies: ["Baton", "BatonFoundation", "BatonTesting"],
@@ -40,6 +42,8 @@ let package = Package(
         .testTarget(
             name: "BatonProcessTests", dependencies: ["Baton", "BatonProcess", "BatonTesting"], swiftSettings: strict),
         .testTarget(name: "BatonTestingTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "BatonTraceTests", dependencies: ["Baton", "BatonTesting", "BatonTrace"], swiftSettings: strict),
         .testTarget(name: "StressTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

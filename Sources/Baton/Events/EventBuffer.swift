@@ -25,4 +25,11 @@ struct EventBuffer {
         droppedCount = 0
         return lastDropped.take()
     }
+
+    mutating func takeAll() -> [OperationEvent] {
+        droppedCount = 0
+        let first = lastDropped.take()
+        let rest = events.takeAll()
+        return first.map { [$0] + rest } ?? rest
+    }
 }

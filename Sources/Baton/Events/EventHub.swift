@@ -42,6 +42,9 @@ final class EventHub: Sendable {
     @inline(__always)
     var isObserved: Bool { observed.load(ordering: .relaxed) }
 
+    /// On the clock of the queue, which is the user's. Zero without one.
+    var now: Duration { time?.now ?? .zero }
+
     // MARK: Telling
 
     /// Numbers what has happened, and tells everybody here, then those who observe the operation alone.

@@ -33,6 +33,8 @@ struct EventReader<Waiter> {
         return .wait(lastWait)
     }
 
+    mutating func takeAll() -> [OperationEvent] { buffer.takeAll() }
+
     /// False: there is something now.
     mutating func wait(_ id: UInt64, _ waiter: Waiter) -> Bool {
         if isOver || !buffer.isEmpty { return false }

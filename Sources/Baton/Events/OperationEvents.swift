@@ -61,6 +61,18 @@ public struct OperationEvents: AsyncSequence, Sendable {
     }
 }
 
+extension OperationEvents {
+    /// All that has been told and not read, in one locked step: for recorders, which read seldom and much, and for what is left
+    /// when a task that reads was cancelled.
+    package func takeAll() -> [OperationEvent] { seat.hub.takeAll(for: seat.id) }
+
+    /// The time on the clock of the queue, since that was made. Zero for the events of one operation.
+    package var now: Duration { seat.hub.now }
+
+    /// Whose events these are. Nil for those of one operation.
+    package var queue: QueueReference? { seat.hub.queue }
+}
+
 extension AsyncOperationQueue {
     /// What happens to the queue's operations from now on, all of it.
     public var events: OperationEvents { events(buffering: .unbounded) }

@@ -6,6 +6,10 @@ extension EventHub {
         state.withLock { $0.withReader(reader) { $0.next() } } ?? .end
     }
 
+    func takeAll(for reader: UInt64) -> [OperationEvent] {
+        state.withLock { $0.withReader(reader) { $0.takeAll() } } ?? []
+    }
+
     /// Returns when there may be something, or the task is cancelled.
     nonisolated(nonsending) func wait(_ id: UInt64, of reader: UInt64) async {
         await withTaskCancellationHandler {

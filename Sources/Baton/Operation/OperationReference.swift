@@ -22,7 +22,7 @@ public struct OperationReference: Sendable, Hashable, Identifiable, Codable, Cus
 
 extension OperationReference {
     /// Costs no more than a copy of the name: what most of them are called is never asked.
-    init(id: UInt64, name: String?, procedureType: Any.Type? = nil) {
+    package init(id: UInt64, name: String?, procedureType: Any.Type? = nil) {
         self.id = id
         givenName = name
         self.procedureType = procedureType

@@ -49,4 +49,10 @@ struct Fifo<Element> {
         }
         return first
     }
+
+    /// All, the first first.
+    mutating func takeAll() -> [Element] {
+        defer { self = Self() }
+        return head == 0 ? elements : Array(elements[head...])
+    }
 }

@@ -16,6 +16,8 @@ final class Port {
 
     /// It refuses connections again.
     func stopListening() throws {
+        // Closing alone would leave it listening as long as a child that another test starts has a copy.
+        _ = shutdown(descriptor, Int32(SHUT_RDWR))
         close(descriptor)
         descriptor = -1
         (descriptor, _) = try Self.bind(to: number)

@@ -1,0 +1,55 @@
+/// The runs of a trace in lanes, in which none overlaps another one: each takes the first lane that is free. Pure.
+///
+/// These are not the queue's own lanes, of which events say nothing; there are as many as bodies ran at a time.
+struct RunLanes {
+    struct Run {
+        /// Of the operation, in the trace.
+        let place: Int
+        /// Of the attempt, in the operation.
+        let attempt: Int
+        let start: Int64
+        /// Nil: it goes on.
+        let end: Int64?
+        var lane = 0
+    }
+
+    /// In the order in which they started.
+    private(set) var runs: [Run] = []
+    private(set) var count = 0
+
+    init(of trace: Trace) {
+        for (place, operation) in trace.operations.enumerated() {
+            for (number, attempt) in operation.attempts.enumerated() {
+                guard let start = attempt.start?.nanoseconds else { continue }
+                let end = (attempt.end ?? operation.finished)?.nanoseconds
+                runs.append(Run(place: place, attempt: number, start: start, end: end.map { max($0, start) }))
+            }
+        }
+        runs.sort { ($0.start, $0.place, $0.attempt) < ($1.start, $1.place, $1.attempt) }
+        divide()
+    }
+
+    private mutating func divide() {
+        struct Busy: Comparable {
+            let end: Int64
+            let lane: Int
+
+            static func < (left: Self, right: Self) -> Bool { (left.end, left.lane) < (right.end, right.lane) }
+        }
+        var busy = SmallestFirst<Busy>()
+        var free = SmallestFirst<Int>()
+        for place in runs.indices {
+            while let first = busy.first, first.end <= runs[place].start {
+                _ = busy.popFirst()
+                free.insert(first.lane)
+            }
+            if let lane = free.popFirst() {
+                runs[place].lane = lane
+            } else {
+                runs[place].lane = count
+                count += 1
+            }
+            busy.insert(Busy(end: runs[place].end ?? .max, lane: runs[place].lane))
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import Baton
+
+/// Operations and what they wait for, to be drawn. Pure.
+struct Graph {
+    /// How an operation is doing, which is its colour.
+    enum Condition: String, CaseIterable {
+        case success, failure, cancelled, skipped, running, waiting
+
+        /// Of its fill and its outline: readable under black letters.
+        var colours: (fill: String, line: String) {
+            switch self {
+            case .success: ("#d9f2e3", "#2e8b57")
+            case .failure: ("#fbdcdc", "#c0392b")
+            case .cancelled: ("#fdebd0", "#b9770e")
+            case .skipped: ("#ececec", "#7f8c8d")
+            case .running: ("#dbe9fb", "#2468b4")
+            case .waiting: ("#ffffff", "#95a5a6")
+            }
+        }
+    }
+
+    struct Node {
+        let id: UInt64
+        let name: String
+        /// Below the name.
+        let note: String
+        let condition: Condition
+        let isCritical: Bool
+    }
+
+    struct Edge {
+        let source: UInt64
+        let target: UInt64
+        /// Empty: it simply comes first.
+        let label: String
+        /// It is no dependency: one runs the other.
+        let isOrigin: Bool
+        let isCritical: Bool
+    }
+
+    var nodes: [Node] = []
+    var edges: [Edge] = []
+}
+
+extension Graph {
+    init(of trace: Trace) {
+        let critical = Set(trace.criticalPath().operations.map(\.id))
+        var known = Set<UInt64>()
+        for operation in trace.operations {
+            known.insert(operation.id)
+            nodes.append(
+                Node(
+                    id: operation.id, name: operation.name, note: operation.note(until: trace.end),
+                    condition: operation.condition, isCritical: critical.contains(operation.id)))
+        }
+        func connect(_ source: OperationReference, _ target: TracedOperation, _ label: String, isOrigin: Bool) {
+            // It had finished before the recording began, or is in another queue.
+            if known.insert(source.id).inserted {
+                nodes.append(Node(id: source.id, name: source.name, note: "", condition: .waiting, isCritical: false))
+            }
+            edges.append(
+                Edge(
+                    source: source.id, target: target.id, label: label, isOrigin: isOrigin,
+                    isCritical: critical.contains(source.id) && critical.contains(target.id)))
+        }
+        for operation in trace.operations {
+            for edge in operation.edges { connect(edge.source, operation, edge.kind.label, isOrigin: false) }
+            if let parent = operation.parent { connect(parent, operation, "runs", isOrigin: true) }
+            if let producer = operation.producer { connect(producer, operation, "produces", isOrigin: true) }
+        }
+    }
+
+    init(of snapshot: QueueSnapshot) {
+        var known = Set<UInt64>()
+        for operation in snapshot.operations {
+            known.insert(operation.id)
+            let isRunning = operation.state == .executing || operation.state == .finishing
+            nodes.append(
+                Node(
+                    id: operation.id, name: operation.name, note: "\(operation.state)",
+                    condition: isRunning ? .running : .waiting, isCritical: false))
+        }
+        for operation in snapshot.operations {
+            for wait in operation.waitsFor {
+                if known.insert(wait.source.id).inserted {
+                    nodes.append(
+                        Node(
+                            id: wait.source.id, name: wait.source.name, note: "", condition: .waiting, isCritical: false
+                        ))
+                }
+                let label = wait.kind == .order ? "" : wait.exclusion.map { "exclusion \($0)" } ?? wait.kind.rawValue
+                edges.append(
+                    Edge(
+                        source: wait.source.id, target: operation.id, label: label, isOrigin: wait.kind == .child,
+                        isCritical: false))
+            }
+        }
+    }
+}
+
+extension TracedOperation {
+    var condition: Graph.Condition {
+        switch outcome {
+        case .success: .success
+        case .failure: .failure
+        case .cancelled: .cancelled
+        case .skipped: .skipped
+        case nil: started == nil ? .waiting : .running
+        }
+    }
+
+    /// "1.25 s, 3 attempts".
+    fileprivate func note(until end: Duration) -> String {
+        var parts: [String] = []
+        if started != nil { parts.append(runningTime(until: end).inShort) }
+        if attempts.count > 1 { parts.append("\(attempts.count) attempts") }
+        if condition != .success { parts.append(condition.rawValue) }
+        return parts.joined(separator: ", ")
+    }
+}
+
+extension TracedOperation.Edge.Kind {
+    fileprivate var label: String {
+        switch self {
+        case .input: "input"
+        case .order: ""
+        case .onSuccess: "on success"
+        case .onFailure: "on failure"
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Baton
+
+extension Graph {
+    func mermaid() -> String {
+        var lines = ["flowchart LR"]
+        for node in nodes {
+            let name = node.name.isEmpty ? " " : node.name
+            let text = Self.text(name) + (node.note.isEmpty ? "" : "<br/>" + Self.text(node.note))
+            lines.append("  n\(node.id)[\"\(text)\"]:::\(node.condition.rawValue)")
+        }
+        for edge in edges {
+            let arrow = edge.isOrigin ? "-.->" : edge.isCritical ? "==>" : "-->"
+            let label = edge.label.isEmpty ? "" : "|\"\(Self.text(edge.label))\"|"
+            lines.append("  n\(edge.source) \(arrow)\(label) n\(edge.target)")
+        }
+        for condition in Condition.allCases {
+            let (fill, line) = condition.colours
+            lines.append("  classDef \(condition.rawValue) fill:\(fill),stroke:\(line),color:#111")
+        }
+        for node in nodes where node.isCritical { lines.append("  style n\(node.id) stroke-width:4px") }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Letters, digits, spaces and what is not ASCII stay; everything else that could mean something becomes a character code,
+    /// in the form that Mermaid has for it.
+    private static func text(_ text: String) -> String {
+        text.map { character in
+            if character.isNewline { return "<br/>" }
+            let isPlain =
+                !character.isASCII || character.isLetter || character.isNumber || " .,:-_/+".contains(character)
+            if isPlain { return String(character.printable) }
+            return character.asciiValue.map { $0 < 0x20 || $0 == 0x7f ? " " : "#\($0);" } ?? " "
+        }
+        .joined()
+    }
+}

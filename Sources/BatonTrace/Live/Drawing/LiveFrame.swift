@@ -1,0 +1,37 @@
+/// What to write so that lines take the place of those written before. Pure.
+///
+/// The cursor is at the beginning of the line below the last, before and after.
+struct LiveFrame {
+    private var lines: [String] = []
+    private var widths: [Int] = []
+    private var columns = 0
+
+    /// Nil: nothing has changed.
+    mutating func next(_ lines: [String], columns: Int) -> String? {
+        if lines == self.lines, columns == self.columns { return nil }
+        var text = "\r"
+        // A terminal that has become narrower has broken the lines that did not fit any more.
+        let rows = widths.reduce(0) { $0 + max(1, ($1 + columns - 1) / max(1, columns)) }
+        if rows > 0 { text += "\u{1B}[\(rows)A" }
+        for line in lines { text += line + "\u{1B}[K\r\n" }
+        // What the former ones had more.
+        if !widths.isEmpty { text += "\u{1B}[J" }
+        self.lines = lines
+        self.columns = columns
+        widths = lines.map { PlainText.columns(Self.withoutColour($0)) }
+        return text
+    }
+
+    /// Without the codes of colours.
+    static func withoutColour(_ line: String) -> String {
+        if !line.utf8.contains(0x1B) { return line }
+        var text = String.UnicodeScalarView()
+        var isCode = false
+        for scalar in line.unicodeScalars {
+            if scalar == "\u{1B}" { isCode = true }
+            if !isCode { text.append(scalar) }
+            if scalar == "m" { isCode = false }
+        }
+        return String(text)
+    }
+}

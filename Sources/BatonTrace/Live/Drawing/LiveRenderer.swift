@@ -1,0 +1,144 @@
+/// Draws a picture as lines of text: a pure function of the picture and the room there is.
+struct LiveRenderer: Sendable {
+    /// No line takes more columns.
+    var width: Int
+    /// There are at most so many lines, and at least one.
+    var height: Int
+    var hasColour = false
+    /// False: of what the view itself adds, everything is ASCII.
+    var hasUnicode = true
+    /// False: more operations are still to come than have been added.
+    var knowsTotals = true
+
+    private static let widestBar = 30
+    private static let narrowestBar = 6
+    private static let narrowestName = 3
+
+    private var mark: String { hasUnicode ? "…" : "~" }
+
+    func lines(_ picture: LivePicture) -> [String] {
+        if picture.stages.isEmpty { return [PlainText.clip("no operations yet", to: width, mark: mark)] }
+        let failures = picture.failures.suffix(max(0, min(picture.failures.count, height / 4)))
+        let room = max(1, height - failures.count)
+        var shown = picture.stages
+        var more: String?
+        // The sum takes a line, and so does saying how many there are more.
+        if shown.count > 1, shown.count + 1 > room {
+            let fitting = max(0, room - 2)
+            more = "\(mark) and \(shown.count - fitting) more stages"
+            shown = mostTelling(fitting, of: picture.stages)
+        }
+        var lines = table(picture.stages.count > 1 ? shown + [picture.whole] : shown)
+        // Before the sum; if there is room for one line only, that is the sum.
+        if let more, room > 1 { lines.insert(PlainText.clip(more, to: width, mark: mark), at: lines.count - 1) }
+        let cross = hasUnicode ? "✗" : "x"
+        lines += failures.map { failure in
+            let name = PlainText.line(failure.operation)
+            return paint(PlainText.clip("\(cross) \(name): \(failure.text)", to: width, mark: mark), .red)
+        }
+        return lines
+    }
+
+    /// Those that do something first, those that are over last; shown in their order.
+    private func mostTelling(_ count: Int, of stages: [LiveStage]) -> [LiveStage] {
+        func rank(_ stage: LiveStage) -> Int {
+            if stage.running > 0 { return 0 }
+            if stage.failed > 0 { return 1 }
+            return stage.unfinished > 0 ? 2 : 3
+        }
+        let ranks = stages.map(rank)
+        let order = stages.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }
+        return order.prefix(count).sorted().map { stages[$0] }
+    }
+
+    // MARK: The table
+
+    private enum Column: CaseIterable {
+        case name, bar, count, running, waiting, failed, rate, timeLeft
+
+        /// As long as there is room, these are added.
+        static let byUse: [Self] = [.count, .failed, .bar, .timeLeft, .rate, .running, .waiting]
+    }
+
+    private func table(_ stages: [LiveStage]) -> [String] {
+        let cells = Dictionary(
+            uniqueKeysWithValues: Column.allCases.map { column in (column, stages.map { text($0, column) }) })
+        var widths: [Column: Int] = [:]
+        let longestName = cells[.name, default: []].map(PlainText.columns).max() ?? 0
+        var left = width - min(longestName, max(Self.narrowestName, width / 4))
+        for column in Column.byUse {
+            if column == .bar, !knowsTotals { continue }
+            let wanted = cells[column, default: []].map(PlainText.columns).max() ?? 0
+            let needed = column == .bar ? Self.narrowestBar : wanted
+            if needed == 0 || needed + 1 > left { continue }
+            widths[column] = needed
+            left -= needed + 1
+        }
+        if let bar = widths[.bar], left > 0 {
+            widths[.bar] = min(Self.widestBar, bar + left)
+            left -= min(Self.widestBar - bar, left)
+        }
+        // Alone it may take the whole line.
+        let used = widths.values.reduce(0) { $0 + $1 + 1 }
+        widths[.name] = max(0, min(longestName, width - used))
+        return stages.indices.map { row in
+            Column.allCases.compactMap { column in
+                guard let width = widths[column], width > 0 else { return nil }
+                return cell(stages[row], column, cells[column]?[row] ?? "", width)
+            }.joined(separator: " ")
+        }
+    }
+
+    private func text(_ stage: LiveStage, _ column: Column) -> String {
+        switch column {
+        case .name: stage.name
+        case .bar: ""
+        case .count: LiveWording.count(stage, knowsTotal: knowsTotals)
+        case .running: stage.running > 0 ? "\(stage.running) running" : ""
+        case .waiting: stage.waiting > 0 ? "\(stage.waiting) waiting" : ""
+        case .failed: stage.failed > 0 ? "\(stage.failed) failed" : ""
+        case .rate: LiveWording.rate(stage.rate.perSecond)
+        case .timeLeft: LiveWording.timeLeft(stage, knowsTotal: knowsTotals)
+        }
+    }
+
+    private func cell(_ stage: LiveStage, _ column: Column, _ text: String, _ width: Int) -> String {
+        switch column {
+        case .name: PlainText.pad(PlainText.clip(text, to: width, mark: mark), to: width)
+        case .bar: bar(stage, width)
+        case .count, .rate, .timeLeft: PlainText.pad(text, to: width, onLeft: true)
+        case .failed: paint(PlainText.pad(text, to: width, onLeft: true), .red)
+        case .running, .waiting: PlainText.pad(text, to: width, onLeft: true)
+        }
+    }
+
+    // MARK: The bar
+
+    private func bar(_ stage: LiveStage, _ width: Int) -> String {
+        let parts: [(Int, String, Colour)] = [
+            (stage.done, hasUnicode ? "█" : "#", .green), (stage.failed, "x", .red),
+            (stage.cancelled + stage.skipped, "-", .dim), (stage.running, hasUnicode ? "▒" : ">", .cyan),
+        ]
+        var bar = ""
+        var passed = 0
+        var drawn = 0
+        for (count, sign, colour) in parts {
+            passed += count
+            let end = stage.total > 0 ? Int(Double(passed) / Double(stage.total) * Double(width)) : 0
+            bar += paint(String(repeating: sign, count: end - drawn), colour)
+            drawn = end
+        }
+        return bar + paint(String(repeating: hasUnicode ? "░" : ".", count: width - drawn), .dim)
+    }
+
+    private enum Colour: Int {
+        case red = 31
+        case green = 32
+        case cyan = 36
+        case dim = 2
+    }
+
+    private func paint(_ text: String, _ colour: Colour) -> String {
+        hasColour && !text.isEmpty ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
+    }
+}

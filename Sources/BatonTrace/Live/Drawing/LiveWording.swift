@@ -1,0 +1,59 @@
+/// Numbers of a live view, in words.
+enum LiveWording {
+    static func count(_ stage: LiveStage, knowsTotal: Bool) -> String {
+        knowsTotal ? "\(stage.finished)/\(stage.total)" : "\(stage.finished)"
+    }
+
+    static func rate(_ perSecond: Double?) -> String {
+        guard let perSecond else { return "" }
+        switch perSecond {
+        case 9.95...: return "\(rounded(perSecond))/s"
+        case 0.1...: return "\(tenths(perSecond))/s"
+        default: return "\(tenths(perSecond * 60))/min"
+        }
+    }
+
+    static func timeLeft(_ stage: LiveStage, knowsTotal: Bool) -> String {
+        if knowsTotal, stage.unfinished == 0 { return "" }
+        guard knowsTotal, let time = stage.timeLeft else { return "? left" }
+        return "\(duration(time, isRough: true)) left"
+    }
+
+    /// - Parameter isRough: Whole seconds, rounded up, are enough.
+    static func duration(_ time: Duration, isRough: Bool = false) -> String {
+        let exact = max(time, .zero) / .seconds(1)
+        let seconds = Int(min(isRough ? exact.rounded(.up) : exact.rounded(), 1e12))
+        if !isRough, exact < 10 { return "\(tenths(exact)) s" }
+        if seconds < 60 { return "\(seconds) s" }
+        if seconds < 3600 { return "\(seconds / 60):\(twoDigits(seconds % 60))" }
+        if seconds < 100 * 3600 {
+            return "\(seconds / 3600):\(twoDigits(seconds / 60 % 60)):\(twoDigits(seconds % 60))"
+        }
+        return "\(seconds / 86400) days"
+    }
+
+    /// What became of them, the common first: what is zero is left out, unless all is.
+    static func counts(_ stage: LiveStage) -> String {
+        let counts = [
+            (stage.done, "done"), (stage.failed, "failed"), (stage.cancelled, "cancelled"), (stage.skipped, "skipped"),
+            (stage.running, "running"), (stage.waiting, "waiting"),
+        ]
+        let told = counts.filter { $0.0 > 0 }
+        return told.isEmpty ? "nothing" : told.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    }
+
+    /// From the first run to the last outcome; nil if nothing has run.
+    static func span(_ stage: LiveStage) -> String? {
+        guard let begin = stage.begin, let end = stage.end else { return nil }
+        return duration(end - begin)
+    }
+
+    private static func rounded(_ value: Double) -> Int { Int(min(value, 1e12).rounded()) }
+
+    private static func tenths(_ value: Double) -> String {
+        let tenths = rounded(value * 10)
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    private static func twoDigits(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
+}

@@ -1,0 +1,126 @@
+internal import Baton
+
+/// What an event changes in the numbers. Made outside of locks: the text of an error is made by its type.
+enum LiveChange: Sendable, Equatable {
+    enum Outcome: Sendable, Equatable {
+        case done
+        case failed(String)
+        case cancelled
+        case skipped
+    }
+
+    /// It is there, and does not run yet.
+    case comes
+    case starts
+    /// It has failed, and waits for its next attempt.
+    case rests
+    case ends(Outcome)
+
+    /// Nil: nothing.
+    init?(_ kind: OperationEvent.Kind) {
+        switch kind {
+        case .added, .waiting, .evaluating, .ready: self = .comes
+        case .started: self = .starts
+        case .retrying: self = .rests
+        case .finished(.success, _): self = .ends(.done)
+        case .finished(.failure, let error): self = .ends(.failed(error.map { PlainText.line("\($0)") } ?? ""))
+        case .finished(.cancelled, _): self = .ends(.cancelled)
+        case .finished(.skipped, _): self = .ends(.skipped)
+        case .progress, .produced, .cancelRequested, .misuse, .dropped: return nil
+        }
+    }
+}
+
+/// Folds events into numbers. Pure; keeps a few words for each operation that has not finished, and nothing of the others.
+struct LiveModel: Sendable {
+    /// A stage for each operation, by mistake, must not take memory for ever. Further ones share the last.
+    static let mostStages = 2000
+    static let overflow = "(others)"
+
+    private struct Place {
+        let stage: Int
+        var isRunning = false
+    }
+
+    private(set) var picture = LivePicture()
+    private var places: [UInt64: Place] = [:]
+    private var indices: [String: Int] = [:]
+    private let keptFailures: Int
+
+    init(keptFailures: Int) { self.keptFailures = max(keptFailures, 0) }
+
+    /// How many have not finished.
+    var openCount: Int { places.count }
+
+    /// - Parameter stage: Nil if the caller has not asked. Needed for an operation that is not known.
+    /// - Returns: False: it is not known; ask for its stage, without a lock, and come again.
+    mutating func note(
+        _ change: LiveChange, of operation: OperationReference, in stage: String? = nil, at now: Duration
+    ) -> Bool {
+        guard let place = places[operation.id] ?? stage.map({ admit(operation.id, to: $0) }) else { return false }
+        switch change {
+        case .comes:
+            // Of one that runs: told before it was looked at.
+            break
+        case .starts:
+            move(place, toRunning: true)
+            places[operation.id]?.isRunning = true
+            picture.stages[place.stage].starts(at: now)
+            picture.whole.starts(at: now)
+        case .rests:
+            move(place, toRunning: false)
+            places[operation.id]?.isRunning = false
+        case .ends(let outcome):
+            places[operation.id] = nil
+            count(-1, isRunning: place.isRunning, in: place.stage)
+            picture.stages[place.stage].ends(outcome, at: now)
+            picture.whole.ends(outcome, at: now)
+            if case .failed(let text) = outcome { keep(LiveFailure(operation: operation.name, text: text)) }
+        }
+        return true
+    }
+
+    /// Time has passed: the rates follow.
+    mutating func tick(at now: Duration) {
+        for index in picture.stages.indices { picture.stages[index].tick(at: now) }
+        picture.whole.tick(at: now)
+    }
+
+    private mutating func admit(_ operation: UInt64, to name: String) -> Place {
+        let place = Place(stage: index(of: name))
+        places[operation] = place
+        count(1, isRunning: false, in: place.stage)
+        return place
+    }
+
+    private mutating func index(of name: String) -> Int {
+        if let index = indices[name] { return index }
+        if picture.stages.count == Self.mostStages { return Self.mostStages - 1 }
+        let index = picture.stages.count
+        let isLast = index == Self.mostStages - 1
+        if !isLast { indices[name] = index }
+        picture.stages.append(LiveStage(name: isLast ? Self.overflow : PlainText.line(name)))
+        return index
+    }
+
+    private mutating func move(_ place: Place, toRunning runs: Bool) {
+        if place.isRunning == runs { return }
+        count(-1, isRunning: place.isRunning, in: place.stage)
+        count(1, isRunning: runs, in: place.stage)
+    }
+
+    private mutating func count(_ step: Int, isRunning: Bool, in stage: Int) {
+        if isRunning {
+            picture.stages[stage].running += step
+            picture.whole.running += step
+        } else {
+            picture.stages[stage].waiting += step
+            picture.whole.waiting += step
+        }
+    }
+
+    private mutating func keep(_ failure: LiveFailure) {
+        if picture.failures.count >= keptFailures, !picture.failures.isEmpty { picture.failures.removeFirst() }
+        if keptFailures > 0 { picture.failures.append(failure) }
+    }
+}

@@ -1,0 +1,60 @@
+/// What a live view shows: numbers alone, whatever the number of operations.
+struct LivePicture: Sendable, Equatable {
+    /// In order of arrival.
+    var stages: [LiveStage] = []
+    /// Of all stages.
+    var whole = LiveStage(name: "all")
+    /// The last ones, the oldest first.
+    var failures: [LiveFailure] = []
+}
+
+/// Operations that belong together, in numbers.
+struct LiveStage: Sendable, Equatable {
+    let name: String
+    var waiting = 0
+    var running = 0
+    var done = 0
+    var failed = 0
+    var cancelled = 0
+    var skipped = 0
+    /// Of the first run.
+    var begin: Duration?
+    /// Of the last outcome.
+    var end: Duration?
+    var rate = LiveRate()
+
+    init(name: String) { self.name = name }
+
+    var finished: Int { done + failed + cancelled + skipped }
+    var unfinished: Int { waiting + running }
+    var total: Int { finished + unfinished }
+    /// Has begun or ended, and nothing of it is left.
+    var isOver: Bool { unfinished == 0 && finished > 0 }
+
+    /// Zero if nothing is left, nil if nobody knows.
+    var timeLeft: Duration? { unfinished == 0 ? .zero : rate.time(for: unfinished) }
+
+    mutating func starts(at now: Duration) {
+        if begin == nil { begin = now }
+        rate.begin(at: now)
+    }
+
+    mutating func ends(_ outcome: LiveChange.Outcome, at now: Duration) {
+        end = now
+        switch outcome {
+        case .done: done += 1
+        case .failed: failed += 1
+        case .cancelled: cancelled += 1
+        case .skipped: skipped += 1
+        }
+    }
+
+    /// What never ran is not counted: a thousand that are skipped at once are no speed.
+    mutating func tick(at now: Duration) { rate.tick(ended: done + failed, isBusy: running > 0, at: now) }
+}
+
+/// An operation that failed, in words.
+struct LiveFailure: Sendable, Equatable {
+    let operation: String
+    let text: String
+}

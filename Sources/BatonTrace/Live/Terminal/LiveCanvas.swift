@@ -1,0 +1,49 @@
+/// Puts pictures on an output, one after another: redrawn in place, or as plain lines. Belongs to one task.
+struct LiveCanvas {
+    private let output: LiveOutput
+    private let knowsTotals: Bool
+    private var frame = LiveFrame()
+    private var report = LiveReport()
+
+    init(_ output: LiveOutput, knowsTotals: Bool) {
+        self.output = output
+        self.knowsTotals = knowsTotals
+    }
+
+    var isRedrawn: Bool { output.ability.isRedrawn }
+
+    /// False: nobody reads it, or the terminal was given back. Nothing more is to be written.
+    mutating func show(_ picture: LivePicture) -> Bool {
+        if isRedrawn { return redraw(picture) }
+        return write(lines: report.lines(picture))
+    }
+
+    /// The last state, and a summary.
+    mutating func end(_ picture: LivePicture) {
+        if !isRedrawn {
+            _ = write(lines: report.summary(picture))
+        } else if redraw(picture) {
+            let total = PlainText.clip(LiveReport.total(picture), to: max(1, output.size().columns - 1))
+            _ = write(lines: [total])
+        }
+    }
+
+    private mutating func redraw(_ picture: LivePicture) -> Bool {
+        let size = output.size()
+        // One column less: terminals do not agree on where the cursor is when the last one was written. One row less: the
+        // cursor has a line of its own.
+        let renderer = LiveRenderer(
+            width: max(1, size.columns - 1), height: max(1, size.rows - 1), hasColour: output.ability.hasColour,
+            hasUnicode: output.ability.hasUnicode, knowsTotals: knowsTotals)
+        guard let text = frame.next(renderer.lines(picture), columns: size.columns) else {
+            return !output.mark.isClosed
+        }
+        return output.mark.whileDrawing(on: output.descriptor) { DescriptorWriter.write(text, to: output.descriptor) }
+    }
+
+    private func write(lines: [String]) -> Bool {
+        if output.mark.isClosed { return false }
+        if lines.isEmpty { return true }
+        return DescriptorWriter.write(lines.map { $0 + "\n" }.joined(), to: output.descriptor)
+    }
+}

@@ -1,0 +1,87 @@
+public import Baton
+
+extension Trace {
+    /// A page that shows the trace: one HTML file that needs nothing else, neither a network nor a server.
+    ///
+    /// Runs and waits over time, grouped by stage or by lane, failures and retries in colour, dependencies under the pointer, the
+    /// critical path marked, search, and a table to sort. The wheel and the keys + − 0 and the arrows zoom and move. A hundred
+    /// thousand operations make about 18 MB. Names beyond 120 characters are cut in it. Without operations it says so.
+    ///
+    /// - Parameter stage: Which operations are shown together: called with each, on the calling thread. By default those whose names
+    ///   are the same but for a number at the end; see ``stageName(of:)``.
+    public func timeline(stage: (OperationReference) -> String = { Trace.stageName(of: $0) }) -> String {
+        String(decoding: timelineBytes(stage: stage), as: UTF8.self)
+    }
+
+    func timelineBytes(stage: (OperationReference) -> String = { Trace.stageName(of: $0) }) -> [UInt8] {
+        var page = Array(TimelinePage.head(title: queueName ?? "Trace").utf8)
+        withoutActuallyEscaping(stage) { stage in
+            var data = PageData(of: self, stage: stage)
+            page += data.bytes()
+        }
+        page += TimelinePage.tail.utf8
+        return page
+    }
+}
+
+/// The text around the data. Nothing is loaded from anywhere: the policy in the head forbids it.
+enum TimelinePage {
+    static func head(title: String) -> String {
+        """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta http-equiv="Content-Security-Policy"
+        content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+        <title>\(escaped(title))</title>
+        <style>
+        \(style)
+        </style>
+        </head>
+        <body>
+        \(structure)
+        <script id="data" type="application/json">
+        """
+    }
+
+    static var tail: String {
+        "</script>\n<script>\n'use strict';\n"
+            + [layoutScript, drawingScript, axisScript, detailScript, tableScript, controlScript]
+            .joined(separator: "\n") + "\n</script>\n</body>\n</html>\n"
+    }
+
+    /// As text of an element.
+    static func escaped(_ text: String) -> String {
+        text.map { character in
+            switch character {
+            case "&": "&amp;"
+            case "<": "&lt;"
+            case ">": "&gt;"
+            case "\"": "&quot;"
+            default: String(character.printable)
+            }
+        }
+        .joined()
+    }
+
+    private static let structure = #"""
+        <header>
+        <h1 id="title" dir="auto"></h1><span id="figures"></span>
+        <input id="search" type="search" placeholder="Search names and errors" aria-label="Search names and errors">
+        <label>Rows <select id="group" aria-label="Group rows"><option value="stage">by stage</option>
+        <option value="lane">by lane</option></select></label>
+        <span class="buttons"><button id="out" title="Zoom out (−)">−</button><button id="fit" title="All (0)">All</button>
+        <button id="in" title="Zoom in (+)">+</button>
+        <button id="path" title="Zoom to the critical path (c)">Critical path</button>
+        <button id="theme" title="Light or dark">◐</button></span>
+        </header>
+        <p id="legend"></p>
+        <div id="stage"><canvas id="canvas" tabindex="0" role="img" aria-label="Operations over time"></canvas>
+        <div id="tip" hidden></div></div>
+        <section id="lower"><div id="table" role="table" aria-label="Operations"><div id="head" role="row"></div>
+        <div id="rows" tabindex="0"><div id="space"></div></div></div>
+        <pre id="summary" dir="auto"></pre></section>
+        """#
+}

@@ -1,0 +1,99 @@
+import Baton
+
+extension TraceSummary: CustomStringConvertible {
+    /// A short text of a few lines: how long, what was waited for, the critical path, and what to make faster first.
+    public var description: String {
+        if operationCount == 0 { return "No operations." }
+        var lines = ["\(Self.count(operationCount, "operation")) in \(duration.inShort): \(endings)."]
+        if retryCount > 0 { lines.append("\(Self.count(retryCount, "failed attempt")) with another one after it.") }
+        let average = Int((parallelism * 100).rounded())
+        lines.append(
+            "Bodies ran for \(runningTime.inShort), \(average / 100).\(Self.twoDigits(average % 100)) at a time.")
+        // The time between two events is hardly ever zero: what is less than a thousandth of the longest is no news.
+        if let longest = waits.first?.time {
+            let parts = waits.filter { $0.time * 1000 >= longest }.map { "\($0.time.inShort) for \($0.reason.inWords)" }
+            lines.append("Waited, all together: \(parts.joined(separator: ", ")).")
+        }
+        if !levers.isEmpty {
+            lines.append("Critical path, \(criticalPath.duration.inShort): \(chain)")
+            if leadTime * 20 >= duration {
+                lines.append("It begins \(leadTime.inShort) after the first event: add its first operation sooner.")
+            }
+            lines.append("Make faster first:")
+        }
+        for (place, lever) in levers.prefix(5).enumerated() where place == 0 || lever.share >= 0.005 {
+            lines.append("  \(place + 1). \(lever)")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private var endings: String {
+        let words: [(TracedOperation.Outcome, String)] = [
+            (.success, "succeeded"), (.failure, "failed"), (.cancelled, "cancelled"), (.skipped, "skipped"),
+        ]
+        var parts = words.compactMap { outcome, word in outcomes[outcome].map { "\($0) \(word)" } }
+        if unfinishedCount > 0 { parts.append("\(unfinishedCount) unfinished") }
+        return parts.joined(separator: ", ")
+    }
+
+    /// The first and the last few.
+    private var chain: String {
+        let names = criticalPath.operations.map { Self.oneLine($0.name) }
+        let shown = names.count > 8 ? names.prefix(4) + ["… \(names.count - 8) more …"] + names.suffix(4) : names[...]
+        return shown.joined(separator: " → ")
+    }
+
+    private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+    fileprivate static func count(_ number: Int, _ noun: String) -> String {
+        number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
+    }
+
+    /// A line of the text stays one, whatever the name.
+    fileprivate static func oneLine(_ name: String) -> String {
+        String(name.map { $0.isNewline ? " " : $0 })
+    }
+}
+
+extension TraceSummary.Lever: CustomStringConvertible {
+    /// The stage, what it did, how long, and how much of the critical path that is.
+    public var description: String {
+        let what =
+            switch activity {
+            case .running: "running"
+            case .waiting(let reason): "waiting for \(reason.inWords)"
+            }
+        let percent = Int((share * 100).rounded())
+        return "‘\(TraceSummary.oneLine(stage))’ \(what): \(time.inShort), \(percent) % of the path, "
+            + "\(TraceSummary.count(operationCount, "operation"))"
+    }
+}
+
+extension TracedWait.Reason {
+    /// After "waiting for".
+    var inWords: String {
+        switch self {
+        case .dependencies: "dependencies"
+        case .delay: "a delay"
+        case .conditions: "conditions"
+        case .queue: "the queue"
+        case .pause: "the next attempt"
+        }
+    }
+}
+
+extension Duration {
+    /// With three digits that count, in a fitting unit: "1.25 s", "310 ms", "42.0 µs", "7 ns".
+    var inShort: String {
+        let nanoseconds = nanoseconds
+        if nanoseconds < 0 { return "-" + (.zero - self).inShort }
+        let units: [(Int64, String)] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "µs")]
+        guard let (size, unit) = units.first(where: { nanoseconds >= $0.0 }) else { return "\(nanoseconds) ns" }
+        let places: Int64 = nanoseconds >= 100 * size ? 1 : nanoseconds >= 10 * size ? 10 : 100
+        let scaled = (nanoseconds + size / places / 2) / (size / places)
+        if places == 1 { return "\(scaled) \(unit)" }
+        let rest = "\(scaled % places)"
+        let zeros = String(repeating: "0", count: (places == 10 ? 1 : 2) - rest.count)
+        return "\(scaled / places).\(zeros)\(rest) \(unit)"
+    }
+}

@@ -1,0 +1,123 @@
+public import Baton
+
+/// A ``Trace`` in figures: how long it took, what it waited for, and what to make faster first.
+public struct TraceSummary: Sendable, Hashable {
+    /// Waits of one kind, of all operations.
+    public struct Waiting: Sendable, Hashable {
+        /// What for.
+        public let reason: TracedWait.Reason
+        /// How long, all together. Waits that overlap count as often.
+        public let time: Duration
+        /// How many.
+        public let count: Int
+    }
+
+    /// A part of the critical path that a stage is answerable for.
+    public struct Lever: Sendable, Hashable {
+        /// Operations of which kind.
+        public let stage: String
+        /// What they did.
+        public let activity: CriticalPath.Activity
+        /// How long, on the critical path.
+        public let time: Duration
+        /// Of the path, from 0 to 1.
+        public let share: Double
+        /// How many of them are on the path.
+        public let operationCount: Int
+    }
+
+    /// From the first event of an operation to the end.
+    public let duration: Duration
+    /// How many operations there are.
+    public let operationCount: Int
+    /// How many ended how.
+    public let outcomes: [TracedOperation.Outcome: Int]
+    /// How many have not finished.
+    public let unfinishedCount: Int
+    /// How many attempts failed that another one followed.
+    public let retryCount: Int
+    /// How long bodies ran, all together.
+    public let runningTime: Duration
+    /// What was waited for, the longest first. Reasons for which nothing waited are left out.
+    public let waits: [Waiting]
+    /// From the first event of an operation to the beginning of the critical path: its first operation was added no earlier.
+    public let leadTime: Duration
+    /// What determined the end.
+    public let criticalPath: CriticalPath
+    /// What to make faster first: what takes most of the critical path comes first.
+    public let levers: [Lever]
+
+    /// How many bodies ran at a time, on average. Zero if no time has passed.
+    public var parallelism: Double { duration > .zero ? runningTime / duration : 0 }
+}
+
+extension Trace {
+    /// The trace in figures.
+    ///
+    /// - Parameter stage: Which operations are of one kind: called with each operation on the critical path, on the calling
+    ///   thread. By default those are whose names are the same but for a number at the end; see ``stageName(of:)``.
+    public func summary(
+        stage: (OperationReference) -> String = { Trace.stageName(of: $0) }
+    ) -> TraceSummary {
+        var totals: [TracedWait.Reason: (time: Duration, count: Int)] = [:]
+        var outcomes: [TracedOperation.Outcome: Int] = [:]
+        for operation in operations {
+            if let outcome = operation.outcome { outcomes[outcome, default: 0] += 1 }
+            for wait in operation.waits(until: end) {
+                let total = totals[wait.reason] ?? (.zero, 0)
+                totals[wait.reason] = (total.time + wait.duration, total.count + 1)
+            }
+        }
+        let path = criticalPath()
+        return TraceSummary(
+            duration: duration, operationCount: operations.count, outcomes: outcomes,
+            unfinishedCount: operations.lazy.filter { $0.outcome == nil }.count,
+            retryCount: operations.reduce(0) { $0 + $1.retryCount },
+            runningTime: operations.reduce(.zero) { $0 + $1.runningTime(until: end) },
+            waits: TracedWait.Reason.allCases
+                .compactMap { reason in
+                    totals[reason].map { TraceSummary.Waiting(reason: reason, time: $0.time, count: $0.count) }
+                }
+                .sorted { $0.time > $1.time },
+            leadTime: (path.steps.first?.start ?? firstMoment) - firstMoment, criticalPath: path,
+            levers: path.levers(stage))
+    }
+
+    /// The name without a number at the end, and without what divides the two: "page" of "page 12", "part-3" and "part" of
+    /// "part". A name that is a number stays as it is.
+    public static func stageName(of operation: OperationReference) -> String {
+        let separators: Set<Character> = [" ", "-", "_", "#", ":", ".", "/", "(", ")", "[", "]"]
+        var stage = operation.name[...]
+        while let last = stage.last, last.isDigit || separators.contains(last) { stage.removeLast() }
+        return stage.isEmpty || stage.endIndex == operation.name.endIndex ? operation.name : String(stage)
+    }
+}
+
+extension Character {
+    /// Of any script.
+    fileprivate var isDigit: Bool {
+        unicodeScalars.first?.properties.numericType == .decimal && unicodeScalars.count == 1
+    }
+}
+
+extension CriticalPath {
+    fileprivate func levers(_ stage: (OperationReference) -> String) -> [TraceSummary.Lever] {
+        struct Key: Hashable {
+            let stage: String
+            let activity: Activity
+        }
+        var parts: [Key: (time: Duration, operations: Set<UInt64>)] = [:]
+        for step in steps {
+            let key = Key(stage: stage(step.operation), activity: step.activity)
+            parts[key, default: (.zero, [])].time += step.duration
+            parts[key]?.operations.insert(step.operation.id)
+        }
+        let whole = duration
+        return parts.map { key, part in
+            TraceSummary.Lever(
+                stage: key.stage, activity: key.activity, time: part.time, share: part.time / whole,
+                operationCount: part.operations.count)
+        }
+        .sorted { ($1.time, $0.stage) < ($0.time, $1.stage) }
+    }
+}

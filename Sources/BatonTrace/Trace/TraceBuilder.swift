@@ -1,0 +1,147 @@
+import Baton
+
+/// Makes a trace of events, one after another. Pure.
+///
+/// The events of an operation come in the order of its life, but the first may be missing: recording began later.
+struct TraceBuilder {
+    private var trace: Trace
+    private var places: [UInt64: Int] = [:]
+
+    init(queue: QueueReference?, start: Duration) {
+        trace = Trace(
+            queueName: queue?.name, queueNumber: queue?.number, start: start, end: start, eventCount: 0, operations: [])
+    }
+
+    mutating func add(_ event: OperationEvent) {
+        trace.eventCount += 1
+        trace.end = max(trace.end, event.time)
+        if trace.queueNumber == nil, let queue = event.queue {
+            (trace.queueName, trace.queueNumber) = (queue.name, queue.number)
+        }
+        if case .produced(let product) = event.kind { trace.operations[place(of: product)].producer = event.operation }
+        // Its number is that of an operation by chance.
+        if case .dropped = event.kind { return }
+        let place = place(of: event.operation)
+        if let parent = event.parent, trace.operations[place].parent == nil { trace.operations[place].parent = parent }
+        trace.operations[place].note(event.kind, at: event.time)
+    }
+
+    /// What has happened so far. More may follow.
+    func trace(at time: Duration) -> Trace {
+        var trace = trace
+        trace.end = max(trace.end, time)
+        for place in trace.operations.indices where trace.operations[place].hasWaited {
+            trace.operations[place].dependenciesMet = lastOfDependencies(of: trace.operations[place])
+        }
+        return trace
+    }
+
+    private mutating func place(of operation: OperationReference) -> Int {
+        if let place = places[operation.id] { return place }
+        places[operation.id] = trace.operations.count
+        trace.operations.append(TracedOperation(operation))
+        return trace.operations.count - 1
+    }
+
+    /// Nil: one of them goes on, or is not known.
+    private func lastOfDependencies(of operation: TracedOperation) -> Duration? {
+        if operation.edges.isEmpty { return nil }
+        var last = Duration.zero
+        for edge in operation.edges {
+            guard let place = places[edge.source.id], let finished = trace.operations[place].finished else {
+                return nil
+            }
+            last = max(last, finished)
+        }
+        return last
+    }
+}
+
+extension TracedOperation {
+    fileprivate mutating func note(_ kind: OperationEvent.Kind, at time: Duration) {
+        switch kind {
+        case .added(let edges):
+            added = time
+            self.edges = edges.map(Edge.init)
+        case .waiting: hasWaited = true
+        case .evaluating: evaluating = time
+        case .ready: noteReady(at: time)
+        case .started(let number): noteStart(of: number, at: time)
+        case .progress(let fraction): progress = fraction
+        case .retrying(let number, let error, let delay): noteRetry(of: number, error, delay, at: time)
+        case .cancelRequested(let reason): cancel = Cancel(time: time, reason: Trace.text(of: reason))
+        case .misuse(let misuse): misuses.append(Trace.text(of: misuse))
+        case .finished(let outcome, let error): noteFinish(outcome, error, at: time)
+        case .produced, .dropped: break
+        }
+    }
+
+    private mutating func noteReady(at time: Duration) {
+        // Of a repetition no end is told.
+        if let last = attempts.indices.last, attempts[last].end == nil { attempts[last].end = time }
+        attempts.append(Attempt(number: (attempts.last?.number ?? 0) + 1, ready: time))
+    }
+
+    private mutating func noteStart(of number: Int, at time: Duration) {
+        if attempts.last?.start != nil || attempts.isEmpty { attempts.append(Attempt(number: number)) }
+        attempts[attempts.count - 1].number = number
+        attempts[attempts.count - 1].start = time
+    }
+
+    private mutating func noteRetry(
+        of number: Int, _ error: OperationError, _ delay: Duration, at time: Duration
+    ) {
+        if attempts.isEmpty { attempts.append(Attempt(number: number)) }
+        let last = attempts.count - 1
+        attempts[last].end = time
+        attempts[last].error = Trace.text(of: error)
+        attempts[last].pause = delay
+    }
+
+    private mutating func noteFinish(_ outcome: OperationOutcome, _ error: OperationError?, at time: Duration) {
+        finished = time
+        self.outcome = Outcome(outcome)
+        self.error = error.map { Trace.text(of: $0) }
+        guard let last = attempts.indices.last, attempts[last].start != nil, attempts[last].end == nil else { return }
+        attempts[last].end = time
+    }
+}
+
+extension TracedOperation.Edge {
+    fileprivate init(_ edge: OperationEvent.Edge) {
+        let kind: Kind =
+            switch edge.kind {
+            case .input: .input
+            case .order(.always): .order
+            case .order(.success): .onSuccess
+            case .order(.failure): .onFailure
+            }
+        self.init(source: edge.source, kind: kind)
+    }
+}
+
+extension TracedOperation.Outcome {
+    fileprivate init(_ outcome: OperationOutcome) {
+        self =
+            switch outcome {
+            case .success: .success
+            case .failure: .failure
+            case .cancelled: .cancelled
+            case .skipped: .skipped
+            }
+    }
+}
+
+extension Trace {
+    /// Characters of an error, a reason or a misuse that are kept. More are cut, and an ellipsis says so.
+    public static let textLimit = 500
+
+    /// Calls the description of somebody's error, perhaps.
+    static func text(of value: some Any) -> String {
+        let text = "\(value)"
+        // Counting characters walks through all of them.
+        guard let end = text.index(text.startIndex, offsetBy: textLimit, limitedBy: text.endIndex), end < text.endIndex
+        else { return text }
+        return text[..<end] + "…"
+    }
+}

@@ -1,0 +1,145 @@
+import Baton
+
+// Times are written as whole nanoseconds: exact, and short. What is nil or empty is left out.
+
+extension Trace: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case queueName, queueNumber, start, end, eventCount, operations
+    }
+
+    /// Reads one that was written.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        queueName = try values.decodeIfPresent(String.self, forKey: .queueName)
+        queueNumber = try values.decodeIfPresent(UInt32.self, forKey: .queueNumber)
+        start = try values.time(.start) ?? .zero
+        end = try values.time(.end) ?? .zero
+        eventCount = try values.decode(Int.self, forKey: .eventCount)
+        operations = try values.decode([TracedOperation].self, forKey: .operations)
+    }
+
+    /// Writes it.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(queueName, forKey: .queueName)
+        try values.encodeIfPresent(queueNumber, forKey: .queueNumber)
+        try values.encode(start, .start)
+        try values.encode(end, .end)
+        try values.encode(eventCount, forKey: .eventCount)
+        try values.encode(operations, forKey: .operations)
+    }
+}
+
+extension TracedOperation: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case reference, parent, producer, edges, added, hasWaited, dependenciesMet, evaluating, attempts, cancel
+        case finished, outcome, error, progress, misuses
+    }
+
+    /// Reads one that was written.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(try values.decode(OperationReference.self, forKey: .reference))
+        parent = try values.decodeIfPresent(OperationReference.self, forKey: .parent)
+        producer = try values.decodeIfPresent(OperationReference.self, forKey: .producer)
+        edges = try values.decodeIfPresent([Edge].self, forKey: .edges) ?? []
+        added = try values.time(.added)
+        hasWaited = try values.decodeIfPresent(Bool.self, forKey: .hasWaited) ?? false
+        dependenciesMet = try values.time(.dependenciesMet)
+        evaluating = try values.time(.evaluating)
+        attempts = try values.decodeIfPresent([Attempt].self, forKey: .attempts) ?? []
+        cancel = try values.decodeIfPresent(Cancel.self, forKey: .cancel)
+        finished = try values.time(.finished)
+        outcome = try values.decodeIfPresent(Outcome.self, forKey: .outcome)
+        error = try values.decodeIfPresent(String.self, forKey: .error)
+        progress = try values.decodeIfPresent(Double.self, forKey: .progress)
+        misuses = try values.decodeIfPresent([String].self, forKey: .misuses) ?? []
+    }
+
+    /// Writes it.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(reference, forKey: .reference)
+        try values.encodeIfPresent(parent, forKey: .parent)
+        try values.encodeIfPresent(producer, forKey: .producer)
+        if !edges.isEmpty { try values.encode(edges, forKey: .edges) }
+        try values.encode(added, .added)
+        if hasWaited { try values.encode(true, forKey: .hasWaited) }
+        try values.encode(dependenciesMet, .dependenciesMet)
+        try values.encode(evaluating, .evaluating)
+        if !attempts.isEmpty { try values.encode(attempts, forKey: .attempts) }
+        try values.encodeIfPresent(cancel, forKey: .cancel)
+        try values.encode(finished, .finished)
+        try values.encodeIfPresent(outcome, forKey: .outcome)
+        try values.encodeIfPresent(error, forKey: .error)
+        try values.encodeIfPresent(progress, forKey: .progress)
+        if !misuses.isEmpty { try values.encode(misuses, forKey: .misuses) }
+    }
+}
+
+extension TracedOperation.Attempt: Codable {
+    private enum CodingKeys: String, CodingKey { case number, ready, start, end, error, pause }
+
+    /// Reads one that was written.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        number = try values.decode(Int.self, forKey: .number)
+        ready = try values.time(.ready)
+        start = try values.time(.start)
+        end = try values.time(.end)
+        error = try values.decodeIfPresent(String.self, forKey: .error)
+        pause = try values.time(.pause)
+    }
+
+    /// Writes it.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(number, forKey: .number)
+        try values.encode(ready, .ready)
+        try values.encode(start, .start)
+        try values.encode(end, .end)
+        try values.encodeIfPresent(error, forKey: .error)
+        try values.encode(pause, .pause)
+    }
+}
+
+extension TracedOperation.Cancel: Codable {
+    private enum CodingKeys: String, CodingKey { case time, reason }
+
+    /// Reads one that was written.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        time = try values.time(.time) ?? .zero
+        reason = try values.decode(String.self, forKey: .reason)
+    }
+
+    /// Writes it.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(time, .time)
+        try values.encode(reason, forKey: .reason)
+    }
+}
+
+extension KeyedDecodingContainer {
+    fileprivate func time(_ key: Key) throws -> Duration? {
+        try decodeIfPresent(Int64.self, forKey: key).map { .nanoseconds($0) }
+    }
+}
+
+extension KeyedEncodingContainer {
+    fileprivate mutating func encode(_ time: Duration?, _ key: Key) throws {
+        try encodeIfPresent(time?.nanoseconds, forKey: key)
+    }
+}
+
+extension Duration {
+    /// Whole ones; the nearest that there is if they are too many.
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow { return seconds < 0 ? .min : .max }
+        let (sum, isTooMuch) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return isTooMuch ? (seconds < 0 ? .min : .max) : sum
+    }
+}

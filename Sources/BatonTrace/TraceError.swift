@@ -1,0 +1,22 @@
+/// Why a picture of a ``Trace`` could not be made or written.
+public enum TraceError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Graphviz is not there: these are the places where its program `dot` was looked for.
+    case graphvizMissing(searched: [String])
+    /// `dot` ended with this status, and said this on its standard error.
+    case graphvizFailed(status: Int32, message: String)
+    /// The file could not be written, and this is what the system said.
+    case notWritten(path: String, reason: String)
+
+    /// What happened, and what to do.
+    public var description: String {
+        switch self {
+        case .graphvizMissing(let searched):
+            "There is no program ‘dot’ in \(searched.joined(separator: ", ")). Install Graphviz (apt-get install graphviz, "
+                + "brew install graphviz), say where it is, or write .dot or .mermaid, which need no program."
+        case .graphvizFailed(let status, let message):
+            "Graphviz could not draw the graph: ‘dot’ ended with status \(status). \(message)"
+        case .notWritten(let path, let reason):
+            "The picture could not be written to ‘\(path)’: \(reason)"
+        }
+    }
+}

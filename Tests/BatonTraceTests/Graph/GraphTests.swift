@@ -1,0 +1,74 @@
+import BatonTesting
+import Foundation
+import Testing
+
+@testable import Baton
+@testable import BatonTrace
+
+@Suite(.timeLimit(.minutes(5))) struct GraphTests {
+    private var sketch: Sketch {
+        var sketch = Sketch()
+        let a = sketch.add("a", 0, ready: 0, start: 0, end: 5)
+        let b = sketch.add("b", 0, after: [a], ready: 5, start: 5, end: 9, outcome: .failure)
+        sketch.add("child", 6, ready: 6, start: 6, end: 7, in: b)
+        sketch.add("late", 0, after: [99], outcome: nil)
+        return sketch
+    }
+
+    @Test func dotHasOperationsAndEdges() {
+        let dot = sketch.trace.dot()
+        #expect(dot.hasPrefix("digraph \"q\" {"))
+        #expect(dot.contains("n1 [label=\"a\\n5.00 ms\" fillcolor=\"#d9f2e3\" color=\"#2e8b57\" penwidth=3];"))
+        #expect(dot.contains("n2 [label=\"b\\n4.00 ms, failure\""))
+        #expect(dot.contains("n1 -> n2 [label=\"input\" penwidth=3];"))
+        #expect(dot.contains("n2 -> n3 [label=\"runs\" style=dashed"))
+        #expect(dot.contains("n99 [label=\"unknown\"") && dot.contains("n99 -> n4"))
+    }
+
+    @Test func mermaidHasOperationsAndEdges() {
+        let lines = sketch.trace.mermaid().split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        #expect(lines.first == "flowchart LR")
+        #expect(lines.contains("n1[\"a<br/>5.00 ms\"]:::success"))
+        #expect(lines.contains("n1 ==>|\"input\"| n2"))
+        #expect(lines.contains("n2 -.->|\"runs\"| n3"))
+        #expect(lines.contains("style n1 stroke-width:4px"))
+    }
+
+    @Test func aNameIsNoMermaid() {
+        var sketch = Sketch()
+        sketch.add("\"]; <b>&#x</b>\n`x`", 0)
+        let node = sketch.trace.mermaid().split(separator: "\n")[1]
+        #expect(
+            node == "  n1[\"#34;#93;#59; #60;b#62;#38;#35;x#60;/b#62;<br/>#96;x#96;<br/>waiting\"]:::waiting")
+    }
+
+    @Test func aNameIsNoDot() {
+        var sketch = Sketch()
+        sketch.add("\"\\N\\\"&amp;\r\nx\u{0}", 0)
+        #expect(sketch.trace.dot().contains("n1 [label=\"\\\"\\\\N\\\\\\\"&amp;amp;\\nx \\nwaiting\""))
+        sketch.trace.queueName = "a\\\"b"
+        #expect(sketch.trace.dot().hasPrefix("digraph \"a  b\" {"))
+    }
+
+    @Test func anEmptyTraceIsAGraphToo() {
+        #expect(Trace(of: []).dot().hasSuffix("}\n"))
+        #expect(Trace(of: []).mermaid().hasPrefix("flowchart LR\n"))
+    }
+
+    @Test func aSnapshotIsAGraphToo() async throws {
+        let queue = AsyncOperationQueue(name: "now")
+        let gate = Gate()
+        let first = AsyncOperation("first") { await gate.wait() }
+        let second = AsyncOperation("second") {}
+        second.addDependency(first)
+        queue.add(first, second)
+        await gate.waitForWaiters(count: 1)
+        let snapshot = queue.snapshot()
+        gate.open()
+        let (source, target) = (first.reference.id, second.reference.id)
+        #expect(snapshot.dot().contains("n\(source) [label=\"first\\nexecuting\""))
+        #expect(snapshot.dot().contains("n\(source) -> n\(target);"))
+        #expect(snapshot.mermaid().contains("n\(source) --> n\(target)"))
+        try await second.value
+    }
+}

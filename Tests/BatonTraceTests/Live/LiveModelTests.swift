@@ -1,0 +1,128 @@
+import Baton
+import Testing
+
+@testable import BatonTrace
+
+@Suite struct LiveModelTests {
+    @Test func countsFollowTheLifeOfOperations() {
+        var life = Life()
+        life.note(.comes, 1, 2, 3, 4, 5)
+        #expect(life.counts == Counts(waiting: 5))
+        life.note(.starts, 1, 2, 3, 4)
+        #expect(life.counts == Counts(waiting: 1, running: 4))
+        life.note(.ends(.done), 1)
+        life.note(.ends(.failed("why")), 2)
+        life.note(.ends(.cancelled), 3)
+        life.note(.ends(.skipped), 5)
+        #expect(life.counts == Counts(running: 1, done: 1, failed: 1, cancelled: 1, skipped: 1))
+        #expect(life.model.picture.whole.total == 5)
+        #expect(life.model.openCount == 1)
+    }
+
+    @Test func retriedOperationWaitsBetweenItsAttempts() {
+        var life = Life()
+        life.note(.starts, 1)
+        life.note(.rests, 1)
+        #expect(life.counts == Counts(waiting: 1))
+        life.note(.starts, 1)
+        #expect(life.counts == Counts(running: 1))
+    }
+
+    @Test func repeatedNewsIsCountedOnce() {
+        var life = Life()
+        life.note(.comes, 1)
+        life.note(.starts, 1)
+        // Told before the queue was looked at.
+        life.note(.comes, 1)
+        life.note(.starts, 1)
+        #expect(life.counts == Counts(running: 1))
+    }
+
+    @Test func unknownOperationAsksForItsStage() {
+        var model = LiveModel(keptFailures: 3)
+        let stranger = OperationReference(id: 7, name: "stranger")
+        let isKnown = model.note(.ends(.done), of: stranger, at: .zero)
+        #expect(!isKnown)
+        #expect(model.picture == LivePicture())
+        let isNoted = model.note(.ends(.done), of: stranger, in: "late", at: .zero)
+        #expect(isNoted)
+        #expect(model.picture.stages.map(\.done) == [1])
+        #expect(model.openCount == 0)
+    }
+
+    @Test func finishedOperationsAndOldFailuresAreForgotten() {
+        var model = LiveModel(keptFailures: 2)
+        for id in 1...10_000 {
+            let operation = OperationReference(id: UInt64(id), name: "o\(id)")
+            _ = model.note(.starts, of: operation, in: "s", at: .zero)
+            _ = model.note(.ends(.failed("no")), of: operation, at: .zero)
+        }
+        #expect(model.openCount == 0)
+        #expect(model.picture.failures.map(\.operation) == ["o9999", "o10000"])
+        #expect(model.picture.whole.failed == 10_000)
+    }
+
+    @Test func stagesWithoutEndShareTheLast() {
+        var model = LiveModel(keptFailures: 0)
+        for id in 1...5000 {
+            let operation = OperationReference(id: UInt64(id), name: "o\(id)")
+            _ = model.note(.ends(.failed("no")), of: operation, in: "stage \(id)", at: .zero)
+        }
+        #expect(model.picture.stages.count == LiveModel.mostStages)
+        #expect(model.picture.stages.last?.name == LiveModel.overflow)
+        #expect(model.picture.stages.last?.failed == 5000 - LiveModel.mostStages + 1)
+        #expect(model.picture.failures.isEmpty)
+    }
+
+    @Test func eventsBecomeChanges() {
+        #expect(LiveChange(.added(edges: [])) == .comes)
+        #expect(LiveChange(.started(attempt: 2)) == .starts)
+        #expect(LiveChange(.retrying(attempt: 1, error: .inputMissing, delay: .zero)) == .rests)
+        #expect(LiveChange(.finished(.success, error: nil)) == .ends(.done))
+        #expect(
+            LiveChange(.finished(.failure, error: .callbackDropped))
+                == .ends(.failed("\(OperationError.callbackDropped)")))
+        #expect(LiveChange(.finished(.skipped, error: nil)) == .ends(.skipped))
+        #expect(LiveChange(.progress(0.5)) == nil)
+    }
+
+    @Test func stagesAreThoseOfTraces() {
+        #expect(LiveView.Options().stage(OperationReference(id: 1, name: "part-3")) == "part")
+    }
+}
+
+struct Counts: Equatable {
+    var waiting = 0
+    var running = 0
+    var done = 0
+    var failed = 0
+    var cancelled = 0
+    var skipped = 0
+}
+
+/// A model that is told of operations of one stage.
+private struct Life {
+    var model = LiveModel(keptFailures: 3)
+
+    mutating func note(_ change: LiveChange, _ ids: UInt64...) {
+        for id in ids {
+            let operation = OperationReference(id: id, name: "o\(id)")
+            _ = model.note(change, of: operation, in: "stage", at: .zero)
+        }
+    }
+
+    /// Those of the stage, which are those of all.
+    var counts: Counts? {
+        let picture = model.picture
+        let counts = picture.stages.map(Counts.init)
+        return counts == [Counts(picture.whole)] ? counts[0] : nil
+    }
+}
+
+extension Counts {
+    init(_ stage: LiveStage) {
+        self.init(
+            waiting: stage.waiting, running: stage.running, done: stage.done, failed: stage.failed,
+            cancelled: stage.cancelled, skipped: stage.skipped)
+    }
+}

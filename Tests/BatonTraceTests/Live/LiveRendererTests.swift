@@ -1,0 +1,145 @@
+import Testing
+
+@testable import BatonTrace
+
+@Suite struct LiveRendererTests {
+    static let widths = [1, 2, 10, 40, 80, 200]
+
+    @Test func wideTerminalShowsEverything() {
+        let picture = LivePicture(
+            showing: [stage("download", done: 5, failed: 1, running: 2, waiting: 4)], of: "why not?")
+        let lines = LiveRenderer(width: 80, height: 24).lines(picture)
+        #expect(
+            lines == [
+                "download █████████xx▒▒▒░░░░░░░░ 6/12 2 running 4 waiting 1 failed 2.0/s 3 s left",
+                "✗ download 1: why not?",
+            ])
+    }
+
+    @Test func terminalOfTenColumnsShowsNameAndCount() {
+        let picture = LivePicture(
+            showing: [stage("download", done: 5, failed: 1, running: 2, waiting: 4)], of: "why not?")
+        #expect(LiveRenderer(width: 9, height: 24).lines(picture) == ["dow… 6/12", "✗ downlo…"])
+    }
+
+    @Test func narrowTerminalLeavesOutTheLeastUseful() {
+        let picture = LivePicture(showing: [stage("download", done: 5, failed: 1, running: 2, waiting: 4)])
+        #expect(LiveRenderer(width: 39, height: 24).lines(picture) == ["download ██x▒░░░ 6/12 1 failed 3 s left"])
+    }
+
+    @Test(arguments: widths, ["download", "日本語の段階", "👩‍👩‍👧👍🏽❤️🇩🇪", "e\u{301}a\u{300}", String(repeating: "long ", count: 40)])
+    func noLineIsWiderThanTheTerminal(width: Int, name: String) {
+        let stages = [stage(name, done: 99_999, failed: 3, running: 1000, waiting: 1_000_000), stage("b", done: 1)]
+        let picture = LivePicture(showing: stages, of: name)
+        for (hasColour, hasUnicode, knowsTotals) in [(false, false, true), (true, true, true), (true, true, false)] {
+            let renderer = LiveRenderer(
+                width: width, height: 24, hasColour: hasColour, hasUnicode: hasUnicode, knowsTotals: knowsTotals)
+            let lines = renderer.lines(picture)
+            #expect(lines.count == 4)
+            for line in lines { #expect(PlainText.columns(LiveFrame.withoutColour(line)) <= width, "\(line)") }
+        }
+    }
+
+    @Test func rowsOfATableAreEquallyWide() {
+        let stages = [
+            stage("日本語", done: 3, running: 1), stage("b", failed: 20, waiting: 100), stage("longer", done: 1),
+        ]
+        for width in 20...200 {
+            let lines = LiveRenderer(width: width, height: 24, hasColour: true).lines(LivePicture(showing: stages))
+            #expect(Set(lines.map { PlainText.columns(LiveFrame.withoutColour($0)) }).count == 1)
+        }
+    }
+
+    @Test(arguments: widths) func nothingHasBeenAddedYet(width: Int) {
+        let lines = LiveRenderer(width: width, height: 5).lines(LivePicture())
+        #expect(lines.count == 1)
+        #expect(PlainText.columns(lines[0]) <= width)
+    }
+
+    @Test func unknownTotalsShowNoBarAndNoTimeLeft() {
+        let picture = LivePicture(showing: [stage("crawl", done: 5, running: 2, waiting: 4)])
+        let lines = LiveRenderer(width: 80, height: 24, knowsTotals: false).lines(picture)
+        #expect(lines == ["crawl 5 2 running 4 waiting 1.7/s ? left"])
+    }
+
+    @Test func timeLeftIsUnknownUntilSomethingHasEnded() {
+        let picture = LivePicture(showing: [stage("crawl", running: 2)])
+        #expect(LiveRenderer(width: 80, height: 24).lines(picture)[0].hasSuffix(" 0/2 2 running ? left"))
+    }
+
+    @Test func thousandStagesShowWhatFitsAndHowManyMore() {
+        var stages = (0..<1000).map { stage("s\($0)", done: 1) }
+        stages[700] = stage("s700", running: 1)
+        stages[800] = stage("s800", failed: 1)
+        for height in 1...40 {
+            let lines = LiveRenderer(width: 80, height: height).lines(LivePicture(showing: stages))
+            #expect(lines.count == height)
+            #expect(lines.last?.hasPrefix("all") == true)
+        }
+        let lines = LiveRenderer(width: 80, height: 6).lines(LivePicture(showing: stages))
+        #expect(lines.map { $0.prefix { $0 != " " } } == ["s0", "s1", "s700", "s800", "…", "all"])
+        #expect(lines[4] == "… and 996 more stages")
+    }
+
+    @Test func lowTerminalShowsFewerFailures() {
+        let picture = LivePicture(showing: [stage("s", failed: 3)], of: "a", "b", "c")
+        #expect(LiveRenderer(width: 80, height: 3).lines(picture).count == 1)
+        #expect(LiveRenderer(width: 80, height: 8).lines(picture).dropFirst() == ["✗ s 2: b", "✗ s 3: c"])
+    }
+
+    @Test func finishedBarIsFull() {
+        for width in [20, 33, 47, 80] {
+            let line = LiveRenderer(width: width, height: 3).lines(LivePicture(showing: [stage("s", done: 7)]))[0]
+            #expect(!line.contains("░"), "\(line)")
+        }
+    }
+
+    @Test func coloursAreTheOnlyDifferenceThatColoursMake() {
+        let picture = LivePicture(
+            showing: [stage("download", done: 5, failed: 1, running: 2, waiting: 4)], of: "why not?")
+        var renderer = LiveRenderer(width: 80, height: 24)
+        let plain = renderer.lines(picture)
+        renderer.hasColour = true
+        let coloured = renderer.lines(picture)
+        #expect(coloured.map(LiveFrame.withoutColour) == plain)
+        #expect(coloured[0].contains("\u{1B}[32m█"))
+        #expect(!plain.joined().contains("\u{1B}"))
+    }
+
+    @Test func asciiTerminalGetsAsciiOnly() {
+        let picture = LivePicture(
+            showing: [stage(String(repeating: "download", count: 9), done: 5, failed: 1, running: 2, waiting: 4)],
+            of: "no")
+        let lines = LiveRenderer(width: 60, height: 24, hasUnicode: false).lines(picture)
+        #expect(lines.joined().utf8.allSatisfy { $0 < 0x80 })
+    }
+}
+
+extension LivePicture {
+    /// With the sum of the stages, and a failure with each of these texts.
+    init(showing stages: [LiveStage], of texts: String...) {
+        self.init()
+        self.stages = stages
+        for stage in stages {
+            whole.waiting += stage.waiting
+            whole.running += stage.running
+            whole.done += stage.done
+            whole.failed += stage.failed
+            whole.begin = .zero
+            whole.end = .seconds(3)
+        }
+        failures = texts.enumerated().map {
+            LiveFailure(operation: "\(stages[0].name) \($0.offset + 1)", text: $0.element)
+        }
+    }
+}
+
+/// What ended has done so in three seconds.
+func stage(_ name: String, done: Int = 0, failed: Int = 0, running: Int = 0, waiting: Int = 0) -> LiveStage {
+    var stage = LiveStage(name: name)
+    (stage.done, stage.failed, stage.running, stage.waiting) = (done, failed, running, waiting)
+    stage.starts(at: .zero)
+    stage.tick(at: .seconds(3))
+    if done + failed > 0 { stage.end = .seconds(3) }
+    return stage
+}

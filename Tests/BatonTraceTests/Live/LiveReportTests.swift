@@ -1,0 +1,77 @@
+import Testing
+
+@testable import BatonTrace
+
+@Suite struct LiveReportTests {
+    @Test func eachChangeIsToldOnce() {
+        var report = LiveReport()
+        #expect(report.lines(LivePicture()).isEmpty)
+        let begun = LivePicture(showing: [stage("load", running: 2), stage("save", waiting: 1)].asWaiting(1))
+        #expect(report.lines(begun) == ["load: begins"])
+        #expect(report.lines(begun).isEmpty)
+        let failed = LivePicture(showing: [stage("load", failed: 1, running: 1)], of: "no")
+        #expect(report.lines(failed) == ["load 1 failed: no"])
+        #expect(report.lines(failed).isEmpty)
+        let over = LivePicture(showing: [stage("load", done: 1, failed: 1)], of: "no")
+        #expect(report.lines(over) == ["load: 1 done, 1 failed in 3.0 s"])
+        #expect(report.lines(over).isEmpty)
+        #expect(report.summary(over) == ["2 operations: 1 done, 1 failed in 3.0 s"])
+    }
+
+    @Test func manyFailuresAtOnceAreCounted() {
+        var report = LiveReport()
+        var picture = LivePicture(showing: [stage("s", failed: 50, running: 1)], of: "a", "b")
+        #expect(report.lines(picture) == ["s: begins", "48 failed", "s 1 failed: a", "s 2 failed: b"])
+        picture.whole.failed += 1
+        #expect(report.lines(picture) == ["s 2 failed: b"])
+    }
+
+    @Test func stageThatIsOverAgainAndAgainIsToldWhenItHasDoubled() {
+        var report = LiveReport()
+        let told = (1...100).filter { !report.lines(LivePicture(showing: [stage("s", done: $0)])).isEmpty }
+        #expect(told == [1, 2, 4, 8, 16, 32, 64])
+        #expect(report.summary(LivePicture(showing: [stage("s", done: 100)])).count == 2)
+    }
+
+    @Test func summaryTellsWhatIsLeft() {
+        var report = LiveReport()
+        let picture = LivePicture(showing: [stage("a", done: 1, running: 2), stage("b", waiting: 3)].asWaiting(1))
+        #expect(
+            report.summary(picture) == [
+                "a: begins", "a: 1 done, 2 running in 3.0 s", "b: 3 waiting",
+                "6 operations: 1 done, 2 running, 3 waiting in 3.0 s",
+            ])
+        #expect(LiveReport.total(LivePicture()) == "0 operations")
+    }
+
+    @Test func summaryOfAThousandStagesIsShort() {
+        var report = LiveReport()
+        let stages = (0..<1000).map { stage("s\($0)", waiting: 1) }.asWaiting(0)
+        let lines = report.summary(LivePicture(showing: stages))
+        #expect(lines.count == 22)
+        #expect(lines.dropLast().last == "… and 980 more stages")
+    }
+
+    @Test(arguments: [
+        (0.04, "0.0 s"), (9.94, "9.9 s"), (59.0, "59 s"), (61.0, "1:01"), (3600.0, "1:00:00"),
+        (34_560_000.0, "400 days"), (-1.0, "0.0 s"),
+    ])
+    func durationsAreShort(seconds: Double, text: String) {
+        #expect(LiveWording.duration(.seconds(seconds)) == text)
+    }
+
+    @Test(arguments: [(1234.4, "1234/s"), (12.3, "12/s"), (4.24, "4.2/s"), (0.05, "3.0/min"), (9.96, "10/s")])
+    func ratesAreShort(rate: Double, text: String) { #expect(LiveWording.rate(rate) == text) }
+}
+
+extension [LiveStage] {
+    /// Those from this place on have not begun.
+    fileprivate func asWaiting(_ place: Int) -> Self {
+        enumerated().map { index, stage in
+            if index < place { return stage }
+            var other = LiveStage(name: stage.name)
+            other.waiting = stage.waiting
+            return other
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Testing
+
+@testable import Baton
+
+/// What a seat in a stream of events gives to one who takes all at once.
+@Suite(.timeLimit(.minutes(5))) struct TakingEventsTests {
+    private func event(_ number: UInt64) -> OperationEvent {
+        OperationEvent(
+            number: number, time: .zero, subject: EventSubject(.sketched(1, "a"), in: nil), kind: .ready)
+    }
+
+    /// Numbers; negative: so many were dropped.
+    private func taken(_ buffer: inout EventBuffer) -> [Int] {
+        buffer.takeAll().map { event in
+            if case .dropped(let count) = event.kind { return -count }
+            return Int(event.number)
+        }
+    }
+
+    @Test func allAreTakenOnce() {
+        var buffer = EventBuffer()
+        for number in 1...3 { _ = buffer.append(event(UInt64(number))) }
+        #expect(taken(&buffer) == [1, 2, 3])
+        #expect(taken(&buffer) == [] && buffer.isEmpty)
+        _ = buffer.append(event(4))
+        #expect(taken(&buffer) == [4])
+    }
+
+    @Test func whatWasReadBeforeIsNotTaken() {
+        var buffer = EventBuffer()
+        for number in 1...3 { _ = buffer.append(event(UInt64(number))) }
+        #expect(buffer.popFirst()?.number == 1)
+        #expect(taken(&buffer) == [2, 3])
+    }
+
+    @Test func whatWasDroppedComesFirst() {
+        var buffer = EventBuffer(limit: 2)
+        for number in 1...5 { _ = buffer.append(event(UInt64(number))) }
+        #expect(taken(&buffer) == [-3, 4, 5])
+        _ = buffer.append(event(6))
+        #expect(taken(&buffer) == [6])
+    }
+}

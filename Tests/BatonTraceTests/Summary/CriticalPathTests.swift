@@ -1,0 +1,160 @@
+import Testing
+
+@testable import Baton
+@testable import BatonTrace
+
+/// Traces by hand, and the chain that determined their end.
+@Suite(.timeLimit(.minutes(5))) struct CriticalPathTests {
+    private var sketch = Sketch()
+
+    /// "name running 1-2" and "name queue 2-3", in milliseconds.
+    private func path(_ sketch: Sketch) -> [String] {
+        sketch.trace.criticalPath().steps.map { step in
+            let what =
+                switch step.activity {
+                case .running: "running"
+                case .waiting(let reason): "\(reason)"
+                }
+            let times = [step.start, step.end].map { "\($0.nanoseconds / 1_000_000)" }.joined(separator: "-")
+            return "\(step.operation.name) \(what) \(times)"
+        }
+    }
+
+    @Test func withoutOperationsItIsEmpty() {
+        #expect(path(sketch) == [])
+        #expect(sketch.trace.criticalPath().operations.isEmpty)
+    }
+
+    @Test func oneOperationIsAllOfIt() {
+        var sketch = Sketch()
+        sketch.add("a", 0, ready: 1, start: 2, end: 9)
+        #expect(path(sketch) == ["a delay 0-1", "a queue 1-2", "a running 2-9"])
+    }
+
+    @Test func ofTwoDependenciesTheLaterCounts() {
+        var sketch = Sketch()
+        let a = sketch.add("a", 0, start: 0, end: 3)
+        let b = sketch.add("b", 0, start: 0, end: 5)
+        sketch.add("c", 0, after: [a, b], ready: 5, start: 5, end: 8)
+        #expect(path(sketch) == ["b running 0-5", "c running 5-8"])
+    }
+
+    @Test func aDependencyThatFinishedBeforeTheAddIsNoCause() {
+        var sketch = Sketch()
+        let a = sketch.add("a", 0, start: 0, end: 3)
+        sketch.add("b", 4, after: [a], ready: 6, start: 6, end: 8)
+        #expect(path(sketch) == ["b delay 4-6", "b running 6-8"])
+    }
+
+    @Test func whoWaitsForTheQueueWaitsForWhoeverMadeRoom() {
+        var sketch = Sketch()
+        sketch.add("short", 0, start: 0, end: 2)
+        sketch.add("long", 0, ready: 0, start: 2, end: 7)
+        sketch.add("last", 0, ready: 0, start: 7, end: 9)
+        #expect(path(sketch) == ["short running 0-2", "long running 2-7", "last running 7-9"])
+    }
+
+    @Test func aSuspensionIsAWaitThatNobodyExplains() {
+        var sketch = Sketch()
+        sketch.add("a", 0, start: 0, end: 1)
+        sketch.add("b", 2, ready: 2, start: 6, end: 7)
+        #expect(path(sketch) == ["b queue 2-6", "b running 6-7"])
+    }
+
+    @Test func aParentIsAsLongAsItsLastChild() {
+        var sketch = Sketch()
+        let parent = sketch.add("parent", 0, start: 1, end: 10)
+        sketch.add("quick", 2, ready: 2, start: 2, end: 4, in: parent)
+        sketch.add("slow", 2, ready: 2, start: 3, end: 9, in: parent)
+        #expect(
+            path(sketch) == [
+                "parent delay 0-1", "parent running 1-2", "slow queue 2-3", "slow running 3-9", "parent running 9-10",
+            ])
+        #expect(sketch.trace.criticalPath().operations.map(\.name) == ["parent", "slow"])
+        #expect(sketch.trace.criticalPath().duration == .milliseconds(10))
+    }
+
+    @Test func childrenOneAfterAnotherAreAllOnIt() {
+        var sketch = Sketch()
+        let parent = sketch.add("parent", 0, ready: 0, start: 0, end: 10)
+        sketch.add("one", 1, ready: 1, start: 1, end: 4, in: parent)
+        sketch.add("two", 5, ready: 5, start: 5, end: 9, in: parent)
+        #expect(
+            path(sketch) == [
+                "parent running 0-1", "one running 1-4", "parent running 4-5", "two running 5-9", "parent running 9-10",
+            ])
+    }
+
+    @Test func aConditionsOperationIsOnIt() {
+        var sketch = Sketch()
+        let a = sketch.add("a", 0, evaluating: 0, ready: 6, start: 6, end: 9)
+        sketch.add("permit", 1, ready: 1, start: 1, end: 5, in: a)
+        #expect(path(sketch) == ["a conditions 0-1", "permit running 1-5", "a conditions 5-6", "a running 6-9"])
+    }
+
+    @Test func aPauseBetweenAttemptsIsAStep() {
+        var sketch = Sketch()
+        sketch.add("a", 0, ready: 0, start: 0, end: 9)
+        sketch.trace.operations[0].attempts = [
+            .init(number: 1, ready: .zero, start: .zero, end: .milliseconds(2), error: "oops", pause: .milliseconds(3)),
+            .init(
+                number: 2, ready: .milliseconds(5), start: .milliseconds(5), end: .milliseconds(9), error: nil,
+                pause: nil),
+        ]
+        #expect(path(sketch) == ["a running 0-2", "a pause 2-5", "a running 5-9"])
+    }
+
+    @Test func whatHasNotFinishedDeterminesTheEnd() {
+        var sketch = Sketch()
+        let a = sketch.add("a", 0, ready: 0, start: 0, end: 5)
+        sketch.add("b", 0, after: [a], ready: 5, start: 5, outcome: nil)
+        sketch.trace.end = .milliseconds(20)
+        #expect(path(sketch) == ["a running 0-5", "b running 5-20"])
+    }
+
+    @Test func ofThoseThatGoOnOneThatRunsIsTheCause() {
+        var sketch = Sketch()
+        sketch.add("waits", 0, outcome: nil)
+        sketch.add("runs", 0, ready: 0, start: 0, outcome: nil)
+        sketch.trace.end = .milliseconds(20)
+        #expect(path(sketch) == ["runs running 0-20"])
+    }
+
+    @Test func whoWaitsForOneThatGoesOnIsNotTheCause() {
+        var sketch = Sketch()
+        // What runs it is not in the trace.
+        let a = sketch.add("a", 0, ready: 0, start: 0, in: 99, outcome: nil)
+        sketch.add("b", 0, after: [a], outcome: nil)
+        sketch.trace.end = .milliseconds(20)
+        #expect(path(sketch) == ["a running 0-20"])
+        #expect(sketch.trace.criticalPath().operations.map(\.name) == ["a", "b"])
+    }
+
+    @Test func aParentThatGoesOnWaitsForItsChildThatGoesOn() {
+        var sketch = Sketch()
+        let parent = sketch.add("parent", 0, ready: 0, start: 0, outcome: nil)
+        sketch.add("child", 5, ready: 5, start: 5, in: parent, outcome: nil)
+        sketch.trace.end = .milliseconds(20)
+        #expect(path(sketch) == ["parent running 0-5", "child running 5-20"])
+    }
+
+    @Test func oneThatTookNoTimeIsOnItWithoutAStep() {
+        var sketch = Sketch()
+        let a = sketch.add("a", 0, ready: 0, start: 0, end: 5)
+        let b = sketch.add("b", 0, after: [a], ready: 5, start: 5, end: 5)
+        sketch.add("c", 0, after: [b], ready: 5, start: 5, end: 9)
+        #expect(sketch.trace.criticalPath().operations.map(\.name) == ["a", "b", "c"])
+        #expect(path(sketch) == ["a running 0-5", "c running 5-9"])
+    }
+
+    @Test func traceThatContradictsItselfEndsToo() {
+        var sketch = Sketch()
+        let a = sketch.add("a", 0, after: [2], ready: 5, start: 5, end: 9)
+        let b = sketch.add("b", 0, after: [a], ready: 5, start: 5, end: 9, in: a)
+        sketch.trace.operations[0].parent = sketch.reference(b)
+        sketch.trace.operations[0].edges.append(.init(source: sketch.reference(a), kind: .order))
+        #expect(sketch.trace.criticalPath().duration <= .milliseconds(9))
+        sketch.trace.operations[1].parent = sketch.reference(b)
+        #expect(sketch.trace.criticalPath().duration <= .milliseconds(9))
+    }
+}

@@ -1,0 +1,102 @@
+import Testing
+
+@testable import Baton
+@testable import BatonTrace
+
+@Suite(.timeLimit(.minutes(5))) struct TraceSummaryTests {
+    @Test(arguments: [
+        ("page 12", "page"), ("page-3", "page"), ("page", "page"), ("12", "12"), ("", ""), ("part_1/20", "part"),
+        ("a1b", "a1b"), ("شيء 7", "شيء"), ("row (3)", "row"), ("half ½", "half ½"), ("done!", "done!"),
+        ("décryptage ٣", "décryptage"), ("a1b2", "a1b"), ("m²", "m²"), ("  ", "  "),
+    ]) func aStageIsTheNameWithoutItsNumber(name: String, stage: String) {
+        #expect(Trace.stageName(of: .sketched(1, name)) == stage)
+    }
+
+    @Test(arguments: [
+        (Int64(0), "0 ns"), (7, "7 ns"), (999, "999 ns"), (1000, "1.00 µs"), (42_000, "42.0 µs"),
+        (310_000_000, "310 ms"),
+        (1_250_000_000, "1.25 s"), (1_050_000_000, "1.05 s"), (90_500_000_000, "90.5 s"), (3_600_000_000_000, "3600 s"),
+        (-1000, "-1.00 µs"), (1_078_000_000, "1.08 s"), (12_349_999, "12.3 ms"), (999_600_000, "1000 ms"),
+    ]) func aDurationIsShort(nanoseconds: Int64, text: String) {
+        #expect(Duration.nanoseconds(nanoseconds).inShort == text)
+    }
+
+    private var sketch: Sketch {
+        var sketch = Sketch()
+        let loads = (1...3).map { sketch.add("load \($0)", 0, ready: 0, start: ($0 - 1) * 100, end: $0 * 100) }
+        sketch.add("save", 0, after: loads, ready: 300, start: 300, end: 400, outcome: .failure)
+        return sketch
+    }
+
+    @Test func figuresAreThoseOfAllOperations() {
+        let summary = sketch.trace.summary()
+        #expect(summary.operationCount == 4 && summary.unfinishedCount == 0)
+        #expect(summary.outcomes == [.success: 3, .failure: 1])
+        #expect(summary.duration == .milliseconds(400) && summary.runningTime == .milliseconds(400))
+        #expect(summary.parallelism == 1)
+        #expect(Set(summary.waits.map(\.reason)) == [.dependencies, .queue])
+        #expect(summary.waits.map(\.time) == [.milliseconds(300), .milliseconds(300)])
+        #expect(summary.waits.map(\.count).sorted() == [1, 2])
+    }
+
+    @Test func whatTakesMostOfThePathComesFirst() {
+        let levers = sketch.trace.summary().levers
+        #expect(levers.map(\.stage) == ["load", "save"])
+        #expect(levers.map(\.share) == [0.75, 0.25])
+        #expect(levers.map(\.operationCount) == [3, 1])
+        #expect(levers.allSatisfy { $0.activity == .running })
+    }
+
+    @Test func stagesCanBeNamedByTheCaller() {
+        #expect(sketch.trace.summary { _ in "all" }.levers.map(\.stage) == ["all"])
+    }
+
+    @Test func theTextSaysWhatToDo() {
+        let text = sketch.trace.summary().description
+        let lines = text.split(separator: "\n")
+        #expect(lines.first == "4 operations in 400 ms: 3 succeeded, 1 failed.")
+        #expect(text.contains("Bodies ran for 400 ms, 1.00 at a time."))
+        #expect(text.contains("300 ms for the queue") && text.contains("300 ms for dependencies"))
+        #expect(text.contains("Critical path, 400 ms: load 1 → load 2 → load 3 → save"))
+        #expect(text.contains("  1. ‘load’ running: 300 ms, 75 % of the path, 3 operations"))
+    }
+
+    @Test func aPathThatBeginsLateSaysSo() {
+        var sketch = Sketch()
+        sketch.add("a", 0, ready: 0, start: 0, end: 10)
+        sketch.add("b", 80, ready: 80, start: 80, end: 100)
+        let summary = sketch.trace.summary()
+        #expect(summary.leadTime == .milliseconds(80) && summary.criticalPath.duration == .milliseconds(20))
+        #expect(
+            summary.description.contains("It begins 80.0 ms after the first event: add its first operation sooner."))
+        #expect(self.sketch.trace.summary().leadTime == .zero)
+        #expect(!self.sketch.trace.summary().description.contains("It begins"))
+    }
+
+    @Test func whatIsNextToNothingIsNotSaid() {
+        var sketch = Sketch()
+        sketch.add("a", 0, ready: 0, start: 1, end: 9000)
+        sketch.add("b", 0, after: [1], ready: 9000, start: 9002, end: 9010)
+        let summary = sketch.trace.summary()
+        #expect(summary.waits.map(\.reason) == [.dependencies, .queue] && summary.levers.count == 4)
+        #expect(!summary.description.contains("for the queue") && !summary.description.contains("2. "))
+    }
+
+    @Test func anEmptyTraceHasAText() {
+        #expect(Trace(of: []).summary().description == "No operations.")
+    }
+
+    @Test func whatNeverFinishedIsSaid() {
+        var sketch = Sketch()
+        sketch.add("a", 0, ready: 0, start: 0, outcome: nil)
+        sketch.trace.end = .seconds(2)
+        #expect(sketch.trace.summary().description.hasPrefix("1 operation in 2.00 s: 1 unfinished."))
+    }
+
+    @Test func aNameIsNoLineBreak() {
+        var sketch = Sketch()
+        sketch.add("a\nb\r\nc", 0, ready: 0, start: 0, end: 1)
+        #expect(sketch.trace.summary().description.contains("a b c"))
+        #expect(!sketch.trace.summary().description.contains("a\nb"))
+    }
+}

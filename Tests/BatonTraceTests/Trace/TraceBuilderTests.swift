@@ -1,0 +1,144 @@
+import Testing
+
+@testable import Baton
+@testable import BatonTrace
+
+/// What events say of operations, without a queue.
+@Suite(.timeLimit(.minutes(5))) struct TraceBuilderTests {
+    @Test(arguments: [(999, [TracedWait.Reason.queue], 1999), (1000, [.delay, .queue], 1000)])
+    func theQueuesOwnWorkIsNoDelay(microseconds: Int, reasons: [TracedWait.Reason], first: Int) {
+        var operation = TracedOperation(.sketched(1, "a"))
+        operation.added = .zero
+        operation.attempts = [.init(number: 1, ready: .microseconds(microseconds))]
+        operation.attempts[0].start = .microseconds(microseconds + 1000)
+        let waits = operation.waits(until: .seconds(1))
+        #expect(waits.map(\.reason) == reasons)
+        #expect(waits.first?.duration == .microseconds(first))
+    }
+
+    struct Oops: Error, CustomStringConvertible { let description: String }
+
+    let a = OperationReference.sketched(1, "a")
+    let b = OperationReference.sketched(2, "b")
+
+    /// One event a millisecond, from 1 on.
+    private func events(_ told: [(OperationReference, OperationEvent.Kind)]) -> [OperationEvent] {
+        told.enumerated().map { place, event in
+            OperationEvent(
+                number: UInt64(place + 1), time: .milliseconds(place + 1),
+                subject: EventSubject(event.0, in: QueueReference(name: "q", number: 7)), kind: event.1)
+        }
+    }
+
+    private func trace(_ told: [(OperationReference, OperationEvent.Kind)]) -> Trace { Trace(of: events(told)) }
+
+    /// "reason from-to", in milliseconds.
+    private func waits(_ told: [OperationEvent.Kind]) -> [String] {
+        let trace = trace(told.map { (a, $0) })
+        return trace.operations[0].waits(until: trace.end).map {
+            "\($0.reason) \($0.start.nanoseconds / 1_000_000)-\($0.end.nanoseconds / 1_000_000)"
+        }
+    }
+
+    static let success = OperationEvent.Kind.finished(.success, error: nil)
+    static let retry = OperationEvent.Kind.retrying(
+        attempt: 1, error: .failed(Oops(description: "oops")), delay: .seconds(1))
+
+    static let lives: [([OperationEvent.Kind], [String])] = [
+        ([.added(edges: []), .ready, .started(attempt: 1), success], ["delay 1-2", "queue 2-3"]),
+        ([.added(edges: []), .waiting, .ready, .started(attempt: 1), success], ["dependencies 1-3", "queue 3-4"]),
+        (
+            [.added(edges: []), .evaluating, .ready, .started(attempt: 1), success],
+            ["queue 1-2", "conditions 2-3", "queue 3-4"]
+        ),
+        (
+            [.added(edges: []), .ready, .started(attempt: 1), retry, .ready, .started(attempt: 2), success],
+            ["delay 1-2", "queue 2-3", "pause 4-5", "queue 5-6"]
+        ),
+        ([.added(edges: []), .ready, .started(attempt: 1), retry, success], ["delay 1-2", "queue 2-3", "pause 4-5"]),
+        ([.added(edges: []), .waiting, .cancelRequested(.requested), success], ["dependencies 1-4"]),
+        ([.added(edges: []), .evaluating, success], ["queue 1-2", "conditions 2-3"]),
+        ([.added(edges: []), .ready, success], ["delay 1-2", "queue 2-3"]),
+        ([.started(attempt: 1), success], []),
+        ([success], []),
+    ]
+
+    @Test(arguments: lives.indices) func aLifeIsDividedIntoWaits(_ place: Int) {
+        let (life, expected) = Self.lives[place]
+        #expect(waits(life) == expected)
+    }
+
+    @Test func aWaitForDependenciesEndsWithTheLastOfThem() {
+        let edge = OperationEvent.Edge(source: a, kind: .order(.success))
+        let trace = trace([
+            (a, .added(edges: [])), (b, .added(edges: [edge])), (b, .waiting), (a, .ready), (a, .started(attempt: 1)),
+            (a, Self.success), (a, .misuse(Misuse(.invalidCount(0)))), (b, .ready),
+        ])
+        #expect(trace.operations[1].edges == [TracedOperation.Edge(source: a, kind: .onSuccess)])
+        #expect(trace.operations[1].dependenciesMet == .milliseconds(6))
+        #expect(
+            trace.operations[1].waits(until: .milliseconds(10)).map(\.reason) == [.dependencies, .delay, .queue])
+        #expect(trace.operations[0].misuses.count == 1)
+        #expect(trace.operations[1].finished == nil && trace.operations[1].outcome == nil)
+    }
+
+    @Test func attemptsHaveTheirErrors() {
+        let trace = trace([
+            (a, .added(edges: [])), (a, .ready), (a, .started(attempt: 1)), (a, Self.retry), (a, .ready),
+            (a, .started(attempt: 2)), (a, .progress(0.5)), (a, .cancelRequested(.because("of rain"))),
+            (a, .finished(.cancelled, error: .cancelled(reason: .because("of rain")))),
+        ])
+        let operation = trace.operations[0]
+        #expect(operation.attempts.map(\.number) == [1, 2])
+        #expect(operation.attempts.map(\.error) == ["oops", nil])
+        #expect(operation.attempts.map(\.end) == [.milliseconds(4), .milliseconds(9)])
+        #expect(operation.attempts[0].pause == .seconds(1))
+        #expect(operation.retryCount == 1 && operation.progress == 0.5)
+        #expect(operation.cancel == TracedOperation.Cancel(time: .milliseconds(8), reason: "because of rain"))
+        #expect(operation.outcome == .cancelled && operation.error == "cancelled because of rain")
+        #expect(operation.runningTime(until: trace.end) == .milliseconds(4))
+    }
+
+    @Test func aRepetitionIsARunOfItsOwn() {
+        let trace = trace([
+            (a, .added(edges: [])), (a, .ready), (a, .started(attempt: 1)), (a, .ready), (a, .started(attempt: 1)),
+            (a, Self.success),
+        ])
+        #expect(trace.operations[0].attempts.map(\.number) == [1, 1])
+        #expect(trace.operations[0].attempts.map(\.end) == [.milliseconds(4), .milliseconds(6)])
+        #expect(trace.operations[0].retryCount == 0)
+    }
+
+    @Test func anyOrderOfEventsGivesTheSameTrace() {
+        let told = events([
+            (a, .added(edges: [])), (b, .added(edges: [])), (a, .ready), (a, .started(attempt: 1)), (a, .produced(b)),
+            (b, .ready), (a, Self.success), (b, .started(attempt: 1)), (b, Self.success),
+        ])
+        #expect(Trace(of: told.reversed()) == Trace(of: told))
+        #expect(Trace(of: told).operations[1].producer == a)
+        #expect(Trace(of: told).queueName == "q" && Trace(of: told).queueNumber == 7)
+        #expect(Trace(of: told).eventCount == 9 && Trace(of: told).end == .milliseconds(9))
+    }
+
+    @Test func whatWasDroppedIsNobodysLife() {
+        #expect(trace([(a, .dropped(3))]).operations.isEmpty)
+    }
+
+    @Test func noEventsAreATraceToo() {
+        let trace = Trace(of: [])
+        #expect(trace.operations.isEmpty && trace.eventCount == 0 && trace.duration == .zero)
+    }
+
+    @Test(arguments: [(499, 499), (500, 500), (501, 501), (9000, 501)]) func aLongTextIsCut(length: Int, kept: Int) {
+        let text = Trace.text(of: Oops(description: String(repeating: "é", count: length)))
+        #expect(text.count == kept)
+        #expect(text.hasSuffix("…") == (length > Trace.textLimit))
+    }
+
+    @Test(arguments: [
+        (Duration.nanoseconds(-3), Int64(-3)), (.seconds(1), 1_000_000_000), (.seconds(Int64.max), .max),
+        (.seconds(-Int64.max), .min), (.zero, 0),
+    ]) func timesAreWholeNanoseconds(time: Duration, nanoseconds: Int64) {
+        #expect(time.nanoseconds == nanoseconds)
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+@testable import Baton
+@testable import BatonTrace
+
+@Suite(.timeLimit(.minutes(5))) struct TraceCodingTests {
+    private func written(_ trace: Trace) throws -> Trace {
+        try JSONDecoder().decode(Trace.self, from: JSONEncoder().encode(trace))
+    }
+
+    @Test func whatWasWrittenIsRead() throws {
+        var sketch = Sketch()
+        let a = sketch.add("a", 0, evaluating: 1, ready: 2, start: 3, end: 9)
+        sketch.add("b", 1, after: [a], in: a)
+        sketch.trace.operations[0].cancel = TracedOperation.Cancel(time: .nanoseconds(7), reason: "on request")
+        sketch.trace.operations[0].attempts[0].error = "oops"
+        sketch.trace.operations[0].attempts[0].pause = .nanoseconds(1)
+        sketch.trace.operations[0].error = "oops"
+        sketch.trace.operations[0].progress = 0.25
+        sketch.trace.operations[0].misuses = ["twice"]
+        sketch.trace.operations[1].producer = sketch.reference(a)
+        #expect(try written(sketch.trace) == sketch.trace)
+    }
+
+    @Test func anEmptyOneIsReadToo() throws {
+        #expect(try written(Trace(of: [])) == Trace(of: []))
+    }
+
+    @Test(arguments: hostileNames) func anyNameIsRead(_ name: String) throws {
+        var sketch = Sketch()
+        sketch.add(name, 0, start: 1, end: 2)
+        #expect(try written(sketch.trace).operations[0].name == name)
+    }
+}

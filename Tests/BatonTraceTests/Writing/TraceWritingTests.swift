@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+@testable import Baton
+@testable import BatonTrace
+
+@Suite(.timeLimit(.minutes(5))) struct TraceWritingTests {
+    private var trace: Trace {
+        var sketch = Sketch()
+        sketch.add("a", 0, ready: 0, start: 0, end: 5)
+        return sketch.trace
+    }
+
+    @Test(arguments: Trace.Picture.allCases.filter { $0 != .svg || GraphvizTests.isInstalled })
+    func everyPictureCanBeWritten(_ picture: Trace.Picture) async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "baton-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data("old".utf8).write(to: file)
+        try await trace.write(picture, to: file.path)
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let beginning: [Trace.Picture: String] = [
+            .timeline: "<!DOCTYPE html>", .chromeTrace: "{\"displayTimeUnit\"", .dot: "digraph", .mermaid: "flowchart",
+            .svg: "<?xml",
+        ]
+        #expect(text.hasPrefix(beginning[picture] ?? "?"))
+    }
+
+    @Test(arguments: Trace.Picture.allCases.filter { $0 != .svg }) func whatCannotBeWrittenIsAnError(
+        _ picture: Trace.Picture
+    ) async throws {
+        let path = "/nowhere/at/all/\(picture)"
+        let error = await #expect(throws: TraceError.self) { try await trace.write(picture, to: path) }
+        guard case .notWritten(path, let reason) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(!reason.isEmpty)
+        #expect("\(error!)".contains("‘\(path)’"))
+    }
+
+    @Test func aFolderIsNoFile() async {
+        let path = FileManager.default.temporaryDirectory.path
+        await #expect(throws: TraceError.self) { try await trace.write(.dot, to: path) }
+    }
+}
