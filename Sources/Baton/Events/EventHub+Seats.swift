@@ -11,6 +11,8 @@ extension EventHub {
             var waking: [Waiter] = []
             /// A task has to be started for each.
             var starting: [Call] = []
+            var isNothing: Bool { waking.isEmpty && starting.isEmpty }
+
             // What is the user's is released without a lock: observers, and errors in events.
             fileprivate var readers: [ReaderSeat] = []
             fileprivate var observers: [ObserverSeat] = []

@@ -52,7 +52,7 @@ final class EventHub: Sendable {
     /// Returns when the operation has started, if that is among it.
     @discardableResult
     func publish(
-        _ kinds: Few<OperationEvent.Kind>, of subject: EventSubject, also own: EventHub?
+        _ kinds: Few<OperationEvent.Kind>, of subject: Unmanaged<EventSubject>, also own: Unmanaged<EventHub>?
     ) -> Duration? {
         let now = time?.now ?? .zero
         var start: Duration?
@@ -61,7 +61,7 @@ final class EventHub: Sendable {
         let effects = state.withLock { seats in
             var effects = Seats.Effects()
             kinds.forEach { kind in
-                let event = seats.numbered(kind, of: subject, at: now)
+                let event = seats.numbered(kind, of: subject.takeUnretainedValue(), at: now)
                 if event.isStart { start = event.time }
                 if own != nil || probe != nil { events.append(event) }
                 tell(event, &seats, &effects)
@@ -71,7 +71,7 @@ final class EventHub: Sendable {
         }
         obey(effects, spawner)
         if let probe { for event in events { probe(event) } }
-        own?.pass(events, on: spawner)
+        own?._withUnsafeGuaranteedRef { $0.pass(events, on: spawner) }
         return start
     }
 
@@ -144,7 +144,13 @@ final class EventHub: Sendable {
         observed.store(probe != nil || !seats.isEmpty, ordering: .relaxed)
     }
 
-    private func obey(_ effects: Seats.Effects, _ spawner: Spawner) {
+    @inline(__always)
+    private func obey(_ effects: Seats.Effects, _ spawner: @autoclosure () -> Spawner) {
+        if !effects.isNothing { actOn(effects, spawner()) }
+    }
+
+    @inline(never)
+    private func actOn(_ effects: Seats.Effects, _ spawner: Spawner) {
         wake(effects.waking)
         for call in effects.starting { serve(call, on: spawner) }
     }

@@ -4,13 +4,16 @@
 /// after unlocking, by one thread at a time: one that comes while another tells leaves its events to that one.
 struct EventOutbox {
     /// What one thread tells next.
+    ///
+    /// Nothing in it is retained but what happened: the outbox keeps the rest until the same thread asks for more. A hub is shared
+    /// by all operations of its queue, and counting references to it would keep threads waiting for one another.
     struct Batch {
         let kinds: Few<OperationEvent.Kind>
         /// Of the queue. Nil: it was never added.
-        let hub: EventHub?
+        let hub: Unmanaged<EventHub>?
         /// Of those who observe this operation alone.
-        let own: EventHub?
-        let subject: EventSubject
+        let own: Unmanaged<EventHub>?
+        let subject: Unmanaged<EventSubject>
     }
 
     private enum Stage {
@@ -36,8 +39,10 @@ struct EventOutbox {
     private var hub: EventHub?
     private var own: EventHub?
     private var parent: OperationReference?
-    /// Nil until it is told for the first time, and before the add: it may still be named differently.
+    /// Nil until it is told for the first time.
     private var subject: EventSubject?
+    /// False before the add: it may still be named differently.
+    private var isSubjectFinal = false
     /// When the last start was told, on the clock of the queue.
     private(set) var start: Duration?
 
@@ -127,15 +132,14 @@ struct EventOutbox {
         let kinds = pending
         pending = .none
         hasHandedOutEnd = hasHandedOutEnd || stage == .ending
-        return Batch(kinds: kinds, hub: hub, own: own, subject: subject(operation))
-    }
-
-    private mutating func subject(_ operation: () -> (OperationReference, isFinal: Bool)) -> EventSubject {
-        if let subject { return subject }
-        let (reference, isFinal) = operation()
-        let made = EventSubject(reference, childOf: parent, in: hub?.queue)
-        if isFinal { subject = made }
-        return made
+        if !isSubjectFinal {
+            let (reference, isFinal) = operation()
+            subject = EventSubject(reference, childOf: parent, in: hub?.queue)
+            isSubjectFinal = isFinal
+        }
+        return Batch(
+            kinds: kinds, hub: hub.map { .passUnretained($0) }, own: own.map { .passUnretained($0) },
+            subject: .passUnretained(subject!))
     }
 
     private mutating func end() {

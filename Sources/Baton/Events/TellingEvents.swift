@@ -59,7 +59,9 @@ extension AnyOperation {
         }
         if isNoted { return tellEvents() }
         if let hub = QueueDirectory.find(number)?.hub, hub.isObserved {
-            hub.publish(.one(.misuse(misuse)), of: EventSubject(reference, in: hub.queue), also: nil)
+            let subject = EventSubject(reference, in: hub.queue)
+            hub.publish(.one(.misuse(misuse)), of: .passUnretained(subject), also: nil)
+            withExtendedLifetime(subject) {}
         }
     }
 
@@ -143,10 +145,10 @@ extension EventOutbox.Batch {
     /// Returns when it has started, if that is among it and its queue has a clock.
     fileprivate func tell() -> Duration? {
         guard let hub else {
-            own?.publish(kinds, of: subject, also: nil)
+            own?._withUnsafeGuaranteedRef { _ = $0.publish(kinds, of: subject, also: nil) }
             return nil
         }
-        return hub.publish(kinds, of: subject, also: own)
+        return hub._withUnsafeGuaranteedRef { $0.publish(kinds, of: subject, also: own) }
     }
 }
 
