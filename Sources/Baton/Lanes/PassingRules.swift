@@ -159,6 +159,8 @@ extension AnyOperation {
     /// When a lane has taken it up. If a dependency keeps its body from running, no rule is asked.
     fileprivate final func pass(on lane: Lane) -> Lifecycle.Passage {
         life.withLock { life in
+            // One that has been cancelled meanwhile lets its inputs go, outside the lock.
+            guard life.phase == .added else { return .endedBefore }
             let isKept = !inputsHaveOutputs(life) || life.details?.rare?.hasUnmetPolicy ?? false
             return life.pass(on: lane, isKept: isKept)
         }
