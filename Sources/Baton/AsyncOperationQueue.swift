@@ -191,6 +191,6 @@ extension QueueCore {
             state.isReleased = true
             return state.scheduler.isSuspended ? state.roster.members().filter { !$0.goesFirst } : []
         }
-        for operation in stranded { operation.endBeforeRun(with: .queueReleased)?.settle() }
+        for operation in stranded { operation.endUnlessBegun(with: .queueReleased)?.settle() }
     }
 }

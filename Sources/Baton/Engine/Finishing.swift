@@ -111,7 +111,12 @@ extension AnyOperation {
         life.withLock { endBeforeRun(with: error, &$0) }
     }
 
-    /// As above, locked by the caller.
+    /// As above, but one that has run and waits for its next attempt goes on.
+    final func endUnlessBegun(with error: OperationError) -> EarlyEnd? {
+        life.withLock { $0.hasBegun ? nil : endBeforeRun(with: error, &$0) }
+    }
+
+    /// As ``endBeforeRun(with:)``, locked by the caller.
     final func endBeforeRun(with error: OperationError, _ life: inout Lifecycle) -> EarlyEnd? {
         guard life.phase == .created || life.phase == .added else { return nil }
         if life.phase == .added, countdown.leaveEndToLinking() {
@@ -122,7 +127,7 @@ extension AnyOperation {
         return end(with: error, &life)
     }
 
-    /// As above, with the outcome of the operation that it has joined, which has finished.
+    /// As ``endBeforeRun(with:)``, with the outcome of the operation that it has joined, which has finished.
     final func endBeforeRun(as original: AnyOperation) -> EarlyEnd? {
         life.withLock { life in
             guard life.phase == .added, !countdown.leaveEndToLinking() else { return nil }

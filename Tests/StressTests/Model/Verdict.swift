@@ -50,7 +50,7 @@ struct Verdict {
             ledger.check(
                 node.isBodyless || starts(node.id) > 0, "G2: n\(node.id) ended without having run")
         case .dependencyFailed, .queueReleased, .queueShutDown, .skipped:
-            ledger.check(starts(node.id) == 0, "G6: n\(node.id) has run without its inputs")
+            ledger.check(starts(node.id) == 0, "G6: n\(node.id) has run, and ended with \(end.outcome)")
         case .conditionFailed, .skippedByCondition:
             ledger.check(starts(node.id) == 0, "G11: n\(node.id) has run against its conditions")
         case .groupFailed: ledger.check(node.group != nil, "n\(node.id) is no group")

@@ -1,0 +1,44 @@
+import Baton
+import BatonTesting
+import Testing
+
+/// A queue that is released while suspended ends what has not begun, and nothing else.
+@Suite(.timeLimit(.minutes(2))) struct RetryInReleasedQueueTests {
+    /// Acts when it is released: with the body that captures it, in the midst of the queue's release.
+    private final class Release: Sendable {
+        let act: @Sendable () -> Void
+        init(_ act: @escaping @Sendable () -> Void) { self.act = act }
+        deinit { act() }
+    }
+
+    private struct Oops: Error {}
+
+    @Test func oneThatFailsWhileTheQueueIsReleasedHasItsNextAttempt() async throws {
+        let clock = TestClock()
+        let (running, mayFail) = (Gate(), Gate())
+        let retried = AsyncOperation { context in
+            if context.attempt == 2 { return 7 }
+            running.open()
+            await mayFail.wait()
+            throw Oops()
+        }
+        .retry(.constant(.seconds(1)), attempts: 2)
+        let neverAdded = AsyncOperation {}
+        func fill() async {
+            let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 1), clock: clock)
+            let release = Release {
+                mayFail.open()
+                while retried.state == .executing {}
+            }
+            let ended = AsyncOperation { withExtendedLifetime(release) {} }.addDependency(neverAdded)
+            queue.add(ended)
+            queue.add(retried)
+            await running.wait()
+            queue.isSuspended = true
+        }
+        await fill()
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        #expect(try await retried.value == 7)
+    }
+}
