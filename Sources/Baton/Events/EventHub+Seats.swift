@@ -11,12 +11,13 @@ extension EventHub {
             var waking: [Waiter] = []
             /// A task has to be started for each.
             var starting: [Call] = []
-            var isNothing: Bool { waking.isEmpty && starting.isEmpty }
-
             // What is the user's is released without a lock: observers, and errors in events.
             fileprivate var readers: [ReaderSeat] = []
             fileprivate var observers: [ObserverSeat] = []
             fileprivate var dropped: [OperationEvent] = []
+
+            /// Nobody has to be woken or called.
+            var isNothing: Bool { waking.isEmpty && starting.isEmpty }
         }
 
         fileprivate struct ReaderSeat {

@@ -49,7 +49,7 @@ final class EventHub: Sendable {
 
     /// Numbers what has happened, and tells everybody here, then those who observe the operation alone.
     ///
-    /// Returns when the operation has started, if that is among it.
+    /// Returns when the operation has started, if that is among it. The caller keeps the subject and the other hub until then.
     @discardableResult
     func publish(
         _ kinds: Few<OperationEvent.Kind>, of subject: Unmanaged<EventSubject>, also own: Unmanaged<EventHub>?

@@ -110,7 +110,7 @@ struct EventOutbox {
 
     /// Nil: there is nothing to tell, or somebody else does.
     ///
-    /// - Parameter operation: Asked once it cannot be named differently any more.
+    /// - Parameter operation: Asked again and again until it cannot be named differently any more.
     mutating func startTelling(of operation: () -> (OperationReference, isFinal: Bool)) -> Batch? {
         if isTelling { return nil }
         isTelling = true
@@ -132,14 +132,18 @@ struct EventOutbox {
         let kinds = pending
         pending = .none
         hasHandedOutEnd = hasHandedOutEnd || stage == .ending
-        if !isSubjectFinal {
-            let (reference, isFinal) = operation()
-            subject = EventSubject(reference, childOf: parent, in: hub?.queue)
-            isSubjectFinal = isFinal
-        }
         return Batch(
             kinds: kinds, hub: hub.map { .passUnretained($0) }, own: own.map { .passUnretained($0) },
-            subject: .passUnretained(subject!))
+            subject: .passUnretained(subject(operation)))
+    }
+
+    private mutating func subject(_ operation: () -> (OperationReference, isFinal: Bool)) -> EventSubject {
+        if isSubjectFinal, let subject { return subject }
+        let (reference, isFinal) = operation()
+        let made = EventSubject(reference, childOf: parent, in: hub?.queue)
+        subject = made
+        isSubjectFinal = isFinal
+        return made
     }
 
     private mutating func end() {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct RetryTests {
     /// Fails so many times, then returns the number of the attempt.
-    private func failing(_ count: Int, on stage: Stage, _ name: String = "flaky") -> AsyncOperation<Int> {
+    func failing(_ count: Int, on stage: Stage, _ name: String = "flaky") -> AsyncOperation<Int> {
         AsyncOperation(name) { context in
             stage.log("\(name) \(context.attempt)")
             if context.attempt <= count { throw Oops(text: "failure \(context.attempt)") }
@@ -342,97 +342,6 @@ import Testing
         #expect(operation.ending == "success")
     }
 
-    // MARK: Time limits
-
-    @Test func G20_eachAttemptHasItsOwnTimeout() {
-        let stage = Stage()
-        let operation = AsyncOperation("slow") { context in
-            stage.log("attempt \(context.attempt) \(Task.isCancelled)")
-            if context.attempt < 3 { try await stage.clock.sleep(for: .seconds(60)) }
-            return context.attempt
-        }
-        .timeout(.seconds(2)).retry(.constant(.seconds(1)), attempts: 3)
-        .didCancel { stage.log("cancelled \($0)") }
-        stage.run(operation)
-        for _ in 0..<2 {
-            stage.advance(by: .seconds(2))
-            #expect(!operation.isCancelled)
-            stage.advance(by: .seconds(1))
-        }
-        #expect(stage.ran == ["attempt 1 false", "attempt 2 false", "attempt 3 false"])
-        #expect(try! operation.result!.get() == 3)
-        #expect(
-            operation.attempts.map { $0.error.map { "\($0)" } ?? "" } == [
-                "timed out after 2.0 seconds", "timed out after 2.0 seconds", "",
-            ])
-        #expect(!operation.isCancelled)
-    }
-
-    @Test func aTimeoutShorterThanTheBackoffDoesNotCountTheDelay() {
-        let stage = Stage()
-        let operation = failing(1, on: stage).timeout(.seconds(1)).retry(.constant(.seconds(10)), attempts: 2)
-        stage.run(operation)
-        stage.advance(by: .seconds(5))
-        stage.advance(by: .seconds(5))
-        #expect(operation.ending == "success")
-    }
-
-    @Test func theLastAttemptCanTimeOut() {
-        let stage = Stage()
-        let operation = AsyncOperation("slow") { try await stage.clock.sleep(for: .seconds(60)) }
-            .timeout(.seconds(1)).retry(.immediately, attempts: 2).didCancel { _ in stage.log("cancelled") }
-        stage.run(operation)
-        stage.advance(by: .seconds(1))
-        #expect(operation.state == .executing)
-        #expect(stage.ran.isEmpty)
-        stage.advance(by: .seconds(1))
-        #expect(operation.ending == "timed out after 1.0 seconds")
-        #expect(operation.isCancelled)
-        #expect(stage.ran == ["cancelled"])
-    }
-
-    @Test func aTimeoutThatIsNotRetryableEndsIt() {
-        let stage = Stage()
-        let operation = AsyncOperation("slow") { try await stage.clock.sleep(for: .seconds(60)) }
-            .timeout(.seconds(1)).retry(.immediately, attempts: 5) { error in
-                stage.log("asked, cancelled: \(Task.isCancelled)")
-                if case .timedOut = error { return false }
-                return true
-            }
-            .didCancel { stage.log("cancelled \($0)") }
-        stage.run(operation)
-        stage.advance(by: .seconds(1))
-        #expect(operation.ending == "timed out after 1.0 seconds")
-        #expect(operation.isCancelled)
-        #expect(
-            stage.ran == ["asked, cancelled: false", "cancelled because its time limit of 1.0 seconds was over"])
-    }
-
-    @Test func G20_theDeadlineCountsTheWhole() {
-        let stage = Stage()
-        let operation = AsyncOperation<Void>("slow") { context in
-            stage.log("attempt \(context.attempt)")
-            try await stage.clock.sleep(for: .seconds(3))
-            throw Oops()
-        }
-        .retry(.constant(.seconds(1)), attempts: 100, deadline: .seconds(10))
-        stage.run(operation)
-        for _ in 0..<10 { stage.advance(by: .seconds(1)) }
-        // At 0, 4 and 8 s; the third is cut at 10 s.
-        #expect(stage.ran == ["attempt 1", "attempt 2", "attempt 3"])
-        #expect(operation.ending == "timed out after 10.0 seconds")
-    }
-
-    @Test func anAttemptThatCouldOnlyStartAfterTheDeadlineIsNotMade() {
-        let stage = Stage()
-        let operation = failing(9, on: stage).retry(.constant(.seconds(4)), attempts: 9, deadline: .seconds(10))
-        stage.run(operation)
-        stage.advance(by: .seconds(4))
-        stage.advance(by: .seconds(4))
-        #expect(stage.ran == ["flaky 1", "flaky 2", "flaky 3"])
-        #expect(operation.ending == "failed: failure 3")
-    }
-
     // MARK: Bad input
 
     @Test func zeroAttemptsCountAsOne() {
@@ -463,67 +372,5 @@ import Testing
         stage.run(group)
         #expect(group.ending.hasPrefix("group: child"))
         #expect(group.attempts.count == 1)
-    }
-
-    /// The wait of the first attempt ends while the second waits, too.
-    @Test func aWaitThatAnAttemptLeavesBehindIsNoneOfTheNext() {
-        let stage = Stage(width: 2)
-        let (first, second) = (Gate(), Gate())
-        let (left, awaited) = (stage.waiting("left", at: first), stage.waiting("awaited", at: second))
-        let operation = AsyncOperation("leaking") { context in
-            stage.log("attempt \(context.attempt)")
-            if context.attempt == 1 {
-                stage.steps.task { try? await context.run(left) }
-                // Until that one waits.
-                await Task.yield()
-                await Task.yield()
-                throw Oops()
-            }
-            try await context.run(awaited)
-        }
-        .retry(.immediately, attempts: 2)
-        stage.run(operation)
-        #expect(stage.ran == ["attempt 1", "left", "attempt 2", "awaited"])
-        first.open()
-        stage.steps.runAll()
-        #expect(left.ending == "success")
-        #expect(operation.state == .executing)
-        // One slot is that of the child; the other one is free.
-        let others = [stage.waiting("other", at: second), stage.noting("last")]
-        stage.queue.add(others)
-        stage.steps.runAll()
-        #expect(stage.ran.suffix(1) == ["other"])
-        #expect(stage.queue.core.state.withLock { $0.scheduler.running } == 2)
-        second.open()
-        stage.steps.runAll()
-        #expect(operation.ending == "success")
-        #expect(stage.queue.operationCount == 0)
-        #expect(stage.queue.core.state.withLock { $0.scheduler.running } == 0)
-        #expect(stage.queue.core.state.withLock { $0.scheduler.parked } == 0)
-    }
-
-    /// The first attempt leaves a task behind that waits with the slot lent.
-    @Test func anAttemptThatLeavesAWaitOpenIsFollowedByAnother() {
-        let stage = Stage(width: 1)
-        let gate = Gate()
-        let child = stage.waiting("child", at: gate)
-        let operation = AsyncOperation("leaking") { context in
-            stage.log("attempt \(context.attempt)")
-            if context.attempt == 1 {
-                stage.steps.task { try? await context.run(child) }
-                await Task.yield()
-                throw Oops()
-            }
-        }
-        .retry(.immediately, attempts: 2)
-        let next = stage.noting("next")
-        stage.run(operation, next)
-        gate.open()
-        stage.steps.runAll()
-        #expect(operation.ending == "success")
-        #expect(child.ending == "success")
-        #expect(next.ending == "success")
-        #expect(stage.queue.core.state.withLock { $0.scheduler.running } == 0)
-        #expect(stage.queue.core.state.withLock { $0.scheduler.parked } == 0)
     }
 }

@@ -1,0 +1,69 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// Waits that an attempt leaves behind.
+extension RetryTests {
+    /// The wait of the first attempt ends while the second waits, too.
+    @Test func aWaitThatAnAttemptLeavesBehindIsNoneOfTheNext() {
+        let stage = Stage(width: 2)
+        let (first, second) = (Gate(), Gate())
+        let (left, awaited) = (stage.waiting("left", at: first), stage.waiting("awaited", at: second))
+        let operation = AsyncOperation("leaking") { context in
+            stage.log("attempt \(context.attempt)")
+            if context.attempt == 1 {
+                stage.steps.task { try? await context.run(left) }
+                // Until that one waits.
+                await Task.yield()
+                await Task.yield()
+                throw Oops()
+            }
+            try await context.run(awaited)
+        }
+        .retry(.immediately, attempts: 2)
+        stage.run(operation)
+        #expect(stage.ran == ["attempt 1", "left", "attempt 2", "awaited"])
+        first.open()
+        stage.steps.runAll()
+        #expect(left.ending == "success")
+        #expect(operation.state == .executing)
+        // One slot is that of the child; the other one is free.
+        let others = [stage.waiting("other", at: second), stage.noting("last")]
+        stage.queue.add(others)
+        stage.steps.runAll()
+        #expect(stage.ran.suffix(1) == ["other"])
+        #expect(stage.queue.core.state.withLock { $0.scheduler.running } == 2)
+        second.open()
+        stage.steps.runAll()
+        #expect(operation.ending == "success")
+        #expect(stage.queue.operationCount == 0)
+        #expect(stage.queue.core.state.withLock { $0.scheduler.running } == 0)
+        #expect(stage.queue.core.state.withLock { $0.scheduler.parked } == 0)
+    }
+
+    /// The first attempt leaves a task behind that waits with the slot lent.
+    @Test func anAttemptThatLeavesAWaitOpenIsFollowedByAnother() {
+        let stage = Stage(width: 1)
+        let gate = Gate()
+        let child = stage.waiting("child", at: gate)
+        let operation = AsyncOperation("leaking") { context in
+            stage.log("attempt \(context.attempt)")
+            if context.attempt == 1 {
+                stage.steps.task { try? await context.run(child) }
+                await Task.yield()
+                throw Oops()
+            }
+        }
+        .retry(.immediately, attempts: 2)
+        let next = stage.noting("next")
+        stage.run(operation, next)
+        gate.open()
+        stage.steps.runAll()
+        #expect(operation.ending == "success")
+        #expect(child.ending == "success")
+        #expect(next.ending == "success")
+        #expect(stage.queue.core.state.withLock { $0.scheduler.running } == 0)
+        #expect(stage.queue.core.state.withLock { $0.scheduler.parked } == 0)
+    }
+}
