@@ -3,7 +3,9 @@
 # Options for swift can be added: make test SWIFTFLAGS="-j 1"
 
 SWIFTFLAGS ?=
-FORMATTED := $(wildcard Sources Tests Snippets Benchmarks/Sources Package.swift Benchmarks/Package.swift)
+TILTSHIFT := Examples/TiltShift
+FORMATTED := $(wildcard Sources Tests Snippets Benchmarks/Sources Package.swift Benchmarks/Package.swift \
+	$(TILTSHIFT)/Sources $(TILTSHIFT)/Tests $(TILTSHIFT)/Package.swift)
 # SwiftPM remembers what a manifest found, so it is told whether oneTBB is there.
 BENCH := BATON_BENCH_TBB=$${BATON_BENCH_TBB:-$$(scripts/bootstrap onetbb)} \
 	swift run $(SWIFTFLAGS) -c release --package-path Benchmarks baton-bench
@@ -14,15 +16,25 @@ BENCH := BATON_BENCH_TBB=$${BATON_BENCH_TBB:-$$(scripts/bootstrap onetbb)} \
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
 
+# What is wanted is taken from the environment, so that quotes and backslashes arrive as they were typed.
 .PHONY: run
-run: ## run the program that the README begins with
-	@scripts/bootstrap
-	swift run $(SWIFTFLAGS) -c release QuickStart
+run: export INPUT := $(INPUT)
+run: ## make miniatures of the sample pictures, or of yours: make run INPUT="holidays 'my house.jpg'"
+	@scripts/bootstrap run
+	@SWIFTFLAGS="$(SWIFTFLAGS)" $(TILTSHIFT)/demo
 
 .PHONY: test
-test: ## run all tests
+test: test-library test-tiltshift ## run all tests
+
+.PHONY: test-library
+test-library: ## run the tests of the library
 	@scripts/bootstrap test
 	swift test $(SWIFTFLAGS)
+
+.PHONY: test-tiltshift
+test-tiltshift: ## run the tests of the program that make run builds
+	@scripts/bootstrap run
+	swift test $(SWIFTFLAGS) --package-path $(TILTSHIFT)
 
 .PHONY: refusals
 refusals: ## see that the compiler refuses every mistake in Tests/DoesNotCompile
@@ -72,4 +84,4 @@ mutants: ## break the code on purpose, and see that the tests notice
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf .build Benchmarks/.build
+	rm -rf .build Benchmarks/.build $(TILTSHIFT)/.build

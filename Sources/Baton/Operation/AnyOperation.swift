@@ -113,6 +113,19 @@ extension AnyOperation {
         set { change("name") { $0.madeDetails().name = newValue } }
     }
 
+    /// Sets ``name``, where an expression is handier than a statement.
+    ///
+    /// ```swift
+    /// let picture = data.then(TiltShift()).named("tilt shift")
+    /// ```
+    ///
+    /// After the add this is ``Misuse`` and changes nothing.
+    @discardableResult
+    public final func named(_ name: String, file: StaticString = #fileID, line: UInt = #line) -> Self {
+        change("name", CallSite(file: file, line: line)) { $0.madeDetails().name = name }
+        return self
+    }
+
     /// Which of several ready operations of the queue starts first; `.normal` unless set.
     ///
     /// Setting it after the add is ``Misuse`` and changes nothing.

@@ -51,6 +51,8 @@ import Testing
         plain.name = "plain"
         plain.name = nil
         #expect(plain.name == nil)
+        #expect(plain.named("in passing") === plain)
+        #expect(plain.name == "in passing")
     }
 
     @Test func aReferenceIsTheSameForTheSameOperation() {

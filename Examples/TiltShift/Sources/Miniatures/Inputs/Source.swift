@@ -1,0 +1,51 @@
+package import Foundation
+
+/// A picture to be worked with.
+package struct Source: Sendable, Hashable {
+    package enum Place: Sendable, Hashable {
+        case file(URL)
+        /// What was given; whether it is an address shows when it is asked.
+        case address(String)
+    }
+
+    package let place: Place
+
+    /// What somebody typed: a file or an address.
+    package init(_ text: String) {
+        place = text.contains("://") ? .address(text) : .file(URL(fileURLWithPath: text))
+    }
+
+    package init(file: URL) { place = .file(file) }
+
+    /// Its file name, as shown and as what its miniature is named after.
+    package var name: String {
+        switch place {
+        case .file(let file): return file.lastPathComponent
+        case .address(let address):
+            let url = URL(string: address)
+            let last = url?.lastPathComponent ?? ""
+            return ["", "/", ".", ".."].contains(last) ? url?.host ?? address : last
+        }
+    }
+
+    /// Whether it has to be decrypted.
+    package var isEncrypted: Bool { name.lowercased().hasSuffix("." + SecretFile.fileExtension) }
+
+    /// What it was called before it was a JPEG, or was encrypted.
+    var stem: String {
+        var name = name as NSString
+        if isEncrypted { name = name.deletingPathExtension as NSString }
+        if PictureFormat.readableExtensions.contains(name.pathExtension.lowercased()) {
+            name = name.deletingPathExtension as NSString
+        }
+        return name.length == 0 ? "picture" : name as String
+    }
+
+    /// The same for the same picture, however it was named.
+    var identity: String {
+        switch place {
+        case .file(let file): file.resolvingSymlinksInPath().standardizedFileURL.path
+        case .address(let address): URL(string: address)?.standardized.absoluteString ?? address
+        }
+    }
+}

@@ -1,0 +1,118 @@
+internal import CPicture
+package import Foundation
+
+/// A picture in memory, or a plan how to make one. It never changes.
+///
+/// Its functions block their thread until they are done; a cancel of the task ends them early, with an error.
+///
+/// `@unchecked`: libvips lets any number of threads use one picture, as long as nobody changes it.
+package final class Picture: @unchecked Sendable {
+    /// More pixels than this are refused: they are all in memory at once.
+    package static let pixelLimit = 120_000_000
+
+    /// Libvips is made ready by whoever is first.
+    private static let isLibraryReady = picture_start(CommandLine.arguments.first ?? "tiltshift")
+
+    private let handle: OpaquePointer
+
+    private init(owning handle: OpaquePointer) { self.handle = handle }
+
+    deinit { picture_release(handle) }
+
+    /// In pixels.
+    package var width: Int { Int(picture_width(handle)) }
+    /// In pixels.
+    package var height: Int { Int(picture_height(handle)) }
+}
+
+extension Picture {
+    /// Decodes a JPEG, PNG, WebP or TIFF file, and turns it upright.
+    package static func decoding(_ data: Data) async throws -> Picture {
+        try checkLibrary()
+        if data.isEmpty { throw PictureError.empty }
+        var (width, height) = (CInt(0), CInt(0))
+        let plan = try data.withUnsafeBytes { bytes in
+            try made {
+                picture_plan(bytes.baseAddress, bytes.count, Double(pixelLimit), &$0, &width, &height)
+            } orSize: {
+                (Int(width), Int(height))
+            }
+        }
+        return try await plan.rendered()
+    }
+
+    /// The same picture with a look.
+    package func tiltShifted(_ look: Look) async throws -> Picture {
+        let bands = look.bands(height: height)
+        let plan = try Self.made {
+            picture_plan_tilt_shift(handle, bands.half, bands.full, look.sigma(height: height), look.saturation, &$0)
+        }
+        return try await plan.rendered()
+    }
+
+    private func rendered() async throws -> Picture {
+        try Task.checkCancellation()
+        return try await withTaskCancellationHandler {
+            try Self.made { picture_render(handle, &$0) }
+        } onCancel: {
+            picture_stop(handle)
+        }
+    }
+
+    private static func made(
+        _ call: (inout OpaquePointer?) -> PictureStatus, orSize size: () -> (Int, Int) = { (0, 0) }
+    ) throws -> Picture {
+        var handle: OpaquePointer?
+        try PictureError.check(call(&handle), size: size)
+        guard let handle else { throw PictureError.failed }
+        return Picture(owning: handle)
+    }
+
+    private static func checkLibrary() throws {
+        if !isLibraryReady { throw PictureError.noLibrary }
+    }
+}
+
+extension Picture {
+    /// The bytes of a file with this picture, its colour profile, and what says how it was made.
+    func encoded(as format: PictureFormat, quality: Int, software: String) throws -> Data {
+        try Self.bytes {
+            picture_encode(handle, format.encoding, CInt(quality), software, &$0, &$1)
+        }
+    }
+
+    /// A small JPEG of it.
+    func thumbnail(side: Int) throws -> Data {
+        try Self.bytes { picture_thumbnail(handle, CInt(side), &$0, &$1) }
+    }
+
+    /// A small JPEG of a picture that has not been decoded.
+    static func thumbnail(of data: Data, side: Int) throws -> Data {
+        try checkLibrary()
+        return try data.withUnsafeBytes { source in
+            try bytes { picture_thumbnail_of_bytes(source.baseAddress, source.count, CInt(side), &$0, &$1) }
+        }
+    }
+
+    /// Its samples, row by row, in one byte or two as in its file.
+    func samples() throws -> Data {
+        try Self.bytes { picture_samples(handle, &$0, &$1) }
+    }
+
+    /// What the file says it was made by; nil if it does not, or is no picture.
+    static func software(ofFile path: String) throws -> String? {
+        try checkLibrary()
+        guard let text = picture_software(path) else { return nil }
+        defer { picture_free(text) }
+        return String(cString: text)
+    }
+
+    private static func bytes(
+        _ call: (inout UnsafeMutableRawPointer?, inout Int) -> PictureStatus
+    ) throws -> Data {
+        var (bytes, count) = (UnsafeMutableRawPointer?.none, 0)
+        try PictureError.check(call(&bytes, &count))
+        guard let bytes else { throw PictureError.failed }
+        return Data(bytesNoCopy: bytes, count: count, deallocator: .custom { bytes, _ in picture_free(bytes) })
+    }
+}

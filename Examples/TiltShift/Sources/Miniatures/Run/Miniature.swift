@@ -1,0 +1,55 @@
+internal import Baton
+internal import BatonNetwork
+internal import Foundation
+
+/// Makes one miniature: an operation for each stage, which hands its result to the next.
+///
+///     download or read ─→ decrypt ─→ tilt shift ─→ save
+///                            ↑
+///                           key
+struct Miniature: Procedure {
+    let source: Source
+    let output: Output
+    let settings: Settings
+    let key: AsyncOperation<SecretKey>
+
+    func execute(in context: OperationContext) async throws -> PictureResult.Outcome {
+        let bytes = fetching()
+        let clear =
+            source.isEncrypted ? imageWork(.decrypting, AsyncOperation(Decryption(), inputs: bytes, key)) : bytes
+        let shifted = imageWork(.shifting, clear.then(TiltShift(settings.recipe.look)))
+        let saved = imageWork(.saving, shifted.then(Saving(to: output.file, settings.recipe)))
+        guard settings.hasThumbnails else { return try await .made(FinishedPicture(saved: context.run(saved))) }
+
+        let before = imageWork(.picturing, clear.then(ThumbnailBefore()))
+        let after = imageWork(.picturing, shifted.then(ThumbnailAfter()))
+        let all = AsyncOperation(saved, before, after) { saved, before, after in
+            PictureResult.Outcome.made(FinishedPicture(saved: saved, before: before, after: after))
+        }
+        return try await context.run(all.named(Stage.finishing.name(source)))
+    }
+
+    private func fetching() -> AsyncOperation<Data> {
+        switch source.place {
+        case .file(let file):
+            return AsyncOperation(FileReading(file)).named(Stage.reading.name(source))
+        case .address(let address):
+            let download = AsyncOperation(Download(address, timeout: settings.timeout))
+                .named(Stage.downloading.name(source))
+                .retryingHTTP(attempts: settings.retries + 1)
+            return URL(string: address).map { download.addCondition(.perHost($0, to: 4)) } ?? download
+        }
+    }
+
+    /// As many at a time as there are jobs: libvips has the thread of its operation, and no others.
+    private func imageWork<Output>(_ stage: Stage, _ operation: AsyncOperation<Output>) -> AsyncOperation<Output> {
+        operation.named(stage.name(source)).addCondition(.limited("image work", to: settings.jobs))
+    }
+}
+
+/// A miniature, and what the report shows of it.
+struct FinishedPicture: Sendable {
+    let saved: SavedPicture
+    var before: Data?
+    var after: Data?
+}

@@ -1,0 +1,28 @@
+package import Baton
+package import Foundation
+
+/// Writes a picture to a file, which is there afterwards as a whole or not at all.
+package struct Saving: InputProcedure {
+    package let file: URL
+    package let recipe: Recipe
+
+    package init(to file: URL, _ recipe: Recipe) {
+        self.file = file
+        self.recipe = recipe
+    }
+
+    package func execute(_ picture: Picture, in context: OperationContext) async throws -> SavedPicture {
+        let bytes = try picture.encoded(as: recipe.format, quality: recipe.quality, software: recipe.signature)
+        try Task.checkCancellation()
+        try PictureFile.write(bytes, to: file)
+        return SavedPicture(file: file, width: picture.width, height: picture.height, byteCount: bytes.count)
+    }
+}
+
+/// A picture that was written.
+package struct SavedPicture: Sendable, Hashable {
+    package let file: URL
+    package let width: Int
+    package let height: Int
+    package let byteCount: Int
+}

@@ -1,0 +1,39 @@
+internal import BatonTrace
+internal import Dispatch
+
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
+/// What happens at Ctrl-C, and when somebody asks the program to end: the first time it stops in good order, the second time
+/// at once.
+struct Interruptions {
+    private let sources: [any DispatchSourceSignal]
+
+    init(first: @escaping @Sendable () -> Void) {
+        // One queue, so the handlers take turns.
+        let queue = DispatchQueue(label: "interruptions")
+        let count = Count()
+        sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            source.setEventHandler { @Sendable in
+                count.value += 1
+                if count.value == 1 { return first() }
+                LiveView.restoreTerminal()
+                _exit(Int32(Status.interrupted.rawValue))
+            }
+            source.resume()
+            return source
+        }
+    }
+
+    /// `@unchecked`: touched on one queue only.
+    private final class Count: @unchecked Sendable {
+        var value = 0
+    }
+}
