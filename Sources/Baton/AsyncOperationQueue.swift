@@ -169,6 +169,8 @@ extension AnyOperation {
 
 extension AsyncOperationQueue {
     /// Cancels every operation that is in the queue at this moment; see ``AnyOperation/cancel(reason:)``.
+    ///
+    /// All are cancelled before any body notices, so that one that throws because of another ends as cancelled, too.
     public func cancelAll(reason: CancellationReason = .queue) {
         core.cancelAll(reason: reason)
     }

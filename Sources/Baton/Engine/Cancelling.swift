@@ -16,7 +16,21 @@ extension AnyOperation {
 
     /// Cancels it if `isWanted` says so in the same step, whoever else is interested.
     final func cancel(reason: CancellationReason, if isWanted: (Lifecycle) -> Bool) {
-        let effect = life.withLock { life -> CancelEffect in
+        settle(markCancelled(reason: reason, if: isWanted))
+    }
+
+    /// Cancels all of them before anybody notices: a body that throws because what it runs was cancelled was cancelled itself.
+    static func cancel(
+        _ operations: [AnyOperation], reason: CancellationReason, if isWanted: (Lifecycle) -> Bool
+    ) {
+        let effects = operations.map { $0.markCancelled(reason: reason, if: isWanted) }
+        for (operation, effect) in zip(operations, effects) { operation.settle(effect) }
+    }
+
+    private final func markCancelled(
+        reason: CancellationReason, if isWanted: (Lifecycle) -> Bool
+    ) -> CancelEffect {
+        life.withLock { life -> CancelEffect in
             guard isWanted(life) else { return .none }
             switch life.cancel() {
             case .none: return .none
@@ -30,7 +44,6 @@ extension AnyOperation {
                 return effectInRun(of: life, on: lane)
             }
         }
-        settle(effect)
     }
 
     /// Cancels the attempt that runs, if `cut` says on which lane it does, in the same step.

@@ -60,10 +60,10 @@ extension QueueCore {
     fileprivate func cutOff() {
         close(.toAll)
         // Also what others elsewhere have joined.
-        for operation in state.withLock({ $0.roster.members() }) { operation.cancel(reason: .queue) { _ in true } }
+        AnyOperation.cancel(state.withLock { $0.roster.members() }, reason: .queue) { _ in true }
     }
 
     func cancelAll(reason: CancellationReason) {
-        for operation in state.withLock({ $0.roster.members() }) { operation.cancel(reason: reason) }
+        AnyOperation.cancel(state.withLock { $0.roster.members() }, reason: reason) { $0.ownerWithdraws(reason) }
     }
 }

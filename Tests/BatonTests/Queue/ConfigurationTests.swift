@@ -85,4 +85,32 @@ import Testing
         #expect(stage.ran == ["running", "later"])
         #expect(!later.isCancelled)
     }
+
+    /// Otherwise a body that throws because its child was cancelled would have failed, though it was to be cancelled, too.
+    @Test func cancelAllCancelsEverythingBeforeAnyBodyNotices() async throws {
+        let stage = Stage(width: 2)
+        let (early, seen) = (Gate(), EventLog<Bool>())
+        // Leaves the first place of the queue to the child.
+        let first = stage.waiting("first", at: early)
+        let parent = AsyncOperation<Void>("parent") { context in
+            await early.wait()
+            let parent = context.operation
+            try await context.run(
+                AsyncOperation("child") {
+                    try await withTaskCancellationHandler {
+                        try await Gate().waitUnlessCancelled()
+                    } onCancel: {
+                        seen(parent.isCancelled)
+                    }
+                })
+        }
+        stage.run(first, parent)
+        early.open()
+        stage.steps.runAll()
+        #expect(first.hasFinished && stage.queue.operationCount == 2)
+        stage.queue.cancelAll()
+        #expect(seen.events == [true])
+        stage.steps.runAll()
+        #expect(parent.ending.hasPrefix("cancelled"))
+    }
 }
