@@ -8,9 +8,12 @@ enum Encrypting {
         do {
             let key = try key(in: keyFile, isQuiet: options.isQuiet)
             var status = Status.success
+            var written: Set<String> = []
             for input in options.inputs {
                 do {
                     let output = output(of: input, in: options.folder)
+                    let isTaken = !options.settings.isForced && FileManager.default.fileExists(atPath: output.path)
+                    if isTaken || !written.insert(output.path).inserted { throw OutputTaken(path: output.relativePath) }
                     try SecretFile.seal(URL(fileURLWithPath: input), to: output, with: key)
                     if !options.isQuiet { Console.print("\(input) → \(output.relativePath)") }
                 } catch {
@@ -39,4 +42,11 @@ enum Encrypting {
         let place = folder.map { URL(fileURLWithPath: $0) } ?? file.deletingLastPathComponent()
         return place.appendingPathComponent("\(file.lastPathComponent).\(SecretFile.fileExtension)")
     }
+}
+
+/// There is a file where an encrypted one should go.
+private struct OutputTaken: Error, CustomStringConvertible {
+    let path: String
+
+    var description: String { "\(path) is there already: use --force or another --out" }
 }

@@ -19,7 +19,8 @@ struct Interruptions {
         let queue = DispatchQueue(label: "interruptions")
         let count = Count()
         sources = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
+            // Not ignored, which programs that this one starts would inherit.
+            signal(number) { _ in }
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { @Sendable in
                 count.value += 1

@@ -17,14 +17,15 @@ package struct Source: Sendable, Hashable {
 
     package init(file: URL) { place = .file(file) }
 
-    /// Its file name, as shown and as what its miniature is named after.
+    /// Its file name, as shown and as what its miniature is named after: one line, and never a path.
     package var name: String {
         switch place {
-        case .file(let file): return file.lastPathComponent
+        case .file(let file): return file.lastPathComponent.withoutControls
         case .address(let address):
             let url = URL(string: address)
-            let last = url?.lastPathComponent ?? ""
-            return ["", "/", ".", ".."].contains(last) ? url?.host ?? address : last
+            // What a server calls its picture may have slashes in it, as %2F.
+            let last = url?.lastPathComponent.split(separator: "/").last.map { String($0).withoutControls } ?? ""
+            return ["", ".", ".."].contains(last) ? url?.host ?? address.withoutControls : last
         }
     }
 
@@ -47,5 +48,12 @@ package struct Source: Sendable, Hashable {
         case .file(let file): file.resolvingSymlinksInPath().standardizedFileURL.path
         case .address(let address): URL(string: address)?.standardized.absoluteString ?? address
         }
+    }
+}
+
+extension String {
+    /// Terminals obey some characters, and lines end at others.
+    fileprivate var withoutControls: String {
+        String(String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? "_" : $0 }))
     }
 }

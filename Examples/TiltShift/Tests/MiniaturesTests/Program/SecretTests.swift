@@ -75,4 +75,19 @@ import Testing
         #expect(run.errorLines == ["tiltshift: missing.tif: cannot be read: No such file or directory"])
         #expect(workshop.names(in: ".").contains("b.tif.enc"))
     }
+
+    @Test func encryptReplacesNothingThatItWasNotToldTo() async throws {
+        let workshop = try await workshop()
+        let before = try Data(contentsOf: workshop.file("secret/a.tif.enc"))
+        try workshop.write(TestPicture.tiff(), to: "other/a.tif")
+        let run = try await workshop.run("encrypt", "--key", "key", "--out", "secret", "a.tif")
+        #expect(run.status == 1)
+        #expect(run.errorLines == ["tiltshift: a.tif: secret/a.tif.enc is there already: use --force or another --out"])
+        #expect(try Data(contentsOf: workshop.file("secret/a.tif.enc")) == before)
+        // Not even its own of a moment ago.
+        let two = try await workshop.run(
+            "encrypt", "--force", "--key", "key", "--out", "secret", "a.tif", "other/a.tif")
+        #expect(two.status == 1)
+        #expect(two.outputLines == ["a.tif → secret/a.tif.enc"])
+    }
 }
