@@ -36,6 +36,12 @@ test-tiltshift: ## run the tests of the program that make run builds
 	@scripts/bootstrap run
 	swift test $(SWIFTFLAGS) --package-path $(TILTSHIFT)
 
+SOAK ?= 600
+.PHONY: soak
+soak: ## play random graphs for ten minutes, or until a million have been played; SOAK=60 for one minute
+	@scripts/bootstrap
+	BATON_SOAK=$(SOAK) swift test $(SWIFTFLAGS) --disable-xctest --filter SoakTests
+
 .PHONY: refusals
 refusals: ## see that the compiler refuses every mistake in Tests/DoesNotCompile
 	@scripts/bootstrap
@@ -79,8 +85,13 @@ sanitize-address:
 	swift test $(SWIFTFLAGS) --sanitize=address --disable-xctest --no-parallel --scratch-path .build/asan
 
 .PHONY: mutants
-mutants: ## break the code on purpose, and see that the tests notice
-	scripts/mutate
+mutants: ## break the code on purpose, and see that the tests notice: hours; SAMPLE=5 for some of them
+	scripts/mutate $(if $(SAMPLE),--sample $(SAMPLE))
+
+.PHONY: coverage
+coverage: ## say how much of each module the tests reach; less than 95 % of the core is a failure
+	@scripts/bootstrap test
+	SWIFTFLAGS="$(SWIFTFLAGS)" scripts/coverage
 
 .PHONY: clean
 clean: ## remove what was built

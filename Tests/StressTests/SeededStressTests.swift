@@ -5,7 +5,7 @@ import Testing
 /// Random graphs under seeded schedules. Four seeds in a row run the same graph, added and scheduled in four ways, so that
 /// its outcomes are seen not to depend on that (G7).
 @Suite struct SeededStressTests {
-    @Test(.timeLimit(.minutes(60)), arguments: [1...9: 2_000, 5...40: 1_600, 50...150: 400])
+    @Test(.timeLimit(.minutes(60)), arguments: [1...9: 6_000, 5...40: 3_600, 50...150: 400])
     func everyPromiseHoldsUnderEverySchedule(nodeCounts: ClosedRange<Int>, schedules: Int) async throws {
         try await Seeds.forEach(schedules, from: nodeCounts.upperBound) { seed in
             _ = try await Self.play(nodeCounts, seed: seed)
@@ -27,7 +27,8 @@ import Testing
         }
     }
 
-    private static func play(_ nodeCounts: ClosedRange<Int>, seed: UInt64) async throws -> [TraceEvent] {
+    /// The events of a round, in their order.
+    static func play(_ nodeCounts: ClosedRange<Int>, seed: UInt64) async throws -> [TraceEvent] {
         let scheduler = SeededScheduler(seed: seed)
         let graph = Graph(seed: seed / 4, nodeCounts: nodeCounts)
         let plan = Plan(for: graph, seed: seed, isThreaded: false)

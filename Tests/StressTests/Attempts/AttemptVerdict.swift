@@ -12,8 +12,9 @@ extension Verdict {
             ledger.check(runs == course.runs, "G21: the body of n\(node.id) ran \(runs) times, not \(course.runs)")
         }
         guard let history = end.history, !node.isBodyless else { return }
-        // It begins anew when it repeats.
-        let isBetween = history.isEmpty && node.attempts?.repetition != nil && end.isCancelled
+        // It begins anew when it repeats; the names that it takes anew then may be what ends it.
+        let isDeadlock = if case .exclusionDeadlock = end.outcome { true } else { false }
+        let isBetween = history.isEmpty && node.attempts?.repetition != nil && (end.isCancelled || isDeadlock)
         ledger.check(
             history.count == last || isBetween, "G21: n\(node.id) tells of \(history.count) attempts, and \(last) began"
         )

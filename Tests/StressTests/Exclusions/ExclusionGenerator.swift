@@ -29,12 +29,16 @@ extension Graph {
 extension Node {
     /// While it holds the names of its run.
     var waitsForNothing: Bool {
-        group == nil && steps.allSatisfy(\.waitsForNothing)
-            && lastSteps.allSatisfy { if case .value = $0 { false } else { true } }
+        group == nil && steps.allSatisfy(\.waitsForNothing) && !lastSteps.contains(where: \.waits)
     }
 
     /// Nor before. What holds names may wait for such a one.
     var isLeaf: Bool { waitsForNothing && inputs.isEmpty && order.isEmpty && conditions.isEmpty }
+}
+
+extension LastStep {
+    /// For an operation.
+    var waits: Bool { if case .value = self { true } else { false } }
 }
 
 extension Step {

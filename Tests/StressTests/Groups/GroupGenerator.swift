@@ -28,7 +28,8 @@ extension Graph {
         for child in members + group.late { nodes[child].owner = node.id }
         if !group.isOrdered, !isExact { group.children += shared(&dice) }
         node.group = group
-        if holdersWait { return }
+        // The group holds its names while its last steps run, too.
+        if holdersWait || node.lastSteps.contains(where: \.waits) { return }
         nameFamily(&node, &dice)
     }
 

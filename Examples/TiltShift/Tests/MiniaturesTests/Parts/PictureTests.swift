@@ -37,6 +37,13 @@ import Testing
         #expect(after.contrast(70) < after.contrast(75))
     }
 
+    @Test func halfWayOutOfTheBandTheBlurIsHalf() async throws {
+        var look = Look()
+        (look.focus, look.band, look.blur, look.saturation) = (50, 20, 0.5, 1)
+        let blurred = try await Grey(Picture.decoding(squares).tiltShifted(look))
+        #expect(blurred.contrast(139) > blurred.contrast(195) * 3 / 2)
+    }
+
     @Test func saturationZeroIsGrey() async throws {
         var look = Look()
         (look.blur, look.saturation) = (0, 0)

@@ -29,6 +29,7 @@ import Testing
             changed[index] ^= 0x80
             #expect(throws: SecretError.tampered) { try SecretFile.opened(changed, with: key) }
         }
+        #expect(throws: SecretError.tampered) { try SecretFile.opened(sealed + [0], with: key) }
     }
 
     @Test func aFileThatEndsBetweenTwoChunksIsNoticed() throws {

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import Miniatures
+
 /// Names of pictures and of miniatures.
 @Suite struct NameTests {
     @Test func spacesAndEmojiAreNamesLikeOthers() async throws {
@@ -57,6 +59,11 @@ import Testing
         #expect(run.status == 1)
         #expect(run.outputLines.first?.contains("which was not made by tiltshift: use --force") == true, "\(run)")
         #expect(try Data(contentsOf: workshop.file("miniatures/x.jpg")) == Data("precious".utf8))
+        let photograph = try await Picture.decoding(TestPicture.tiff()).encoded(
+            as: .jpeg, quality: 90, software: "Camera 1")
+        try workshop.write(photograph, to: "miniatures/x.jpg")
+        #expect(try await workshop.run("x.tif").status == 1)
+        #expect(try Data(contentsOf: workshop.file("miniatures/x.jpg")) == photograph)
         #expect(try await workshop.run("--force", "x.tif").status == 0)
     }
 
