@@ -295,7 +295,7 @@ Farm(216, 118, 30, S)
     #if (Chance(0.5, S)) object { Car(S) rotate y * (180 - A) translate On_Ground(Road_X(Z + 9) - 1.2, Z + 9) + y * 0.05 } #end
 #end
 
-// Bales of straw on the near field, and the tractor that fetches them.
+// Bales of straw on the near field.
 #for (I, 0, 4)
     #for (K, 0, 3)
         #local P = On_Ground(60 + K * 9 + I * 2.6 + Between(-1.5, 1.5, S), -44 + I * 6.5 + Between(-1.5, 1.5, S));
