@@ -3,9 +3,9 @@
 #version 3.7;
 #include "Scenery.inc"
 
-View(<-44, 88, -150>, <26, 6, 26>, 53)
+View(<-40, 88, -150>, <33, 6, 27>, 53)
 Daylight(<-0.70, 0.62, -0.55>, 1.0)
-fog { fog_type 1 distance 2600 color srgb <0.78, 0.85, 0.91> }
+fog { fog_type 1 distance 4500 color srgb <0.78, 0.85, 0.91> }
 
 #declare S = seed(1871);
 #declare Line = 17;         // The height of the railway, which runs along x at z = 0.
@@ -33,8 +33,8 @@ fog { fog_type 1 distance 2600 color srgb <0.78, 0.85, 0.91> }
 #macro Green(Size, C1, C2)
     pigment { bozo scale Size turbulence 0.7 color_map { [0.3 rgb C1] [0.7 rgb C2] } transform { Unstretched } }
 #end
-#declare Grass = Green(9, Rgb(0.45, 0.53, 0.27), Rgb(0.53, 0.59, 0.32))
-#declare Meadow = Green(5, Rgb(0.40, 0.50, 0.24), Rgb(0.50, 0.56, 0.29))
+#declare Grass = Green(9, Rgb(0.44, 0.50, 0.29), Rgb(0.52, 0.56, 0.34))
+#declare Meadow = Green(5, Rgb(0.39, 0.46, 0.26), Rgb(0.50, 0.54, 0.32))
 #macro Rows(Turn, Width, C1, C2)
     pigment { gradient x triangle_wave scale Width rotate y * Turn warp { turbulence 0.15 } color_map { [0.2 rgb C1] [0.8 rgb C2] }
         transform { Unstretched } }
@@ -56,7 +56,10 @@ fog { fog_type 1 distance 2600 color srgb <0.78, 0.85, 0.91> }
 }
 
 // Beside the river and along the line there are only meadows; the road is a strip of gravel.
-#declare River_Meadow = pigment { bozo scale 7 turbulence 0.7 color_map { [0.3 srgb <0.42, 0.49, 0.28>] [0.7 srgb <0.52, 0.55, 0.34>] } }
+#declare River_Meadow = pigment {
+    bozo scale 6 turbulence 1.2 omega 0.7
+    color_map { [0.2 srgb <0.37, 0.45, 0.24>] [0.5 srgb <0.47, 0.53, 0.30>] [0.75 srgb <0.56, 0.57, 0.37>] }
+}
 #declare Gravel = pigment { bozo scale 1.5 color_map { [0.3 srgb <0.62, 0.58, 0.50>] [0.7 srgb <0.72, 0.68, 0.60>] } }
 #declare Bank = pigment { bozo scale 1 turbulence 0.5 color_map { [0.3 srgb <0.55, 0.50, 0.38>] [0.7 srgb <0.46, 0.50, 0.30>] } }
 #declare Kind_Of_Land = function {
@@ -71,10 +74,10 @@ height_field {
             function { Kind_Of_Land(x, y, z) }
             pigment_map { [0.25 Fields] [0.25 River_Meadow] [0.5 River_Meadow] [0.5 Bank] [0.75 Bank] [0.75 Gravel] }
         }
-        normal { bumps 0.15 scale 0.4 }
+        normal { bumps 0.12 scale 1.6 }
     }
 }
-plane { y, 0 Water(Rgb(0.20, 0.31, 0.29), 1.2, 0.06) }
+plane { y, 0 Water(Rgb(0.19, 0.31, 0.28), 1.2, 0.09) }
 
 // ----------------------------------------------------------------------------------------- Trees and hedges
 
@@ -113,6 +116,16 @@ plane { y, 0 Water(Rgb(0.20, 0.31, 0.29), 1.2, 0.06) }
         #else
             object { LeafTree(Between(7, 11, S), S) translate On_Ground(X, Z) }
         #end
+    #end
+#end
+
+// Reeds and low scrub on the banks, single bushes in the meadows.
+#for (I, 1, 7000)
+    #local Z = Between(-140, 260, S);
+    #local X = River_X(Z) + Between(8, 75, S) * (1 - 2 * Chance(0.5, S));
+    #local Y = Ground(X, Z);
+    #if (Y > -0.1 & abs(Z) > 8 & (Y < 0.9 | f_noise3d(X / 14, 17, Z / 14) > 0.66) & Valley(X, Z) > 5)
+        object { Bush(Between(0.5, 1.3, S) * (1 + (Y > 0.9 & Chance(0.1, S))), S) translate <X, Y, Z> }
     #end
 #end
 
@@ -272,7 +285,8 @@ Farm(-78, 62, 20, S)
 Farm(-118, 178, -35, S)
 Farm(92, 128, 12, S)
 Farm(164, 212, -20, S)
-Farm(-56, -42, 25, S)
+Farm(-50, -34, 18, S)
+Farm(62, -64, 152, S)
 Farm(60, 250, 40, S)
 Farm(216, 118, 30, S)
 #for (Z, 50, 330, 23)
@@ -281,7 +295,25 @@ Farm(216, 118, 30, S)
     #if (Chance(0.5, S)) object { Car(S) rotate y * (180 - A) translate On_Ground(Road_X(Z + 9) - 1.2, Z + 9) + y * 0.05 } #end
 #end
 
-// Cows on the meadows, bales on a field of hay.
+// Bales of straw on the near field.
+#for (I, 0, 4)
+    #for (K, 0, 3)
+        #local P = On_Ground(60 + K * 9 + I * 2.6 + Between(-1.5, 1.5, S), -44 + I * 6.5 + Between(-1.5, 1.5, S));
+        #if (abs(P.z) > 9)
+            cylinder { -x * 0.7, x * 0.7, 0.75 rotate y * Between(60, 120, S) translate P + y * 0.7
+                texture { pigment { bozo scale 0.2 color_map { [0 srgb <0.66, 0.56, 0.34>] [1 srgb <0.80, 0.71, 0.48>] } } normal { bumps 0.5 scale 0.1 } } }
+        #end
+    #end
+#end
+
+// Boats on the river.
+#for (K, 0, 4)
+    #local Z = -74 + K * 17 + 22 * (K > 3);
+    object { Rowing_Boat(S) rotate y * Between(50, 130, S) translate <River_X(Z) + Between(-13, -5, S), 0, Z> }
+#end
+object { Motor_Boat(7.5, S) rotate y * 96 translate <River_X(-48) + 4, 0, -48> }
+
+// Cows on the meadows.
 #for (I, 1, 400)
     #local Z = Between(-100, 220, S);
     #local X = Between(-140, 180, S);

@@ -5,8 +5,8 @@
 
 #declare Eye = <6, 78, -70>;
 View(Eye, <2, 0, 78>, 48)
-Daylight(<-0.75, 0.85, -0.25>, 0.9)
-fog { fog_type 1 distance 1800 color srgb <0.78, 0.84, 0.90> }
+Daylight(<-0.72, 0.80, -0.52>, 0.9)
+fog { fog_type 1 distance 2200 color srgb <0.78, 0.84, 0.90> }
 
 #declare S = seed(1848);
 
@@ -160,8 +160,8 @@ plane {
 #end
 
 #for (Z, 0, 3)
-    #for (X, 0, 10)
-        #local P = Market + <-26 + X * 5.2 + Between(-0.4, 0.4, S), 0, -8 + Z * 6.0 + Between(-0.3, 0.3, S)>;
+    #for (X, 0, 14)
+        #local P = Market + <-37 + X * 5.2 + Between(-0.4, 0.4, S), 0, -6 + Z * 5.5 + Between(-0.3, 0.3, S)>;
         #if (vlength(P - Market) > 6.5 & Chance(0.9, S))
             #if (Chance(0.62, S))
                 object { Stall(S) rotate y * Between(-4, 4, S) translate P }
@@ -190,9 +190,26 @@ union {
     translate Market
 }
 #for (K, 0, 9)
-    object { LeafTree(Between(6, 8, S), S) translate Market + <-27 + K * 6, 0, 15.5> }
+    object { LeafTree(Between(6, 8, S), S) translate Market + <-27 + K * 6, 0, 16.5> }
 #end
-#for (K, 1, 90) object { Person(S) translate Market + <Between(-34, 34, S), 0, Between(-15, 15, S)> } #end
+#for (K, 1, 130) object { Person(S) translate Market + <Between(-34, 34, S), 0, Between(-15, 15, S)> } #end
+
+// Parked cars at both ends of the square, tables of a cafe in front of the houses.
+#for (I, -1, 1, 2)
+    #for (K, 0, 7)
+        #for (R, 0, 1)
+            #if (Chance(0.75, S))
+                object { Car(S) rotate y * (180 * Chance(0.5, S) + Between(-3, 3, S)) translate Market + <I * (47 + R * 6), 0, -9 + K * 2.9> }
+            #end
+        #end
+    #end
+#end
+#for (K, 0, 8)
+    #local P = Market + <5 + 3.4 * K, 0, 20.5 + 0.3 * K>;
+    object { Umbrella(1.5, Rgb(0.88, 0.80, 0.60), Rgb(0.88, 0.80, 0.60)) translate P }
+    cylinder { y * 0.7, y * 0.76, 0.6 texture { White_Paint } translate P }
+    #for (I, 1, 2) object { Person(S) translate P + <Between(-1.4, 1.4, S), 0, -1> } #end
+#end
 
 // ------------------------------------------------------------------------------- The town hall and the old gate tower
 

@@ -3,14 +3,15 @@
 #version 3.7;
 #include "Scenery.inc"
 
-View(<110, 235, -230>, <-92, 80, 480>, 51)
+View(<70, 215, -230>, <-100, 90, 480>, 46)
 Daylight(<0.80, 0.62, -0.30>, 0.6)
-fog { fog_type 1 distance 9000 color srgb <0.74, 0.82, 0.91> }
+fog { fog_type 1 distance 7500 color srgb <0.74, 0.82, 0.91> }
 
 #declare S = seed(2962);
 
 // ----------------------------------------------------------------------------------------------------- The land
 //
+// There is a headland with the village, a small island, and a wooded point on the near right shore.
 // Shore is the distance from the shore of the lake, about in metres and negative on the water; the land rises with it.
 
 #declare Headland = function(X, Z) { exp(-pow((X + 215) / 150, 2) - pow((Z - 500) / 190, 2)) }
@@ -18,6 +19,8 @@ fog { fog_type 1 distance 9000 color srgb <0.74, 0.82, 0.91> }
     (sqrt(pow((X - 40 - 60 * sin(Z / 330)) / 330, 2) + pow((Z - 1080) / 1020, 2)) - 1) * 330
     + (f_noise3d(X / 130, 0, Z / 130) - 0.5) * 70 + (f_noise3d(X / 37, 4, Z / 37) - 0.5) * 14
     + 90 * Headland(X, Z)
+    + 200 * exp(-pow((X - 105) / 62, 2) - pow((Z - 640) / 80, 2))
+    + 150 * exp(-pow((X - 200) / 90, 2) - pow((Z - 250) / 100, 2))
 }
 #declare Ridge = function(X, Z) { f_ridged_mf(X / 760 + 0.3, 0.7, Z / 760 + 1.4, 0.95, 2.1, 7, 0.85, 2.2, 2) }
 #declare Mountains = function(X, Z, D) {
@@ -34,7 +37,7 @@ fog { fog_type 1 distance 9000 color srgb <0.74, 0.82, 0.91> }
 #declare Snow = pigment { bozo scale 30 color_map { [0.2 srgb <0.86, 0.89, 0.93>] [0.8 srgb <0.96, 0.97, 0.98>] } }
 #declare Pasture = pigment {
     bozo turbulence 0.7 scale 24
-    color_map { [0.25 srgb <0.38, 0.47, 0.24>] [0.6 srgb <0.49, 0.54, 0.30>] [0.8 srgb <0.56, 0.57, 0.35>] }
+    color_map { [0.25 srgb <0.36, 0.43, 0.23>] [0.6 srgb <0.46, 0.51, 0.29>] [0.8 srgb <0.54, 0.55, 0.35>] }
 }
 #declare Wood_Floor = pigment { bozo turbulence 0.8 scale 12 color_map { [0.3 srgb <0.20, 0.29, 0.18>] [0.8 srgb <0.30, 0.37, 0.22>] } }
 #declare Alp = pigment { bozo turbulence 0.8 scale 40 color_map { [0.3 srgb <0.44, 0.47, 0.30>] [0.8 srgb <0.54, 0.52, 0.40>] } }
@@ -43,7 +46,7 @@ fog { fog_type 1 distance 9000 color srgb <0.74, 0.82, 0.91> }
 
 #declare Wooded = function(X, Z) { f_noise3d(X / 140, 31, Z / 140) * 0.7 + f_noise3d(X / 40, 37, Z / 40) * 0.3 + min(0.12, max(0, Shore(X, Z) - 60) / 2000) - 0.6 * Headland(X, Z) }
 #declare Low_Land = pigment {
-    function { select(Shore(x, z) - 4, 0.1, select(3 - abs(Shore(x, z) - 17 - 20 * Headland(x, z)), select(Wooded(x, z) - 0.5, 0.5, 0.7), 0.9)) }
+    function { select(Shore(x, z) - 5 * f_noise3d(x / 20, 5, z / 20), 0.1, select(select(x, 3, -1) * select(z - 1000, 1, 0) - abs(Shore(x, z) - 17 - 20 * Headland(x, z)), select(Wooded(x, z) - 0.5, 0.5, 0.7), 0.9)) }
     pigment_map { [0.3 Beach] [0.3 Pasture] [0.6 Pasture] [0.6 Wood_Floor] [0.8 Wood_Floor] [0.8 Road] }
 }
 #declare Not_Steep = pigment {
@@ -59,7 +62,7 @@ height_field {
     scale <4000, 1500, 4000> translate <-1900, -20, -400>
     texture {
         pigment {
-            function { min(1, max(0, (y - 290 + 160 * (f_noise3d(x / 90, y / 60, z / 90) - 0.5)) / 60)) }
+            function { min(1, max(0, (y - 290 + 200 * (f_noise3d(x / 120, y / 60, z / 120) - 0.5) + 90 * (f_noise3d(x / 27, y / 20, z / 27) - 0.5)) / 60)) }
             pigment_map { [0.3 Bare] [0.7 Snowy] }
         }
         normal { granite 0.35 scale 30 }
@@ -114,6 +117,14 @@ union {
     rotate y * 25 translate On_Ground(Place[0].x, Place[0].z) + y * 0.6
 }
 
+// The chapel on the island.
+union {
+    object { House(11, 7, 1, 46, Rgb(0.93, 0.92, 0.87), Rgb(0.52, 0.38, 0.33), 1, 1, 0, 0, 0, S) }
+    object { Spire(1.4, 9, 6) translate <-6, 0, 3.5> }
+    box { <-7.5, -5, -0.1>, <5.6, 0.2, 7.1> texture { Stone_Grey } }
+    rotate y * 15 translate On_Ground(104, 636) + y * 0.4
+}
+
 // The point at a distance D from the lake on the left shore, at a given z.
 #macro Left_Shore(Z, D)
     #local X = 40;
@@ -143,7 +154,7 @@ union {
         #local Y = Ground(X, Z);
         #local Wood = Wooded(X, Z);
         #local Steep = abs(Ground(X + 4, Z) - Y) + abs(Ground(X, Z + 4) - Y);
-        #if (Y < 265 + 120 * (rand(S) - 0.5) & Steep < 7.5 & abs(D - 17 - 20 * Headland(X, Z)) > 5 & (Wood > 0.5 | Chance(0.05, S)))
+        #if (Y < 205 + 90 * (rand(S) - 0.5) & Steep < 7.5 & abs(D - 17 - 20 * Headland(X, Z)) > 5 & (Wood > 0.5 | Chance(0.05, S)) & vlength(<X, 0, Z> - <104, 0, 638>) > 12)
             #if (Clear_Of_Houses(X, Z))
                 #if (Chance(0.22 + 0.5 * (D < 40), S))
                     object { LeafTree(Between(6, 11, S), S) translate <X, Y - 0.3, Z> }
@@ -175,7 +186,8 @@ union {
         cylinder { <-19, 2, 0>, <-20, 7, 0>, 0.08 texture { White_Paint } }
     }
 #end
-object { Steamer() rotate y * 128 translate <8, 0, 430> }
+
+object { Steamer() rotate y * 128 translate <10, 0, 440> }
 #for (K, 1, 16)
     #local Z = Between(180, 1100, S);
     #local X = Between(-60, 260, S);
