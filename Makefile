@@ -82,6 +82,11 @@ sanitize-address:
 mutants: ## break the code on purpose, and see that the tests notice
 	scripts/mutate
 
+.PHONY: docs
+docs: ## build the documentation of all modules as a static site, in .build/docs
+	@scripts/bootstrap
+	SWIFTFLAGS="$(SWIFTFLAGS)" scripts/docs
+
 .PHONY: clean
 clean: ## remove what was built
 	rm -rf .build Benchmarks/.build $(TILTSHIFT)/.build

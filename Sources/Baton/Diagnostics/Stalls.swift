@@ -55,7 +55,9 @@ extension AsyncOperationQueue {
     /// retained until it is taken away or the queue has gone, so let it capture the queue weakly. When the queue's handle is
     /// released, it is called until the last operation has finished.
     ///
-    /// - Parameter limit: Negative is ``Misuse`` and counts as zero; less than a millisecond counts as that.
+    /// - Parameters:
+    ///   - limit: Negative is ``Misuse`` and counts as zero; less than a millisecond counts as that.
+    ///   - handler: Called once for every stall, with what keeps the queue.
     @discardableResult
     public func onStall(
         after limit: Duration, file: StaticString = #fileID, line: UInt = #line,
