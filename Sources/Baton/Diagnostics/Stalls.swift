@@ -6,8 +6,9 @@ public struct StallReport: Sendable, CustomStringConvertible {
     public let duration: Duration
     /// How many operations of the queue have not finished.
     public let operationCount: Int
-    /// What is at the roots of all that the queue's operations wait for, also in other queues: up to ten of them, what runs or
-    /// was forgotten before what only waits for a slot.
+    /// What is at the roots of all that the queue's operations wait for, also in other queues: up to ten of them.
+    ///
+    /// What runs or was forgotten comes before what only waits for a slot.
     public let explanations: [Explanation]
     /// How many roots there are.
     public let rootCount: Int
