@@ -42,10 +42,10 @@ refusals: ## see that the compiler refuses every mistake in Tests/DoesNotCompile
 	scripts/check-refusals
 
 .PHONY: lint
-lint: ## check the format, and that README, promises and seeds are those of the code
+lint: ## check the format, and that snippets, promises and seeds are those of the code
 	@scripts/bootstrap lint
 	swift format lint --recursive --strict $(FORMATTED)
-	scripts/check-readme
+	scripts/check-snippets
 	scripts/check-guarantees
 	scripts/check-seeds
 
