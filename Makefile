@@ -87,6 +87,14 @@ docs: ## build the documentation of all modules as a static site, in .build/docs
 	@scripts/bootstrap
 	SWIFTFLAGS="$(SWIFTFLAGS)" scripts/docs
 
+.PHONY: api
+api: ## list the public API in Documentation/API
+	SWIFTFLAGS="$(SWIFTFLAGS)" scripts/api
+
+.PHONY: api-check
+api-check: ## see that Documentation/API lists the public API as it is
+	SWIFTFLAGS="$(SWIFTFLAGS)" scripts/api --check
+
 .PHONY: clean
 clean: ## remove what was built
 	rm -rf .build Benchmarks/.build $(TILTSHIFT)/.build
