@@ -42,10 +42,11 @@ refusals: ## see that the compiler refuses every mistake in Tests/DoesNotCompile
 	scripts/check-refusals
 
 .PHONY: lint
-lint: ## check the format, and that snippets, promises and seeds are those of the code
+lint: ## check the format, and that snippets, links, promises and seeds are right
 	@scripts/bootstrap lint
 	swift format lint --recursive --strict $(FORMATTED)
 	scripts/check-snippets
+	scripts/check-links
 	scripts/check-guarantees
 	scripts/check-seeds
 
@@ -81,6 +82,11 @@ sanitize-address:
 .PHONY: mutants
 mutants: ## break the code on purpose, and see that the tests notice
 	scripts/mutate
+
+.PHONY: snippets
+snippets: ## run every snippet of the README, the articles and the guides
+	@scripts/bootstrap
+	SWIFTFLAGS="$(SWIFTFLAGS)" scripts/run-snippets
 
 .PHONY: docs
 docs: ## build the documentation of all modules as a static site, in .build/docs
