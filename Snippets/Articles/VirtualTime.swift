@@ -1,6 +1,8 @@
 import Baton
 import BatonTesting
 
+struct WrongOrder: Error {}
+
 // Every delay and time limit of a queue is on its clock, so a test need not wait.
 let clock = TestClock()
 let queue = AsyncOperationQueue(clock: clock)
@@ -24,6 +26,6 @@ try await exploring(schedules: 100) { scheduler in
     let first = AsyncOperation { log("first") }.delay(.seconds(10))
     let second = AsyncOperation { log("second") }.addDependency(first)
     try await queue.run(second)
-    precondition(log.events == ["first", "second"])
+    if log.events != ["first", "second"] { throw WrongOrder() }  // in Swift Testing: try #require(…)
 }
 print("a hundred schedules")  // a hundred schedules
