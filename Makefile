@@ -48,10 +48,11 @@ refusals: ## see that the compiler refuses every mistake in Tests/DoesNotCompile
 	scripts/check-refusals
 
 .PHONY: lint
-lint: ## check the format, and that README, promises and seeds are those of the code
+lint: ## check the format, and that snippets, links, promises and seeds are right
 	@scripts/bootstrap lint
 	swift format lint --recursive --strict $(FORMATTED)
-	scripts/check-readme
+	scripts/check-snippets
+	scripts/check-links
 	scripts/check-guarantees
 	scripts/check-seeds
 
@@ -92,6 +93,24 @@ mutants: ## break the code on purpose, and see that the tests notice: hours; SAM
 coverage: ## say how much of each module the tests reach; less than 95 % of the core is a failure
 	@scripts/bootstrap test
 	SWIFTFLAGS="$(SWIFTFLAGS)" scripts/coverage
+
+.PHONY: snippets
+snippets: ## run every snippet of the README, the articles and the guides
+	@scripts/bootstrap
+	SWIFTFLAGS="$(SWIFTFLAGS)" scripts/run-snippets
+
+.PHONY: docs
+docs: ## build the documentation of all modules as a static site, in .build/docs
+	@scripts/bootstrap
+	SWIFTFLAGS="$(SWIFTFLAGS)" scripts/docs
+
+.PHONY: api
+api: ## list the public API in Documentation/API
+	SWIFTFLAGS="$(SWIFTFLAGS)" scripts/api
+
+.PHONY: api-check
+api-check: ## see that Documentation/API lists the public API as it is
+	SWIFTFLAGS="$(SWIFTFLAGS)" scripts/api --check
 
 .PHONY: clean
 clean: ## remove what was built

@@ -5,10 +5,10 @@ extension AsyncOperation {
     /// let status = AsyncOperation(JobStatus(job)).repeating(every: .seconds(1)) { $0 == .done }
     /// ```
     ///
-    /// It repeats what has succeeded; a failure ends it, unless it has a ``retry(_:attempts:deadline:file:line:if:)``, whose
+    /// It repeats what has succeeded; a failure ends it, unless it has a ``AnyOperation/retry(_:attempts:deadline:file:line:if:)``, whose
     /// attempts and deadline are counted anew for each repetition. Between two runs it holds no slot and no exclusion, and takes
     /// both again as a retried operation does. A cancel during a pause ends it at once; a run that is cancelled, by a
-    /// ``timeout(_:file:line:)``, too, is the last, also if it returns a value. Dependents and handlers see the end only.
+    /// ``AnyOperation/timeout(_:file:line:)``, too, is the last, also if it returns a value. Dependents and handlers see the end only.
     ///
     /// A ``GroupOperation`` cannot be repeated, because its children run once: that is ``Misuse``, and changes nothing. So is a
     /// call after the add. Called again, the last call counts.

@@ -5,6 +5,8 @@
 public struct NoFailedDependencies: OperationCondition {
     private let ignoresCancellations: Bool
 
+    /// Makes the condition, for all direct dependencies of the operation that it is added to.
+    ///
     /// - Parameter ignoringCancellations: Lets the operation run if dependencies were cancelled, and none has failed.
     public init(ignoringCancellations: Bool = false) { ignoresCancellations = ignoringCancellations }
 

@@ -6,8 +6,9 @@ public struct StallReport: Sendable, CustomStringConvertible {
     public let duration: Duration
     /// How many operations of the queue have not finished.
     public let operationCount: Int
-    /// What is at the roots of all that the queue's operations wait for, also in other queues: up to ten of them, what runs or
-    /// was forgotten before what only waits for a slot.
+    /// What is at the roots of all that the queue's operations wait for, also in other queues: up to ten of them.
+    ///
+    /// What runs or was forgotten comes before what only waits for a slot.
     public let explanations: [Explanation]
     /// How many roots there are.
     public let rootCount: Int
@@ -55,7 +56,9 @@ extension AsyncOperationQueue {
     /// retained until it is taken away or the queue has gone, so let it capture the queue weakly. When the queue's handle is
     /// released, it is called until the last operation has finished.
     ///
-    /// - Parameter limit: Negative is ``Misuse`` and counts as zero; less than a millisecond counts as that.
+    /// - Parameters:
+    ///   - limit: Negative is ``Misuse`` and counts as zero; less than a millisecond counts as that.
+    ///   - handler: Called once for every stall, with what keeps the queue.
     @discardableResult
     public func onStall(
         after limit: Duration, file: StaticString = #fileID, line: UInt = #line,

@@ -8,7 +8,7 @@ public enum GroupPolicy: Sendable, Hashable, CaseIterable {
     case firstSuccess
 }
 
-/// In which order the children of a group run, if it matters. See ``GroupOperation/init(_:_:name:policy:)``.
+/// In which order the children of a group run, if it matters. See ``GroupOperation``.
 public enum GroupOrder: Sendable, Hashable {
     /// One after another, as they were given.
     case ordered

@@ -17,6 +17,8 @@ public final class BatonDebugger: OperationObserver {
     /// Writes lines to standard output.
     public convenience init() { self.init { print($0) } }
 
+    /// Hands each line to a closure, for a log or a test.
+    ///
     /// - Parameter write: Called with one line at a time, without a line break, on the observer's task. Of a debugger that
     ///   observes several queues or operations, from several tasks.
     public init(writingTo write: @escaping @Sendable (_ line: String) -> Void) { self.write = write }

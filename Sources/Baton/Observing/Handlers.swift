@@ -23,7 +23,7 @@ extension AnyOperation {
         return self
     }
 
-    /// Calls `handler` with every operation that the body adds with ``OperationContext/produce(_:)`` from now on.
+    /// Calls `handler` with every operation that the body adds with ``OperationContext/produce(_:file:line:)`` from now on.
     ///
     /// Runs as a ``didStart(_:)`` handler does.
     @discardableResult
@@ -63,7 +63,7 @@ extension AsyncOperation {
 
     /// Calls `handler` once, when the outcome is visible; at once if it is already.
     ///
-    /// Runs as a ``didStart(_:)`` handler does: in the order added, on a task of its own, on the isolation it declares
+    /// Runs as a ``AnyOperation/didStart(_:)`` handler does: in the order added, on a task of its own, on the isolation it declares
     /// (`{ @MainActor result in … }`), without delaying the queue or other operations.
     @discardableResult
     @inlinable

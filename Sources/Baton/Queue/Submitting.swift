@@ -17,9 +17,9 @@ extension AsyncOperationQueue {
 
     /// Adds an operation as soon as fewer than ``maxWaitingOperationCount`` wait in the queue, and returns then.
     ///
-    /// This is back-pressure for whoever makes operations faster than they run. Those that wait are served in the order in which they came. What is added by ``add(_:)``
-    /// and other calls counts, but does not wait. A body of this queue is not held back: it could wait for itself. One
-    /// that was added before is ``Misuse``, and left alone.
+    /// This is back-pressure for whoever makes operations faster than they run. Those that wait are served in the order in
+    /// which they came. What is added by `add` and other calls counts, but does not wait. A body of this queue is not held
+    /// back: it could wait for itself. One that was added before is ``Misuse``, and left alone.
     ///
     /// - Throws: ``OperationError/queueShutDown`` if the queue is or will be shut down,
     ///   ``OperationError/cancelled(reason:)`` if the calling task is cancelled while it waits. The operation has then ended

@@ -18,8 +18,10 @@ extension OperationContext {
     /// A progress that is cancelled cancels the operation, when it is looked at. It is not retained afterwards.
     ///
     /// - Parameters:
+    ///   - progress: What tells how far the work is.
     ///   - interval: How often it is looked at; less than a millisecond counts as one.
     ///   - clock: What measures the interval.
+    ///   - body: The work, called once, on the task of the caller.
     /// - Throws: What `body` throws.
     public func follow<Value: Sendable>(
         _ progress: Foundation.Progress, every interval: Duration = .milliseconds(100),

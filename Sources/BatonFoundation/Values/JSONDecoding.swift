@@ -14,6 +14,8 @@ public import Foundation
 public struct JSONDecoding<Value: Decodable & Sendable>: InputProcedure {
     private let makeDecoder: @Sendable () -> JSONDecoder
 
+    /// Makes a procedure that decodes values of this type.
+    ///
     /// - Parameters:
     ///   - type: What is decoded; it need not be said where it is known.
     ///   - decoder: Makes the decoder of a run, on the task of that run. Without one, it is a new `JSONDecoder`.

@@ -9,6 +9,8 @@ public import Foundation
 public struct JSONEncoding<Value: Encodable & Sendable>: InputProcedure {
     private let makeEncoder: @Sendable () -> JSONEncoder
 
+    /// Makes a procedure that encodes values of this type.
+    ///
     /// - Parameters:
     ///   - type: What is encoded; it need not be said where it is known.
     ///   - encoder: Makes the encoder of a run, on the task of that run. Without one, it is a new `JSONEncoder`.

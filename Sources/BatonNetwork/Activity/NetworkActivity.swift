@@ -17,6 +17,8 @@ public final class NetworkActivity: OperationObserver {
     private let time: TimeSource
     private let onChange: @isolated(any) @Sendable (Bool) async -> Void
 
+    /// Makes an observer of any number of queues and operations, of which none runs yet.
+    ///
     /// - Parameters:
     ///   - hideDelay: How long nothing must run before that is told, so that short gaps are not. Less than zero counts as zero.
     ///   - clock: What measures the delay.

@@ -66,7 +66,9 @@ extension HTTPProcedure {
     ///
     /// Each attempt of a retry has that long. URLSession's own limit for this is not enforced on Linux.
     ///
-    /// - Parameter clock: What measures it: that of a test, for example.
+    /// - Parameters:
+    ///   - limit: How long one run may take; nil for as long as it likes.
+    ///   - clock: What measures it: that of a test, for example.
     public func deadline(_ limit: Duration?, clock: any Clock<Duration> = ContinuousClock()) -> Self {
         changed {
             $0.deadline = limit

@@ -25,6 +25,8 @@ public struct Reachability: OperationCondition {
 
     private let clock: any Clock<Duration>
 
+    /// Makes the condition, and connects to nothing yet.
+    ///
     /// - Parameters:
     ///   - host: A name or an address.
     ///   - port: From 1 to 65535; another one is ``ReachabilityError/invalidPort(_:)`` when it is looked at.

@@ -23,6 +23,7 @@ public protocol HTTPTransport: Sendable {
     /// https, and a host. `timeoutInterval` of the request is how long nothing may come or go.
     ///
     /// - Parameters:
+    ///   - request: Where to, with its method and header fields.
     ///   - body: What is sent, in place of the request's own `httpBody`. Nil: that counts.
     ///   - sent: To be called, from any thread, with how many bytes of the body have been sent so far.
     /// - Throws: ``HTTPError``, or `CancellationError` after a cancel.

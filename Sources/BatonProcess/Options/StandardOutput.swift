@@ -31,8 +31,10 @@ public struct StandardOutput: Sendable {
     /// What it throws ends the program, and is the error. When the operation is cancelled, so is the task it runs on, and no
     /// further line comes.
     ///
-    /// - Parameter longest: In bytes. A longer line ends the program, and the error is
-    ///   ``SubprocessError/lineTooLong(program:limit:)``.
+    /// - Parameters:
+    ///   - longest: In bytes. A longer line ends the program, and the error is
+    ///     ``SubprocessError/lineTooLong(program:limit:)``.
+    ///   - handle: Called with each line, one at a time.
     public static func lines(
         longest: Int = defaultLongestLine, _ handle: @escaping @Sendable (_ line: String) async throws -> Void
     ) -> StandardOutput {

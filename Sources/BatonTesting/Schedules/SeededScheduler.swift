@@ -14,9 +14,9 @@ internal import Baton
 /// ```
 ///
 /// Task groups, `async let`, actors and `Task.yield()` stay on the scheduler. To keep the order in the seed's hand,
-/// write `Task(executorPreference: scheduler)` for `Task`, sleep on ``clock``, and draw from ``random(in:)``. A real
-/// clock, the main actor, a plain `Task` or a continuation resumed by another thread bring jobs from outside: the run
-/// counts them and fails.
+/// write `Task(executorPreference: scheduler)` for `Task`, sleep on ``clock``, and draw from
+/// ``random(in:)-(Range<Int>)``. A real clock, the main actor, a plain `Task` or a continuation resumed by another
+/// thread bring jobs from outside: the run counts them and fails.
 ///
 /// The idea is that of deterministic simulation, as in FoundationDB and Rust's `loom` and `shuttle`.
 public final class SeededScheduler: TaskExecutor {

@@ -6,7 +6,7 @@ extension Trace {
     /// Graphviz takes a second for some thousand operations, and much longer for more: cancel the task, or give the operation that
     /// calls this a `timeout`, and it is stopped. It runs on a thread of its own, not on one that others need.
     ///
-    /// - Parameter dot: The program; nil: the first one named `dot` in the places of `PATH`.
+    /// - Parameter program: What draws; nil: the first one named `dot` in the places of `PATH`.
     /// - Throws: ``TraceError``, or `CancellationError` if the task was cancelled.
     public func svg(dot program: String? = nil) async throws -> String {
         try await Graph(of: self).svg(named: queueName ?? "trace", program)
@@ -16,7 +16,7 @@ extension Trace {
 extension QueueSnapshot {
     /// What is in the queue and what it waits for as an SVG picture, drawn by Graphviz, which has to be installed.
     ///
-    /// - Parameter dot: The program; nil: the first one named `dot` in the places of `PATH`.
+    /// - Parameter program: What draws; nil: the first one named `dot` in the places of `PATH`.
     /// - Throws: ``TraceError``, or `CancellationError` if the task was cancelled.
     public func svg(dot program: String? = nil) async throws -> String {
         try await Graph(of: self).svg(named: name ?? "queue", program)

@@ -1,0 +1,21 @@
+import Baton
+
+struct Unreachable: Error {}
+let queue = AsyncOperationQueue()
+
+let near = AsyncOperation("near") { throw Unreachable() }
+let far = AsyncOperation("far") { print("asked the far one") }
+try await queue.run(GroupOperation(.ordered, near, far, policy: .firstSuccess))  // asked the far one
+
+let draft = AsyncOperation("draft") { print("wrote a draft") }  // wrote a draft
+let check = AsyncOperation("check") { throw Unreachable() }
+let publish = AsyncOperation("publish") { print("never printed") }
+let release = GroupOperation(.ordered, draft, check, publish, name: "release")  // fails fast
+queue.add(release)
+await queue.waitUntilIdle()
+print(release.result!)  // failure(1 of the group failed: ‘check’: Unreachable())
+print(publish.result!)  // failure(skipped, because ‘check’ ended with failure)
+
+let many = GroupOperation((1...100).map { _ in AsyncOperation {} }, maxConcurrentOperationCount: 10)
+try await queue.run(many)
+print(many.progress)  // 100 %
