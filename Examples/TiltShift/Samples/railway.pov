@@ -150,7 +150,6 @@ Track(96, 200, 5)
     pigment { brick srgb <0.50, 0.46, 0.40>, srgb <0.66, 0.60, 0.51> brick_size <1.3, 0.55, 0.9> mortar 0.06 }
     normal { granite 0.25 }
 }
-#declare Stains = texture { pigment { bozo scale <1.5, 7, 1.5> turbulence 0.6 color_map { [0.4 rgbt <0.03, 0.03, 0.02, 1>] [0.8 rgbt <0.03, 0.03, 0.02, 0.6>] } } }
 #declare Bay = 15;          // From pier to pier.
 #for (K, -6, 5)
     union {

@@ -191,7 +191,7 @@ object { Steamer() rotate y * 128 translate <10, 0, 440> }
 #for (K, 1, 16)
     #local Z = Between(180, 1100, S);
     #local X = Between(-60, 260, S);
-    #if (Shore(X, Z) < -30) object { Sailing(Between(9, 13, S), S) rotate y * Between(20, 80, S) translate <X, 0, Z> } #end
+    #if (Shore(X, Z) < -30 & vlength(<X - 10, 0, Z - 440>) > 60) object { Sailing(Between(9, 13, S), S) rotate y * Between(20, 80, S) translate <X, 0, Z> } #end
 #end
 #for (Z, 400, 620, 22)
     #local P = Left_Shore(Z, -1);
