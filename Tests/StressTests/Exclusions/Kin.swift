@@ -16,8 +16,12 @@ struct Kin: Sendable {
                 if case .addToGroup(let child, let group) = step { parents[child].insert(group) }
             }
             for condition in node.conditions {
-                parents[condition.owner(in: graph)].insert(node.id)
-                children += condition.shape.leaves.compactMap(\.broughtNode)
+                let (owner, brought) = (condition.owner(in: graph), condition.shape.leaves.compactMap(\.broughtNode))
+                parents[owner].insert(node.id)
+                children += brought
+                guard condition.shape.isPair else { continue }
+                // What several bring along runs in one group, which holds the names.
+                for child in brought { for inside in model.upstream(of: child) { parents[inside].insert(owner) } }
             }
             for child in children { for inside in model.upstream(of: child) { parents[inside].insert(node.id) } }
         }
