@@ -13,8 +13,9 @@ static void say_nothing(const char *domain, GLogLevelFlags level, const char *te
 bool picture_start(const char *program) {
     if (VIPS_INIT(program)) return false;
 #ifdef __GLIBC__
-    // Left alone, malloc begins to keep the memory of released pictures.
+    // Left alone, malloc begins to keep the memory of released pictures, for each thread its own.
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    mallopt(M_ARENA_MAX, 2);
 #endif
     // Operations are the parallelism, and no picture is looked at twice.
     vips_concurrency_set(1);

@@ -21,7 +21,7 @@ package struct Batch: Sendable {
     package init(_ list: SourceList, _ settings: Settings) {
         self.list = list
         self.settings = settings
-        // One half of the threads computes, the other takes what servers send.
+        // Some of the threads compute, the others read files and take what servers send.
         queue = AsyncOperationQueue(
             name: "tiltshift", maxConcurrentOperationCount: settings.jobs * 2,
             executor: ThreadExecutor(name: "tiltshift", threads: settings.jobs * 2))
@@ -58,8 +58,8 @@ package struct Batch: Sendable {
         -> AsyncOperation<PictureResult.Outcome>
     {
         ruled(AsyncOperation(Miniature(source: source, output: output, settings: settings, key: key)), source, output)
-            // So many have their pixels in memory.
-            .addCondition(.limited("pictures at a time", to: settings.jobs * 2))
+            // One more than can be worked with is fetched meanwhile, and not more: they are in memory.
+            .addCondition(.limited("pictures at a time", to: settings.jobs + 1))
     }
 
     /// Has the same rules, and does nothing.

@@ -6,7 +6,7 @@ package struct Settings: Sendable {
     package var recipe = Recipe()
     /// Where they go.
     package var folder = URL(fileURLWithPath: "miniatures")
-    /// How many pictures are worked with at the same time. As many again may be waiting for a server meanwhile.
+    /// How many pictures are worked with at the same time. One more is fetched meanwhile.
     package var jobs = 2
     /// How often a download is tried again.
     package var retries = 3

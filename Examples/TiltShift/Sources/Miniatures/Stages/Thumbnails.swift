@@ -20,5 +20,5 @@ package struct ThumbnailAfter: InputProcedure {
 }
 
 private enum Thumbnail {
-    static let side = 900
+    static let side = 720
 }
