@@ -81,7 +81,7 @@ package struct Batch: Sendable {
 
     /// Runs when the first encrypted picture needs it, and once.
     private func keyLoading() -> AsyncOperation<SecretKey> {
-        AsyncOperation("key") { [keyFile = settings.keyFile] in
+        AsyncOperation(Stage.key) { [keyFile = settings.keyFile] in
             guard let keyFile else { throw SecretError.keyMissing }
             return try SecretKey(file: keyFile)
         }

@@ -18,9 +18,13 @@ package enum Stage: String, Sendable, CaseIterable {
 
     func name(_ source: Source) -> String { "\(rawValue)\(Self.divider)\(source.name)" }
 
+    /// The operation that loads the key for all.
+    static let key = "key"
+
     /// The stage of an operation; operations of none are the pictures as a whole.
     package static func name(of operation: OperationReference) -> String {
         let name = operation.name
+        if name == key { return key }
         return allCases.first { name.hasPrefix($0.rawValue + divider) }?.rawValue ?? "picture"
     }
 }
