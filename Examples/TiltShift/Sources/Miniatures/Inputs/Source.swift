@@ -1,4 +1,5 @@
 package import Foundation
+internal import LibSodium
 
 /// A picture to be worked with.
 package struct Source: Sendable, Hashable {
@@ -49,6 +50,22 @@ package struct Source: Sendable, Hashable {
         case .address(let address): URL(string: address)?.standardized.absoluteString ?? address
         }
     }
+}
+
+extension Source {
+    /// Tells it from others of its name, and does not say where it is.
+    var fingerprint: String {
+        _ = SecretKey.isLibraryReady
+        let text = Array(identity.utf8)
+        var hash = [UInt8](repeating: 0, count: crypto_generichash_bytes_min())
+        crypto_generichash(&hash, hash.count, text, UInt64(text.count), nil, 0)
+        return hash.prefix(8).hexadecimal
+    }
+}
+
+extension Sequence<UInt8> {
+    /// Two digits for each.
+    var hexadecimal: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 }
 
 extension String {

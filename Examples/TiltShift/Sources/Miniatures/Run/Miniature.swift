@@ -18,7 +18,8 @@ struct Miniature: Procedure {
         let clear =
             source.isEncrypted ? imageWork(.decrypting, AsyncOperation(Decryption(), inputs: bytes, key)) : bytes
         let shifted = imageWork(.shifting, clear.then(TiltShift(settings.recipe.look)))
-        let saved = imageWork(.saving, shifted.then(Saving(to: output.file, settings.recipe)))
+        let signature = settings.recipe.signature(of: source)
+        let saved = imageWork(.saving, shifted.then(Saving(to: output.file, settings.recipe, signature: signature)))
         guard settings.hasThumbnails else { return try await .made(FinishedPicture(saved: context.run(saved))) }
 
         let before = imageWork(.picturing, clear.then(ThumbnailBefore()))

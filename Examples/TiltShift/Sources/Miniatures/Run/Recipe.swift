@@ -9,10 +9,11 @@ package struct Recipe: Sendable, Hashable {
 
     private static let program = "tiltshift 1"
 
-    /// Is written into each miniature, so that one that was made otherwise is made anew.
-    var signature: String {
+    /// Is written into each miniature, so that one that was made otherwise, or of another picture, is made anew.
+    func signature(of source: Source) -> String {
         let parts = [
-            Self.program, "focus \(look.focus)", "band \(look.band)", "blur \(look.blur)",
+            Self.program, "picture \(source.fingerprint)", "focus \(look.focus)", "band \(look.band)",
+            "blur \(look.blur)",
             "saturation \(look.saturation)", "quality \(quality)",
         ]
         return parts.joined(separator: ", ")

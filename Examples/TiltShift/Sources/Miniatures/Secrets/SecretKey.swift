@@ -54,9 +54,7 @@ extension SecretKey {
     }
 
     /// 64 digits.
-    package var hexadecimal: String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    package var hexadecimal: String { bytes.hexadecimal }
 
     /// Writes a key file that only its owner can read. Throws if there is a file of that name.
     package func write(to file: URL) throws {

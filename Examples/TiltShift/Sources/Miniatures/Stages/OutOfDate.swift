@@ -2,7 +2,7 @@ package import Baton
 internal import BatonNetwork
 internal import Foundation
 
-/// Lets a picture be made only if there is none yet, or an older one, or one that looks otherwise.
+/// Lets a miniature be made only if there is none yet, or an older one, or one that looks otherwise or shows something else.
 ///
 /// Fails it if it would replace something that somebody else has made.
 package struct OutOfDate: OperationCondition {
@@ -31,7 +31,7 @@ package struct OutOfDate: OperationCondition {
         guard let signature = try Picture.software(ofFile: output.file.path), Recipe.isSignature(signature) else {
             throw OutputError.isForeign(output.file.path)
         }
-        guard signature == recipe.signature, let made = output.file.changed else { return .satisfied }
+        guard signature == recipe.signature(of: source), let made = output.file.changed else { return .satisfied }
         // A server that does not answer now will say so at the download.
         let changed =
             switch source.place {

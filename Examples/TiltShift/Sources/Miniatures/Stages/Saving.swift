@@ -5,14 +5,15 @@ package import Foundation
 package struct Saving: InputProcedure {
     package let file: URL
     package let recipe: Recipe
+    /// Says in the picture how it was made.
+    package let signature: String
 
-    package init(to file: URL, _ recipe: Recipe) {
-        self.file = file
-        self.recipe = recipe
+    package init(to file: URL, _ recipe: Recipe, signature: String) {
+        (self.file, self.recipe, self.signature) = (file, recipe, signature)
     }
 
     package func execute(_ picture: Picture, in context: OperationContext) async throws -> SavedPicture {
-        let bytes = try picture.encoded(as: recipe.format, quality: recipe.quality, software: recipe.signature)
+        let bytes = try picture.encoded(as: recipe.format, quality: recipe.quality, software: signature)
         try Task.checkCancellation()
         try PictureFile.write(bytes, to: file)
         return SavedPicture(file: file, width: picture.width, height: picture.height, byteCount: bytes.count)

@@ -51,6 +51,15 @@ import Testing
         #expect(try await workshop.run("x.tif").output.contains("1 made"))
     }
 
+    @Test func theMiniatureOfAnotherPictureOfThatNameIsNotUpToDate() async throws {
+        let workshop = try Workshop()
+        try workshop.write(TestPicture.tiff(), to: "a/x.tif")
+        try workshop.write(TestPicture.tiff(width: 99), to: "b/x.tif")
+        #expect(try await workshop.run("a").output.contains("160 × 100"))
+        #expect(try await workshop.run("b").output.contains("99 × 100"))
+        #expect(try await workshop.run("b").output.contains("1 up to date"))
+    }
+
     @Test func whatSomebodyElseHasMadeIsReplacedByForceOnly() async throws {
         let workshop = try Workshop()
         try workshop.write(TestPicture.tiff(), to: "x.tif")
