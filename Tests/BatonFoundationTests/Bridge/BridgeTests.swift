@@ -4,7 +4,7 @@ import BatonTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct BridgeTests {
+@Suite(.timeLimit(.minutes(10))) struct BridgeTests {
     let foundation = OperationQueue()
     let misuses = EventLog<Misuse.Kind>()
     let queue: AsyncOperationQueue

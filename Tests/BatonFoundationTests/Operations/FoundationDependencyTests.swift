@@ -4,7 +4,7 @@ import BatonTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FoundationDependencyTests {
+@Suite(.timeLimit(.minutes(10))) struct FoundationDependencyTests {
     let foundation = OperationQueue()
     let queue = AsyncOperationQueue()
     let log = EventLog<String>()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BatonFoundation
 
-@Suite(.timeLimit(.minutes(5))) struct FoundationProcedureTests {
+@Suite(.timeLimit(.minutes(10))) struct FoundationProcedureTests {
     let foundation = OperationQueue()
     let queue = AsyncOperationQueue()
     let log = EventLog<String>()

@@ -4,7 +4,7 @@ import BatonTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FollowingTests {
+@Suite(.timeLimit(.minutes(10))) struct FollowingTests {
     let queue = AsyncOperationQueue()
     let clock = TestClock()
 

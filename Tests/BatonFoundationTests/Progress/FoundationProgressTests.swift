@@ -4,7 +4,7 @@ import BatonTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FoundationProgressTests {
+@Suite(.timeLimit(.minutes(10))) struct FoundationProgressTests {
     let queue = AsyncOperationQueue()
     let log = EventLog<String>()
 

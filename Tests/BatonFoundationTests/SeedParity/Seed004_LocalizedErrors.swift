@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What AOperation says of its errors that needs Foundation to be said.
-@Suite(.timeLimit(.minutes(5))) struct Seed004_LocalizedErrors {
+@Suite(.timeLimit(.minutes(10))) struct Seed004_LocalizedErrors {
     struct AccessDenied: LocalizedError {
         var errorDescription: String? { "You may not do this." }
         var failureReason: String? { "You are a guest." }

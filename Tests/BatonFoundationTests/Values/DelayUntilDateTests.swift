@@ -5,7 +5,7 @@ import Testing
 
 @testable import BatonFoundation
 
-@Suite(.timeLimit(.minutes(5))) struct DelayUntilDateTests {
+@Suite(.timeLimit(.minutes(10))) struct DelayUntilDateTests {
     let clock = TestClock()
     let queue: AsyncOperationQueue
     let now = Date(timeIntervalSince1970: 1_000_000)

@@ -3,7 +3,7 @@ import BatonFoundation
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct JSONTests {
+@Suite(.timeLimit(.minutes(10))) struct JSONTests {
     struct Page: Codable, Equatable, Sendable {
         var title: String
         var date: Date?

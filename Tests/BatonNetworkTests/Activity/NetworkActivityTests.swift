@@ -3,7 +3,7 @@ import BatonNetwork
 import BatonTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct NetworkActivityTests {
+@Suite(.timeLimit(.minutes(10))) struct NetworkActivityTests {
     let clock = TestClock()
     let told = EventLog<Bool>()
     let activity: NetworkActivity

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// At every stage, and never a value or another error.
-@Suite(.timeLimit(.minutes(2))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(10))) struct CancellationTests {
     private let queue = AsyncOperationQueue()
     private let key = freshKey()
 

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(2))) struct HTTPDataTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPDataTests {
     @Test func theWholeBodyIsThere() async throws {
         let operation = AsyncOperation(HTTPData(server.url("/bytes/200000", ["type": "image/png"])))
         let response = try await outcome(of: operation).get()

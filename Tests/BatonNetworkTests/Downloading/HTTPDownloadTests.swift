@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(2))) struct HTTPDownloadTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPDownloadTests {
     private let folder: TestFolder
 
     init() throws { folder = try TestFolder() }

@@ -4,7 +4,7 @@ import BatonTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ResumingTests {
+@Suite(.timeLimit(.minutes(10))) struct ResumingTests {
     private let folder: TestFolder
     private let key = freshKey()
 

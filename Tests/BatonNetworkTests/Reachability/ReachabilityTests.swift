@@ -3,7 +3,7 @@ import BatonNetwork
 import BatonTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ReachabilityTests {
+@Suite(.timeLimit(.minutes(10))) struct ReachabilityTests {
     let clock = TestClock()
     let queue = AsyncOperationQueue()
 

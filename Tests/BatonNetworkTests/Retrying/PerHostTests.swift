@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(2))) struct PerHostTests {
+@Suite(.timeLimit(.minutes(10))) struct PerHostTests {
     @Test func noMoreThanTheLimitTalkToAHostAtOnce() async throws {
         let (running, most) = (EventLog<Int>(), LockedCount())
         let host = "http://\(freshKey()).example"

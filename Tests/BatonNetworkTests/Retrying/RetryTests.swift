@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(2))) struct HTTPRetryTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPRetryTests {
     private let key = freshKey()
 
     private func flaky(_ failures: Int, _ query: [String: String] = [:]) -> URL {

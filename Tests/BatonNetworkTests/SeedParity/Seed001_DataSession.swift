@@ -40,7 +40,7 @@ private struct Order: ResultParsing {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct Seed001_DataSession {
+@Suite(.timeLimit(.minutes(10))) struct Seed001_DataSession {
     private let queue = AsyncOperationQueue()
 
     @Test func R1_1_anOperationIsMadeFromOneQuery() async throws {

@@ -63,7 +63,7 @@ private struct Services: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct Seed001_LoggingIn {
+@Suite(.timeLimit(.minutes(10))) struct Seed001_LoggingIn {
     private let queue = AsyncOperationQueue()
 
     @Test func R1_6_credentialsFromSeveralServersInOrderToLogIn() async throws {

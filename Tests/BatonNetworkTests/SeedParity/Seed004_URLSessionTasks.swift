@@ -9,7 +9,7 @@ import BatonTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct Seed004_URLSessionTasks {
+@Suite(.timeLimit(.minutes(10))) struct Seed004_URLSessionTasks {
     private let queue = AsyncOperationQueue()
 
     @Test func R5_7_aDataTaskIsAnOperation() async throws {

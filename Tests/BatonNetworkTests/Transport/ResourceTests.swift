@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// What the system is asked for, counted in a process where nothing else happens.
-@Suite(.timeLimit(.minutes(2)), .serialized) struct ResourceTests {
+@Suite(.timeLimit(.minutes(10)), .serialized) struct ResourceTests {
     @Test func twoHundredDownloadsAtOnceHaveTheRightBytes() async throws {
         let folder = try TestFolder()
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(2))) struct TransportTests {
+@Suite(.timeLimit(.minutes(10))) struct TransportTests {
     private let transport = URLSessionTransport()
 
     private func send(_ url: URL) async throws -> HTTPAnswer {

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(2))) struct HTTPUploadTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPUploadTests {
     private func seen(_ response: HTTPResponse) throws -> UploadSeen {
         try JSONDecoder().decode(UploadSeen.self, from: response.data)
     }

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// A cancel at every stage of a run.
-@Suite(.timeLimit(.minutes(2))) struct CancelTests {
+@Suite(.timeLimit(.minutes(10))) struct CancelTests {
     private let log = EventLog<String>()
     private let queue = AsyncOperationQueue()
 

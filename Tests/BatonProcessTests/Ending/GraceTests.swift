@@ -4,7 +4,7 @@ import BatonTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct GraceTests {
+@Suite(.timeLimit(.minutes(10))) struct GraceTests {
     private let log = EventLog<String>()
     private let clock = TestClock()
     private let queue = AsyncOperationQueue()

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Processes that a program starts and does not wait for.
-@Suite(.timeLimit(.minutes(2))) struct GrandchildrenTests {
+@Suite(.timeLimit(.minutes(10))) struct GrandchildrenTests {
     private let log = EventLog<String>()
     private let queue = AsyncOperationQueue()
 

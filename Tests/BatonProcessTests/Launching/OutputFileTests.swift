@@ -4,7 +4,7 @@ import BatonTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct OutputFileTests {
+@Suite(.timeLimit(.minutes(10))) struct OutputFileTests {
     private let folder: Folder
 
     init() throws { folder = try Folder() }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Programs that cannot be started: an error that names the program and says why.
-@Suite(.timeLimit(.minutes(2))) struct RefusalTests {
+@Suite(.timeLimit(.minutes(10))) struct RefusalTests {
     private func reason(_ failure: SubprocessError?) -> String? {
         if case .notStarted(_, let reason)? = failure { reason.description } else { nil }
     }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What a program finds around it.
-@Suite(.timeLimit(.minutes(2))) struct SurroundingsTests {
+@Suite(.timeLimit(.minutes(10))) struct SurroundingsTests {
     @Test func theEnvironmentIsInherited() async throws {
         let text = try await Subprocess("env").result().text
         #expect(text.contains("PATH=\(ProcessInfo.processInfo.environment["PATH"] ?? "?")\n"))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BatonProcess
 
-@Suite(.timeLimit(.minutes(2))) struct PollerTests {
+@Suite(.timeLimit(.minutes(10))) struct PollerTests {
     @Test func aWaitEndsWhenThereIsSomethingToRead() async throws {
         let poller = try Poller()
         let ends = try PipeEnds()

@@ -4,7 +4,7 @@ import BatonTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct PipelineTests {
+@Suite(.timeLimit(.minutes(10))) struct PipelineTests {
     private let queue = AsyncOperationQueue()
 
     private func sorting(_ text: String) -> [AsyncOperation<SubprocessResult>] {

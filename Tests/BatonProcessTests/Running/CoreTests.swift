@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// What the core offers, on programs.
-@Suite(.timeLimit(.minutes(2))) struct CoreTests {
+@Suite(.timeLimit(.minutes(10))) struct CoreTests {
     @Test func aFailedProgramIsRetried() async throws {
         let folder = try Folder()
         let script = sh("echo x >> $1; test $(wc -l < $1) -ge 3", folder.file("count"))

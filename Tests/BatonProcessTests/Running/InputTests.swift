@@ -3,7 +3,7 @@ import BatonProcess
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct InputTests {
+@Suite(.timeLimit(.minutes(10))) struct InputTests {
     private let tenMegabytes: Data = {
         let piece = Data((0..<65_537).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
         var data = Data()

@@ -3,7 +3,7 @@ import BatonProcess
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ManyTests {
+@Suite(.timeLimit(.minutes(10))) struct ManyTests {
     @Test func twoHundredAtATime() async throws {
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: AsyncOperationQueue.unlimited)
         let operations = (0..<200).map { number in

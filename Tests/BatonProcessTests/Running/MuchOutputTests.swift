@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// A gigabyte, which must not be in memory. Each in a process of its own, because memory is counted there.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status")))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status")))
 struct MuchOutputTests {
     private static func gigabyte(_ output: StandardOutput) -> Subprocess {
         Subprocess("head", arguments: ["-c", "1000000000", "/dev/zero"], output: output)

@@ -3,7 +3,7 @@ import BatonProcess
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct StatusTests {
+@Suite(.timeLimit(.minutes(10))) struct StatusTests {
     @Test func successLeavesItsOutput() async throws {
         let result = try await Subprocess("/bin/echo", arguments: ["one", "two three", "", "é"]).result()
         #expect(result.text == "one two three  é\n")

@@ -4,7 +4,7 @@ import BatonTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct StreamingTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamingTests {
     private let log = EventLog<String>()
 
     private func logging() -> StandardOutput { .lines { [log] in log($0) } }

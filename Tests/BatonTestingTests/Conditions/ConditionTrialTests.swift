@@ -4,7 +4,7 @@ import Testing
 
 private struct Oops: Error {}
 
-@Suite(.timeLimit(.minutes(5))) struct ConditionTrialTests {
+@Suite(.timeLimit(.minutes(10))) struct ConditionTrialTests {
     private struct Asks: OperationCondition {
         let answers: Bool
         var exclusions: [Exclusion] { [.mutuallyExclusive(Asks.self)] }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct RepeatTests {
+@Suite(.timeLimit(.minutes(10))) struct RepeatTests {
     @Test func itRunsSoManyTimesAtThisInterval() {
         let stage = Stage()
         let runs = Tally()

@@ -3,7 +3,7 @@ import BatonTesting
 import Testing
 
 /// A queue that is released while suspended ends what has not begun, and nothing else.
-@Suite(.timeLimit(.minutes(2))) struct RetryInReleasedQueueTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryInReleasedQueueTests {
     /// Acts when it is released: with the body that captures it, in the midst of the queue's release.
     private final class Release: Sendable {
         let act: @Sendable () -> Void

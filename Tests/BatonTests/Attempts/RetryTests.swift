@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct RetryTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryTests {
     /// Fails so many times, then returns the number of the attempt.
     func failing(_ count: Int, on stage: Stage, _ name: String = "flaky") -> AsyncOperation<Int> {
         AsyncOperation(name) { context in

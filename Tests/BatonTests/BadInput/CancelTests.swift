@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// A cancel from anywhere, at any time.
-@Suite(.timeLimit(.minutes(5))) struct CancelTests {
+@Suite(.timeLimit(.minutes(10))) struct CancelTests {
     private let stage = Stage(width: 1)
 
     @Test func fromInsideTheBody() {

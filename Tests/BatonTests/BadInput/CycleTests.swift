@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct CycleTests {
+@Suite(.timeLimit(.minutes(10))) struct CycleTests {
     /// Each depends on the next, the last on the first.
     private func ring(of count: Int, on stage: Stage) -> [AsyncOperation<Void>] {
         let members = (0..<count).map { stage.noting("\($0)") }

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// Parents and children that are nested deep, at width 1: what goes from one to the next must not recurse.
-@Suite(.timeLimit(.minutes(5))) struct DeepCancelTests {
+@Suite(.timeLimit(.minutes(10))) struct DeepCancelTests {
     /// Enough to overflow any stack. Each level has a task that waits, so a test takes 10 KB a level in a debug build.
     private static let depth = 20_000
 

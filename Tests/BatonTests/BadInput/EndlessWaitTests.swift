@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// Circles through bodies that wait.
-@Suite(.timeLimit(.minutes(5))) struct EndlessWaitTests {
+@Suite(.timeLimit(.minutes(10))) struct EndlessWaitTests {
     /// What the body's wait threw, whatever became of the body.
     private func thrown(_ wait: @escaping @Sendable () async throws(OperationError) -> Void) async -> String {
         do throws(OperationError) {

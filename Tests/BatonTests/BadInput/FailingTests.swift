@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// Bodies that throw or pay no heed, inputs that never come, dependencies that nobody adds.
-@Suite(.timeLimit(.minutes(5))) struct FailingTests {
+@Suite(.timeLimit(.minutes(10))) struct FailingTests {
     @Test func aThrowingBodyIsTheFailure() async {
         let operation = AsyncOperation<Int>("operation") { throw Oops(text: "burnt") }
         let queue = AsyncOperationQueue()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct ReleasedQueueTests {
+@Suite(.timeLimit(.minutes(10))) struct ReleasedQueueTests {
     private let steps = StepExecutor()
     private let log = EventLog<String>()
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// Added twice, or changed after adding: reported once, and nothing changes.
-@Suite(.timeLimit(.minutes(5))) struct RepeatedAddTests {
+@Suite(.timeLimit(.minutes(10))) struct RepeatedAddTests {
     @Test func toTheSameQueueAtEveryPointOfItsLife() {
         let stage = Stage(width: 1)
         let gate = Gate()

@@ -3,7 +3,7 @@ import Testing
 
 /// Cancels that cross a lane which takes the operation up and looks at its inputs and rules. Most of what could go wrong only
 /// ThreadSanitizer sees.
-@Suite(.timeLimit(.minutes(2))) struct CancelledWhileTakenUpTests {
+@Suite(.timeLimit(.minutes(10))) struct CancelledWhileTakenUpTests {
     @Test func theInputsThatItLetsGoAreNotLookedAt() async {
         let queue = AsyncOperationQueue()
         for _ in 0..<200 {

@@ -13,7 +13,7 @@ private struct Brings: OperationCondition {
 }
 
 /// The operations that conditions bring along.
-@Suite(.timeLimit(.minutes(5))) struct ConditionOperationTests {
+@Suite(.timeLimit(.minutes(10))) struct ConditionOperationTests {
     @Test func itRunsBeforeTheEvaluationAndTheBody() {
         struct Asks: OperationCondition {
             let log: EventLog<String>

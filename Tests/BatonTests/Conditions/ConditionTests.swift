@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct ConditionTests {
+@Suite(.timeLimit(.minutes(10))) struct ConditionTests {
     @Test func aSatisfiedConditionLetsTheBodyRun() {
         let stage = Stage()
         let operation = stage.noting("body").addCondition("yes") { [log = stage.log] _ in

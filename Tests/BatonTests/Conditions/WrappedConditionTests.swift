@@ -23,7 +23,7 @@ private struct Answer: OperationCondition {
     static let throwing = Answer(name: "throws", result: .failure(Oops()))
 }
 
-@Suite(.timeLimit(.minutes(5))) struct WrappedConditionTests {
+@Suite(.timeLimit(.minutes(10))) struct WrappedConditionTests {
     private func ending(_ condition: some OperationCondition) -> String {
         let stage = Stage()
         let operation = stage.noting("body").addCondition(condition)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct ExplainTests {
+@Suite(.timeLimit(.minutes(10))) struct ExplainTests {
     private func roots(_ operation: AnyOperation) -> [String] {
         operation.explainedRoots
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct SnapshotTests {
+@Suite(.timeLimit(.minutes(10))) struct SnapshotTests {
     private func operation(_ name: String, in snapshot: QueueSnapshot) throws -> QueueSnapshot.Operation {
         try #require(snapshot.operations.first { $0.name == name })
     }

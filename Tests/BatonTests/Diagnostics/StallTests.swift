@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct StallTests {
+@Suite(.timeLimit(.minutes(10))) struct StallTests {
     private let stage = Stage(name: "photos")
     private let gate = Gate()
     private let reports = EventLog<StallReport>()

@@ -5,7 +5,7 @@ import Testing
 
 /// Graphs that are stuck on purpose, each in another way. Who is asked is three operations or more away from what is at the
 /// root.
-@Suite(.timeLimit(.minutes(5))) struct StuckGraphTests {
+@Suite(.timeLimit(.minutes(10))) struct StuckGraphTests {
     private let stage = Stage()
     private let gate = Gate()
 

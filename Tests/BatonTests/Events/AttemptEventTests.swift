@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// What operations tell that run again, or wait for a time.
-@Suite(.timeLimit(.minutes(5))) struct AttemptEventTests {
+@Suite(.timeLimit(.minutes(10))) struct AttemptEventTests {
     let stage = Stage()
 
     /// Everything that is told while the clock moves on, a second at a time.

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// The lines of AOperation's debugger, with time and outcome after the last.
-@Suite(.timeLimit(.minutes(5))) struct DebuggerTests {
+@Suite(.timeLimit(.minutes(10))) struct DebuggerTests {
     struct MyOperation: Procedure {
         var gate = Gate()
 

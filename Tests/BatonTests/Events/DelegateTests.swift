@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct DelegateTests {
+@Suite(.timeLimit(.minutes(10))) struct DelegateTests {
     let stage = Stage()
 
     private final class Noting: OperationDelegate {

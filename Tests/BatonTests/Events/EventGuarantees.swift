@@ -6,7 +6,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct EventGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct EventGuarantees {
     // MARK: Order
 
     /// A cancel from another thread against the finish: whatever happens, its events come in an order that can be.

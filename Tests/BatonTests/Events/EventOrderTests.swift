@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// What is told on each way through an operation's life.
-@Suite(.timeLimit(.minutes(5))) struct EventOrderTests {
+@Suite(.timeLimit(.minutes(10))) struct EventOrderTests {
     let stage = Stage()
 
     private func events(_ body: (Stage) -> Void) -> [String] {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct ObserverTests {
+@Suite(.timeLimit(.minutes(10))) struct ObserverTests {
     let stage = Stage()
 
     @Test func anObserverOfAnOperationIsToldOfThatAlone() {

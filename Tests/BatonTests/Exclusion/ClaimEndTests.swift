@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// Claims of operations that come to an end before they have got their names.
-@Suite(.timeLimit(.minutes(5))) struct ClaimEndTests {
+@Suite(.timeLimit(.minutes(10))) struct ClaimEndTests {
     @Test func oneThatIsCancelledLeavesTheLineBeforeItsHandlersReturn() {
         let name = Names()
         let stage = Stage()

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// Circles of those who hold names and those who wait for them.
-@Suite(.timeLimit(.minutes(5))) struct DeadlockTests {
+@Suite(.timeLimit(.minutes(10))) struct DeadlockTests {
     /// Holds `held`, and when the gate opens runs `child`.
     private func holder(
         _ title: String, of held: Exclusion, _ gate: Gate, thenRuns child: AsyncOperation<Void>

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// Names and the operations that run inside one another.
-@Suite(.timeLimit(.minutes(5))) struct FamilyTests {
+@Suite(.timeLimit(.minutes(10))) struct FamilyTests {
     @Test func childrenThatDoNotAskRunUnderTheirParents() {
         let name = Names()
         let stage = Stage(width: 1)

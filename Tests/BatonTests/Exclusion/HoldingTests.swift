@@ -10,7 +10,7 @@ struct Names {
     func callAsFunction(_ name: String) -> String { "\(name) in \(prefix)" }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct HoldingTests {
+@Suite(.timeLimit(.minutes(10))) struct HoldingTests {
     @Test func twoOfOneNameExcludeEachOtherOnAllQueues() {
         let name = Names()
         let here = Stage()
@@ -249,7 +249,7 @@ struct Names {
 }
 
 /// What exclusions can be asked wrongly.
-@Suite(.timeLimit(.minutes(5))) struct ImpossibleExclusionTests {
+@Suite(.timeLimit(.minutes(10))) struct ImpossibleExclusionTests {
     @Test(arguments: [
         Exclusion.limited("x", to: 2, weight: 3), .limited("x", to: 0), .limited("x", to: 2, weight: 0),
         .limited("x", to: -1, weight: -1),
@@ -325,7 +325,7 @@ extension ImpossibleExclusionTests {
 }
 
 /// Evaluations and names.
-@Suite(.timeLimit(.minutes(5))) struct EvaluatingUnderNamesTests {
+@Suite(.timeLimit(.minutes(10))) struct EvaluatingUnderNamesTests {
     private struct Under: OperationCondition {
         let exclusions: [Exclusion]
         let log: EventLog<String>

@@ -5,7 +5,7 @@ import Testing
 @testable import Baton
 
 /// Nothing of an executor is left when nobody needs it. What a test waits for is the last thing that a thread says.
-@Suite(.timeLimit(.minutes(5))) struct ThreadExecutorReleaseTests {
+@Suite(.timeLimit(.minutes(10))) struct ThreadExecutorReleaseTests {
     private let threads = Threads()
     private let log = EventLog<Int>()
 
@@ -94,10 +94,12 @@ import Testing
         do {
             let executor = threads.make(threads: 1)
             held = Held(executor: executor)
-            steps.task {
+            // Not async: that might begin by going to the executor that its task prefers.
+            let body: @Sendable () -> Void = {
                 barrier.block()
                 seen(held.executor != nil)
             }
+            Task(executorPreference: steps, operation: body)
             steps.handOver(to: executor)
         }
         barrier.open()

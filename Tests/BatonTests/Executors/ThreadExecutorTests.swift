@@ -5,7 +5,7 @@ import Testing
 @testable import Baton
 @testable import BatonTesting
 
-@Suite(.timeLimit(.minutes(5))) struct ThreadExecutorTests {
+@Suite(.timeLimit(.minutes(10))) struct ThreadExecutorTests {
     private let threads = Threads()
     private let log = EventLog<Int>()
 

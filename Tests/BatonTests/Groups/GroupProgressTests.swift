@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// Each child counts for one unit.
-@Suite(.timeLimit(.minutes(5))) struct GroupProgressTests {
+@Suite(.timeLimit(.minutes(10))) struct GroupProgressTests {
     private func shown(_ group: GroupOperation) -> String {
         let progress = group.progress
         return "\(progress.completedUnitCount)/\(progress.totalUnitCount.map { "\($0)" } ?? "?")"

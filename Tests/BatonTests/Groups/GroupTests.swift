@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct GroupTests {
+@Suite(.timeLimit(.minutes(10))) struct GroupTests {
     private func failing(_ name: String) -> AsyncOperation<Void> { AsyncOperation(name) { throw Oops(text: name) } }
 
     @Test func itFinishesWhenAllItsChildrenHave() {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct CancellationGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct CancellationGuarantees {
     @Test func G15_cancelledBeforeTheRunTheBodyNeverRuns() {
         let stage = Stage(width: 1)
         let gate = Gate()

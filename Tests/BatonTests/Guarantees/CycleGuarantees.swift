@@ -7,7 +7,7 @@ import Testing
 @testable import Baton
 
 /// See BadInput/ for every shape of a cycle.
-@Suite(.timeLimit(.minutes(5))) struct CycleGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct CycleGuarantees {
     @Test func G8_aCycleFailsAtTheAddOfItsLastMember() {
         let stage = Stage()
         let a = stage.noting("a")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct EdgeGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct EdgeGuarantees {
     @Test func G6_aReaderOfAFailedSourceFailsWithoutRunning() {
         let stage = Stage()
         let source = AsyncOperation<Int>("source") { throw Oops() }

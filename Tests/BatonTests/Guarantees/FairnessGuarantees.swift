@@ -7,7 +7,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct FairnessGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct FairnessGuarantees {
     /// On this executor a slice is 64 operations: whoever comes after the lane is next when it is over.
     @Test func G34_aTaskBesideABusyQueueWaitsForOneSlice() {
         let stage = Stage(width: 1)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct HandlerGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct HandlerGuarantees {
     @Test func G1_theOutcomeIsDecidedBeforeWillFinishAndPublishedAfterIt() {
         let stage = Stage()
         let gate = Gate()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct OutcomeGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct OutcomeGuarantees {
     @Test func G1_theOutcomeIsPublishedOnceAndNeverChanges() throws {
         let finishes = EventLog<String>()
         let stage = Stage(probe: {

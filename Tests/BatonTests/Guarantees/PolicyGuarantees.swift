@@ -6,7 +6,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct PolicyGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct PolicyGuarantees {
     enum Ending: String, CaseIterable {
         case success, failed, callbackDropped, dependencyFailed, cycle, cancelled, skipped
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct ProgressGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct ProgressGuarantees {
     @Test func G24_suspendedNothingNewStarts() {
         let stage = Stage(width: 2)
         let gate = Gate()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct RunGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct RunGuarantees {
     @Test func G9_runAddsWhatItNeedsThatNobodyHasAdded() {
         let stage = Stage()
         let gate = Gate()

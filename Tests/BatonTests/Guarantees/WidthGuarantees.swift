@@ -6,7 +6,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct WidthGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct WidthGuarantees {
     @Test(arguments: [1, 2, 5]) func G22_neverMoreThanTheWidthRun(width: Int) {
         let stage = Stage(width: width)
         let gate = Gate()

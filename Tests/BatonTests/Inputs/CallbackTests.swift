@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct CallbackTests {
+@Suite(.timeLimit(.minutes(10))) struct CallbackTests {
     /// What a store with a callback looks like.
     private final class Store: Sendable {
         private let waiting = LockedState<[@Sendable (Int) -> Void]>([])

@@ -3,7 +3,7 @@ import BatonTesting
 import Testing
 
 /// The call sites of a plain user: no access to the inside.
-@Suite(.timeLimit(.minutes(5))) struct ClosureTests {
+@Suite(.timeLimit(.minutes(10))) struct ClosureTests {
     private let queue = AsyncOperationQueue()
 
     @Test func aClosureIsEnough() async throws {

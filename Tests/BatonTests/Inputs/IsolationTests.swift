@@ -41,7 +41,7 @@ private actor Kitchen {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct IsolationTests {
+@Suite(.timeLimit(.minutes(10))) struct IsolationTests {
     private let queue = AsyncOperationQueue()
 
     @Test @MainActor func aProcedureMayBeIsolatedToTheMainActor() async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct OutcomeInputTests {
+@Suite(.timeLimit(.minutes(10))) struct OutcomeInputTests {
     private func failing() -> AsyncOperation<Int> { AsyncOperation("failing") { throw Oops() } }
 
     private func short(_ result: Result<Int, OperationError>) -> String {

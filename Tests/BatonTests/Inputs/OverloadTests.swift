@@ -2,7 +2,7 @@ import Baton
 import Testing
 
 /// That these compile is the test: the initializers differ in the closure alone, whose body need not say which is meant.
-@Suite(.timeLimit(.minutes(5))) struct OverloadTests {
+@Suite(.timeLimit(.minutes(10))) struct OverloadTests {
     private let stage = Stage()
     private let one = AsyncOperation("one") { 1 }
     private let text = AsyncOperation("text") { "two" }

@@ -39,7 +39,7 @@ private actor Counter: Procedure {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct ProcedureTests {
+@Suite(.timeLimit(.minutes(10))) struct ProcedureTests {
     private let queue = AsyncOperationQueue()
 
     @Test func structsEnumsClassesAndActors() async throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// What the compiler has to take, and what must not get mixed up.
-@Suite(.timeLimit(.minutes(5))) struct SixtyFourInputsTests {
+@Suite(.timeLimit(.minutes(10))) struct SixtyFourInputsTests {
     private typealias Inputs = (
         Int, String, Double, [Int], Int8, Bool, Int?, (Int, String), Int, String, Double, [Int], Int8, Bool, Int?,
         (Int, String), Int, String, Double, [Int], Int8, Bool, Int?, (Int, String), Int, String, Double, [Int], Int8,

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct TransformTests {
+@Suite(.timeLimit(.minutes(10))) struct TransformTests {
     private let queue = AsyncOperationQueue()
 
     private func failing() -> AsyncOperation<Int> { AsyncOperation("failing") { throw Oops() } }

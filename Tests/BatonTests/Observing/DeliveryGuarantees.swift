@@ -7,7 +7,7 @@ import Testing
 @testable import Baton
 
 /// Handlers of many operations, which few tasks call.
-@Suite(.timeLimit(.minutes(5))) struct DeliveryGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct DeliveryGuarantees {
     @Test func G28_whatAHandlerDoesToItsTaskReachesNoOther() {
         let stage = Stage()
         let cancelled = EventLog<Bool>()

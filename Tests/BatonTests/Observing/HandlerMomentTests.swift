@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct HandlerMomentTests {
+@Suite(.timeLimit(.minutes(10))) struct HandlerMomentTests {
     @Test func didStartIsCalledOnlyIfTheBodyRuns() {
         let stage = Stage()
         func watched(_ name: String, _ operation: AsyncOperation<Void>) -> AsyncOperation<Void> {

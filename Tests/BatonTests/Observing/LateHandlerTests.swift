@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// Handlers that are added, or whose moment comes, while their operation is on its way.
-@Suite(.timeLimit(.minutes(5))) struct LateHandlerTests {
+@Suite(.timeLimit(.minutes(10))) struct LateHandlerTests {
     @Test func oneAddedWhileTheBodyRunsHoldsTheOutcomeBack() {
         let stage = Stage()
         let (gate, second) = (Gate(), Gate())

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct ContextTests {
+@Suite(.timeLimit(.minutes(10))) struct ContextTests {
     @Test func itNamesTheOperationAndTheAttempt() {
         let stage = Stage()
         // Not the operation itself: one that is its own output would never be released.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct DependencyTests {
+@Suite(.timeLimit(.minutes(10))) struct DependencyTests {
     @Test func theyAreListedOnceInputsFirst() {
         let data = AsyncOperation("data") { 1 }
         let key = AsyncOperation("key") { 2 }

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// An executor for one operation, and the priority of a queue's tasks.
-@Suite(.timeLimit(.minutes(5))) struct ExecutorTests {
+@Suite(.timeLimit(.minutes(10))) struct ExecutorTests {
     @Test func theBodyRunsOnTheExecutorOfItsOperation() {
         let stage = Stage()
         let other = StepExecutor()

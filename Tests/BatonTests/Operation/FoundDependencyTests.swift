@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// `context.dependencies`: outputs that are looked for by type.
-@Suite(.timeLimit(.minutes(5))) struct FoundDependencyTests {
+@Suite(.timeLimit(.minutes(10))) struct FoundDependencyTests {
     private protocol Numbered: Sendable {
         var number: Int? { get }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct HandlerTests {
+@Suite(.timeLimit(.minutes(10))) struct HandlerTests {
     @Test func everyHandlerIsCalledOnceInOrder() {
         let stage = Stage()
         let operation = AsyncOperation { 7 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct ProduceTests {
+@Suite(.timeLimit(.minutes(10))) struct ProduceTests {
     @Test func aProductRunsOnTheSameQueueOnItsOwn() {
         let stage = Stage(width: 1)
         let operation = AsyncOperation("operation") { [log = stage.log] context in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct ProgressOfChildrenTests {
+@Suite(.timeLimit(.minutes(10))) struct ProgressOfChildrenTests {
     private let stage = Stage()
 
     @Test func aChildCountsInPartWhileItRunsAndThenInFull() {

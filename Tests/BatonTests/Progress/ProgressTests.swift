@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct ProgressTests {
+@Suite(.timeLimit(.minutes(10))) struct ProgressTests {
     private let stage = Stage()
 
     @Test func withoutReportsItIs0AndThen1() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct ProgressUpdatesTests {
+@Suite(.timeLimit(.minutes(10))) struct ProgressUpdatesTests {
     private let stage = Stage()
     private let seen = EventLog<String>()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct AddingTests {
+@Suite(.timeLimit(.minutes(10))) struct AddingTests {
     @Test func oneSeveralAnArrayAClosure() {
         let stage = Stage(width: 1)
         stage.queue.add(stage.noting("one"))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct AroundTests {
+@Suite(.timeLimit(.minutes(10))) struct AroundTests {
     @TaskLocal private static var request = 0
 
     @Test func aHookIsAroundEveryBody() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct BarrierTests {
+@Suite(.timeLimit(.minutes(10))) struct BarrierTests {
     @Test func itComesAfterAllThatIsThereAndBeforeAllThatComes() {
         let stage = Stage()
         let gate = Gate()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct IdleTests {
+@Suite(.timeLimit(.minutes(10))) struct IdleTests {
     /// Notes "idle" when the queue is.
     private func watch(_ stage: Stage) {
         stage.steps.task { [queue = stage.queue, log = stage.log] in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct LaneTests {
+@Suite(.timeLimit(.minutes(10))) struct LaneTests {
     @Test func aBodyKnowsItsTaskAndWhatItStartsIsNotTakenForIt() {
         let stage = Stage(width: 1)
         let seen = EventLog<String>()

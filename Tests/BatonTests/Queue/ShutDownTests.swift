@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct ShutDownTests {
+@Suite(.timeLimit(.minutes(10))) struct ShutDownTests {
     private func drain(_ stage: Stage, _ name: String = "drained") {
         stage.steps.task { [queue = stage.queue, log = stage.log] in
             await queue.drain()

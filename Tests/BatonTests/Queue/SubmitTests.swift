@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct SubmitTests {
+@Suite(.timeLimit(.minutes(10))) struct SubmitTests {
     /// Submits these one after another, in a task of the test, and notes each when it has been added.
     @discardableResult
     private func submit(_ operations: [AnyOperation], to stage: Stage) -> Task<Void, Never> {

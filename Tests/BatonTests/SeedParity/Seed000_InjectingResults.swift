@@ -38,7 +38,7 @@ private struct Captioning: InputProcedure {
     func execute(_ title: String?, in context: OperationContext) async throws -> String { title ?? "untitled" }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct Seed000_InjectingResults {
+@Suite(.timeLimit(.minutes(10))) struct Seed000_InjectingResults {
     private let stage = Stage()
 
     @Test func R0_1_aLiteralGoesThroughTheInitializer() throws {

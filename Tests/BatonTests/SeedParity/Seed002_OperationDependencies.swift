@@ -11,7 +11,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct Seed002_OperationDependencies {
+@Suite(.timeLimit(.minutes(10))) struct Seed002_OperationDependencies {
     private let stage = Stage()
 
     @Test func R2_1_aDependentDoesNotBeginBeforeItsPrerequisiteHasCompleted() {

@@ -64,7 +64,7 @@ private struct TiltShift: Procedure {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct Seed002_PassingImages {
+@Suite(.timeLimit(.minutes(10))) struct Seed002_PassingImages {
     private let stage = Stage()
 
     private func download(_ subject: String?) -> AsyncOperation<Download> {

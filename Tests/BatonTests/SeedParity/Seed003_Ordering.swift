@@ -45,7 +45,7 @@ private struct Pair: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct Seed003_Ordering {
+@Suite(.timeLimit(.minutes(10))) struct Seed003_Ordering {
     @Test(arguments: [1, 64]) func R3_4_underThreadsTheInputIsThereBeforeTheReaderIsReady(width: Int) async {
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: width)
         let pairs = (0..<10_000).map { Pair($0) }

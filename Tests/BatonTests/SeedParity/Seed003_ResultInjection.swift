@@ -31,7 +31,7 @@ private struct DataProcessing: InputProcedure {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct Seed003_ResultInjection {
+@Suite(.timeLimit(.minutes(10))) struct Seed003_ResultInjection {
     private let stage = Stage()
 
     /// A processing of what this fetch makes. Both are added, and run as far as they can.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct DeliveringTests {
+@Suite(.timeLimit(.minutes(10))) struct DeliveringTests {
     @Test func everyElementRunsInAnOperationOfItsOwn() {
         let stage = Stage()
         stage.consume(Numbers(4).deliver(to: Doubling(), on: stage.queue))

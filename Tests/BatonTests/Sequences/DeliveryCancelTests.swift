@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct DeliveryCancelTests {
+@Suite(.timeLimit(.minutes(10))) struct DeliveryCancelTests {
     private let stage = Stage()
 
     /// Each waits at the gate, cancelled or not, and notes when it has ended.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct DeliveryEndTests {
+@Suite(.timeLimit(.minutes(10))) struct DeliveryEndTests {
     /// Each waits at its gate, cancelled or not, and notes when it has ended; `failing` fails.
     private func outputs(
         of stage: Stage, _ gates: Gates, failing: Int, order: OutputOrder = .preserved

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct DeliveryInBodiesTests {
+@Suite(.timeLimit(.minutes(10))) struct DeliveryInBodiesTests {
     @Test(arguments: [1, 2, 64], [OutputOrder.preserved, .arrival]) func aBodyMayIterateOnItsOwnQueue(
         width: Int, order: OutputOrder
     ) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct DeliveryScheduleTests {
+@Suite(.timeLimit(.minutes(10))) struct DeliveryScheduleTests {
     /// An element that counts itself, and how many there were at most.
     private final class Parcel: Sendable {
         let number: Int

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct DelayTests {
+@Suite(.timeLimit(.minutes(10))) struct DelayTests {
     @Test func aDelayPassesItsInputOn() {
         let stage = Stage()
         let source = AsyncOperation("source") { 7 }

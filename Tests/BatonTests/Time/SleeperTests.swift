@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct SleeperTests {
+@Suite(.timeLimit(.minutes(10))) struct SleeperTests {
     @Test func aHundredThousandPendingTimeoutsUseOneSleeper() {
         let stage = Stage(isSuspended: true)
         let count = 100_000

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct TimeoutTests {
+@Suite(.timeLimit(.minutes(10))) struct TimeoutTests {
     @Test func aBodyThatTakesTooLongIsCancelledAndItsErrorIsTheTimeout() {
         let stage = Stage()
         let operation = AsyncOperation("slow") { try await stage.clock.sleep(for: .seconds(60)) }

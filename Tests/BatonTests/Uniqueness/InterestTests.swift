@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// Who can cancel an original that others have joined.
-@Suite(.timeLimit(.minutes(5))) struct InterestTests {
+@Suite(.timeLimit(.minutes(10))) struct InterestTests {
     private struct Shared {
         let stage = Stage()
         let gate = Gate()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct JoinTests {
+@Suite(.timeLimit(.minutes(10))) struct JoinTests {
     private func answering(_ name: String, on stage: Stage, at gate: Gate) -> AsyncOperation<Int> {
         AsyncOperation(name) { [log = stage.log] in
             log(name)

@@ -13,7 +13,7 @@ private struct OtherWork: Procedure {
     func execute(in context: OperationContext) async throws { log("other work") }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct RejectTests {
+@Suite(.timeLimit(.minutes(10))) struct RejectTests {
     @Test func aDuplicateOfAnUnfinishedOneIsSkipped() {
         let stage = Stage()
         let gate = Gate()

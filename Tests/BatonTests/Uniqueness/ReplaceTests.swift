@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct ReplaceTests {
+@Suite(.timeLimit(.minutes(10))) struct ReplaceTests {
     @Test func theOldOneIsCancelledAndTheNewOneStartsAfterIt() {
         let stage = Stage()
         let gate = Gate()

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// Joining what waits for the one that joins.
-@Suite(.timeLimit(.minutes(5))) struct UniqueCircleTests {
+@Suite(.timeLimit(.minutes(10))) struct UniqueCircleTests {
     private let stage = Stage()
 
     /// An operation that runs another one and notes what comes of that.

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// Keys whose `==` and hashing are not as harmless as they should be.
-@Suite(.timeLimit(.minutes(5))) struct UniqueKeyTests {
+@Suite(.timeLimit(.minutes(10))) struct UniqueKeyTests {
     /// All have one hash, and two are equal if their texts are; each comparing calls `inside`.
     private struct Key: Hashable, Sendable {
         let text: String

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 /// What `run`, `add(to:)`, groups and bodies add for the sake of a unique operation.
-@Suite(.timeLimit(.minutes(5))) struct UniqueUpstreamTests {
+@Suite(.timeLimit(.minutes(10))) struct UniqueUpstreamTests {
     private let stage = Stage()
     private let gate = Gate()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import BatonTrace
 
 /// Against the rules of the Trace Event Format.
-@Suite(.timeLimit(.minutes(5))) struct ChromeTraceTests {
+@Suite(.timeLimit(.minutes(10))) struct ChromeTraceTests {
     struct Event: Decodable {
         struct Arguments: Decodable {
             var id: UInt64?

@@ -5,7 +5,7 @@ import Testing
 @testable import Baton
 @testable import BatonTrace
 
-@Suite(.timeLimit(.minutes(5))) struct GraphTests {
+@Suite(.timeLimit(.minutes(10))) struct GraphTests {
     private var sketch: Sketch {
         var sketch = Sketch()
         let a = sketch.add("a", 0, ready: 0, start: 0, end: 5)

@@ -5,7 +5,7 @@ import Testing
 @testable import BatonTrace
 
 /// With the real program, where it is installed.
-@Suite(.timeLimit(.minutes(5))) struct GraphvizTests {
+@Suite(.timeLimit(.minutes(10))) struct GraphvizTests {
     static let isInstalled = (try? GraphvizRun(program: nil)) != nil
     /// Why a test is skipped.
     static let need: Comment = "There is no Graphviz in PATH. ‘scripts/bootstrap test’ installs it."

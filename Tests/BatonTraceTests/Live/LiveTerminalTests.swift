@@ -5,7 +5,7 @@ import Testing
 
 @testable import BatonTrace
 
-@Suite(.timeLimit(.minutes(5))) struct LiveTerminalTests {
+@Suite(.timeLimit(.minutes(10))) struct LiveTerminalTests {
     @Test(arguments: [LiveView.Options.Style.lines, .redrawn])
     func brokenPipeEndsTheViewAndNothingElse(style: LiveView.Options.Style) async throws {
         let pipe = try Pipe()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BatonTrace
 
-@Suite(.timeLimit(.minutes(5))) struct LiveViewTests {
+@Suite(.timeLimit(.minutes(10))) struct LiveViewTests {
     @Test func pipeGetsALineForEachChangeAndASummary() async throws {
         let pipe = try Pipe()
         let queue = AsyncOperationQueue()

@@ -5,7 +5,7 @@ import Testing
 @testable import BatonTrace
 
 /// The page in a real browser without a window, where one is installed. One browser at a time is enough for a machine.
-@Suite(.serialized, .enabled(if: Browser.isInstalled, Browser.need), .timeLimit(.minutes(5))) struct BrowserTests {
+@Suite(.serialized, .enabled(if: Browser.isInstalled, Browser.need), .timeLimit(.minutes(10))) struct BrowserTests {
     /// Two loads, a parser for each, a report of both; a retry, a failure, and one that goes on.
     static var work: Trace {
         var sketch = Sketch()

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 @testable import BatonTrace
 
-@Suite(.timeLimit(.minutes(5))) struct TimelinePageTests {
+@Suite(.timeLimit(.minutes(10))) struct TimelinePageTests {
     /// What the script of the page reads.
     private func data(_ page: String) throws -> [String: Any] {
         let begin = try #require(page.range(of: "<script id=\"data\" type=\"application/json\">"))

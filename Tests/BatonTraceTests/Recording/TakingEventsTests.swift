@@ -3,7 +3,7 @@ import Testing
 @testable import Baton
 
 /// What a seat in a stream of events gives to one who takes all at once.
-@Suite(.timeLimit(.minutes(5))) struct TakingEventsTests {
+@Suite(.timeLimit(.minutes(10))) struct TakingEventsTests {
     private func event(_ number: UInt64) -> OperationEvent {
         OperationEvent(
             number: number, time: .zero, subject: EventSubject(.sketched(1, "a"), in: nil), kind: .ready)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BatonTrace
 
-@Suite(.timeLimit(.minutes(5))) struct TraceRecorderTests {
+@Suite(.timeLimit(.minutes(10))) struct TraceRecorderTests {
     struct Oops: Error {}
 
     let clock = TestClock()

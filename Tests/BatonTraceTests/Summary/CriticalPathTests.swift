@@ -4,7 +4,7 @@ import Testing
 @testable import BatonTrace
 
 /// Traces by hand, and the chain that determined their end.
-@Suite(.timeLimit(.minutes(5))) struct CriticalPathTests {
+@Suite(.timeLimit(.minutes(10))) struct CriticalPathTests {
     private var sketch = Sketch()
 
     /// "name running 1-2" and "name queue 2-3", in milliseconds.

@@ -3,7 +3,7 @@ import Testing
 @testable import Baton
 @testable import BatonTrace
 
-@Suite(.timeLimit(.minutes(5))) struct TraceSummaryTests {
+@Suite(.timeLimit(.minutes(10))) struct TraceSummaryTests {
     @Test(arguments: [
         ("page 12", "page"), ("page-3", "page"), ("page", "page"), ("12", "12"), ("", ""), ("part_1/20", "part"),
         ("a1b", "a1b"), ("شيء 7", "شيء"), ("row (3)", "row"), ("half ½", "half ½"), ("done!", "done!"),

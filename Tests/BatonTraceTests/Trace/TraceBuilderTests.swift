@@ -4,7 +4,7 @@ import Testing
 @testable import BatonTrace
 
 /// What events say of operations, without a queue.
-@Suite(.timeLimit(.minutes(5))) struct TraceBuilderTests {
+@Suite(.timeLimit(.minutes(10))) struct TraceBuilderTests {
     @Test(arguments: [(999, [TracedWait.Reason.queue], 1999), (1000, [.delay, .queue], 1000)])
     func theQueuesOwnWorkIsNoDelay(microseconds: Int, reasons: [TracedWait.Reason], first: Int) {
         var operation = TracedOperation(.sketched(1, "a"))

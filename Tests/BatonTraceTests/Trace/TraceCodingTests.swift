@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 @testable import BatonTrace
 
-@Suite(.timeLimit(.minutes(5))) struct TraceCodingTests {
+@Suite(.timeLimit(.minutes(10))) struct TraceCodingTests {
     private func written(_ trace: Trace) throws -> Trace {
         try JSONDecoder().decode(Trace.self, from: JSONEncoder().encode(trace))
     }

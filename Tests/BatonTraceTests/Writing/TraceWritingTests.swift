@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 @testable import BatonTrace
 
-@Suite(.timeLimit(.minutes(5))) struct TraceWritingTests {
+@Suite(.timeLimit(.minutes(10))) struct TraceWritingTests {
     private var trace: Trace {
         var sketch = Sketch()
         sketch.add("a", 0, ready: 0, start: 0, end: 5)

@@ -8,7 +8,7 @@ import Testing
 
 /// At the very moment in which somebody learns that the queue is idle: the one who awaits it goes on inside the call that
 /// resumes it, while the lane still stands in its step.
-@Suite(.timeLimit(.minutes(5))) struct IdleGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct IdleGuarantees {
     private let tokens = Tokens()
 
     /// How many tokens are alive when `waitUntilIdle` returns. `begin` adds, and returns what opens the way.

@@ -7,7 +7,7 @@ import Testing
 @testable import Baton
 
 /// Long chains, in a loop where a naive release would recurse: a stack of 8 MB holds about 50,000 of its frames.
-@Suite(.timeLimit(.minutes(5))) struct ReleaseGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct ReleaseGuarantees {
     /// G32 says 1,000,000; debug builds are slow, and a fifth of it would overflow the stack as well.
     #if DEBUG
         private static let length = 200_000

@@ -7,7 +7,7 @@ import Testing
 @testable import Baton
 
 /// Tokens are captured by bodies, inputs, outputs, errors and handlers: none may be alive when all is over.
-@Suite(.timeLimit(.minutes(5))) struct ResourceGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct ResourceGuarantees {
     private let tokens = Tokens()
 
     /// A body, an input, an output and a handler that each hold a token.

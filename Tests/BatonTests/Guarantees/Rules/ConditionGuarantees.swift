@@ -24,7 +24,7 @@ private struct Asks: OperationCondition {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct ConditionGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct ConditionGuarantees {
     /// Dependencies, what the conditions bring along, the evaluations, the body: under many schedules.
     @Test func G11_theOrderOfThePhases() async throws {
         try await exploring(schedules: 300) { scheduler in

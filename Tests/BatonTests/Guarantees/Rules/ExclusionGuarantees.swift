@@ -32,7 +32,7 @@ private final class Room: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct ExclusionGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct ExclusionGuarantees {
     @Test func G12_neverTwoHoldersOnAnyQueueUnderThreads() async {
         let name = Names()
         let room = Room(limit: 3)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct GroupGuarantees {
+@Suite(.timeLimit(.minutes(10))) struct GroupGuarantees {
     /// A cancel at any moment: the group ends after all of its children and theirs, and takes no more.
     @Test func G19_cancellingAGroupCancelsItsChildrenAndWaitsForThem() async throws {
         try await exploring(schedules: 500) { scheduler in

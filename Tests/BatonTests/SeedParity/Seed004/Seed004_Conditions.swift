@@ -43,7 +43,7 @@ private struct HasAccess: OperationCondition {
     func dependency(for operation: AnyOperation) -> AnyOperation? { request }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct Seed004_Conditions {
+@Suite(.timeLimit(.minutes(10))) struct Seed004_Conditions {
     @Test func R4_13_itIsCheckedBeforeTheOperationExecutes() {
         let stage = Stage()
         let operation = stage.noting("operation").addCondition("no") { _ in throw Oops() }

@@ -20,7 +20,7 @@ private struct MyOperation: Procedure {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct Seed004_Debugger {
+@Suite(.timeLimit(.minutes(10))) struct Seed004_Debugger {
     private let stage = Stage()
     private let lines = EventLog<String>()
     private let gate = Gate()

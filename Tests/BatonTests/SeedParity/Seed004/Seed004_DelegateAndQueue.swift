@@ -44,7 +44,7 @@ private struct UserAccess: OperationCondition {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct Seed004_DelegateAndQueue {
+@Suite(.timeLimit(.minutes(10))) struct Seed004_DelegateAndQueue {
     private let stage = Stage()
 
     @Test func R4_10_theDelegateIsToldOfStartAndFinish() {

@@ -33,7 +33,7 @@ private struct LikeComment: Procedure {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct Seed004_Errors {
+@Suite(.timeLimit(.minutes(10))) struct Seed004_Errors {
     private let stage = Stage()
     private let denial = AccessDenied()
 

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct Seed004_Groups {
+@Suite(.timeLimit(.minutes(10))) struct Seed004_Groups {
     @Test func R4_6_aGroupFinishesWhenAllOfItsOperationsHave() {
         let stage = Stage()
         let gates = [Gate(), Gate(), Gate()]

@@ -53,7 +53,7 @@ private final class Service: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct Seed004_Lifecycle {
+@Suite(.timeLimit(.minutes(10))) struct Seed004_Lifecycle {
     private let stage = Stage()
 
     // That operations are not subclassed: Tests/DoesNotCompile/Subclass.swift.

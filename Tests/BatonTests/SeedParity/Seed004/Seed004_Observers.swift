@@ -22,7 +22,7 @@ private struct Moments: OperationObserver {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct Seed004_Observers {
+@Suite(.timeLimit(.minutes(10))) struct Seed004_Observers {
     private let stage = Stage()
 
     /// Produces another one, and fails.

@@ -49,7 +49,7 @@ private struct Shouting: InputProcedure {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct Seed004_Chains {
+@Suite(.timeLimit(.minutes(10))) struct Seed004_Chains {
     private let stage = Stage()
 
     @Test func R5_1_theWholeConfigurationIsOneChain() throws {

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Baton
 
-@Suite(.timeLimit(.minutes(5))) struct Seed004_ReadyOperations {
+@Suite(.timeLimit(.minutes(10))) struct Seed004_ReadyOperations {
     private let stage = Stage()
 
     /// `DelayOperation<Output>(5)` after another one.

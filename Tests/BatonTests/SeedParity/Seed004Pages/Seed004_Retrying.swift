@@ -20,7 +20,7 @@ private struct Download: InputProcedure {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct Seed004_Retrying {
+@Suite(.timeLimit(.minutes(10))) struct Seed004_Retrying {
     private let stage = Stage()
 
     private func download(_ succeedsAt: Int = 3) -> AsyncOperation<Int> {

@@ -25,7 +25,7 @@ private struct Retrieval: InputProcedure {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct Seed004_Sequences {
+@Suite(.timeLimit(.minutes(10))) struct Seed004_Sequences {
     /// `operation.publisher(on: queue).sink { completion in } receiveValue: { value in }`
     @Test func R5_6_anOperationHasOneValueAndThenItsCompletion() async throws {
         let stage = Stage()

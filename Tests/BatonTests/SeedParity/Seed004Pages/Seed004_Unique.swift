@@ -28,7 +28,7 @@ private struct Sound: Procedure {
     func execute(in context: OperationContext) async throws { log("sound") }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct Seed004_Unique {
+@Suite(.timeLimit(.minutes(10))) struct Seed004_Unique {
     private let stage = Stage()
     private let dismissal = Gate()
 
