@@ -14,7 +14,7 @@ BENCH := BATON_BENCH_TBB=$${BATON_BENCH_TBB:-$$(scripts/bootstrap onetbb)} \
 
 .PHONY: help
 help: ## list these targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
 # What is wanted is taken from the environment, so that quotes and backslashes arrive as they were typed.
 .PHONY: run
