@@ -1,13 +1,6 @@
 internal import BatonTrace
 internal import Dispatch
-
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
+internal import Foundation
 
 /// What happens at Ctrl-C, and when somebody asks the program to end: the first time it stops in good order, the second time
 /// at once.

@@ -1,7 +1,7 @@
 /// What makes a view look like a model of itself: a sharp band, blur above and below it, and the colours of toys.
 ///
 /// A lens that stands close to its object has little depth of field; this imitates it for a scene that is seen from above.
-package struct Look: Sendable, Hashable, Codable {
+package struct Look: Sendable, Hashable {
     /// Where the middle of the sharp band is, in percent of the picture's height from its top.
     package var focus = 55.0
     /// How high the sharp band is, in percent of the picture's height. The blur grows over as much again on either side.

@@ -1,7 +1,7 @@
 internal import CPicture
 
 /// A file format that is written.
-package enum PictureFormat: String, Sendable, Hashable, CaseIterable, Codable {
+package enum PictureFormat: String, Sendable, Hashable, CaseIterable {
     case jpeg, png, webp
 
     /// What the names of files end with.

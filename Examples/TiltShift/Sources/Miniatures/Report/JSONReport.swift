@@ -11,8 +11,8 @@ extension BatchResult {
 }
 
 /// What `--json` prints. All times are in seconds.
-struct JSONReport: Codable {
-    struct Picture: Codable {
+struct JSONReport: Encodable {
+    struct Picture: Encodable {
         var input: String
         var output: String?
         /// made, toMake, upToDate, duplicate, failed or cancelled.
