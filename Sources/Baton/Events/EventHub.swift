@@ -15,7 +15,7 @@ final class EventHub: Sendable {
     /// Where the tasks come from that call observers.
     let spawner: Spawner
     private let time: TimeSource?
-    /// Told of every event on the thread that tells it, outside every lock.
+    /// Told of every event on the thread that tells it, outside every lock: events of two threads may overtake each other here.
     private let probe: (@Sendable (OperationEvent) -> Void)?
 
     init(of queue: QueueReference, _ spawner: Spawner, _ time: TimeSource, probe: (@Sendable (OperationEvent) -> Void)?)

@@ -92,6 +92,9 @@ final class Ledger: Sendable {
     func told(_ event: OperationEvent, queue: Int) {
         let id = event.operation.node
         if id < 0 { return }
+        // Those who misuse it after its end do not wait for one another, and this is called outside the lock that orders what
+        // observers are told.
+        if case .misuse = event.kind, nodes[id].phase.load(ordering: .relaxed) == 3 { return }
         if let fault = nodes[id].events.withLock({
             $0.fault(in: event, runsAgain: graph.nodes[id].attempts?.repetition != nil)
         }) {
