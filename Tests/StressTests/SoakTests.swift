@@ -1,56 +1,68 @@
+import Baton
 import Foundation
+import Synchronization
 import Testing
 
 /// Rounds of both kinds for as long as `BATON_SOAK` says, in seconds, or until a million have been played: `make soak`.
 ///
 /// Begins with a seed that it prints, or with `BATON_SEED`: with that of a round that failed, it begins with that round. Neither threads nor memory may grow with the rounds.
-@Suite(.enabled(if: Soak.seconds != nil, "only with BATON_SOAK: see make soak"))
+@Suite(.serialized, .enabled(if: Soak.seconds != nil, "only with BATON_SOAK: see make soak"))
 struct SoakTests {
-    @Test(.timeLimit(.minutes(600)))
-    func everyPromiseHoldsForALongTime() async throws {
-        let soak = Soak(
-            seconds: Soak.seconds ?? 0, first: Seeds.chosen ?? UInt64.random(in: 1...1_000_000) * 1_000_000_000)
-        print("Soak: seeds from \(soak.first)")
-        // What is made once and kept has been made after these.
-        try await soak.play(200)
-        let before = Usage.now
-        print("Soak: begins with \(before)")
-        try await soak.playUntilTheEnd()
-        let after = Usage.now
-        print("Soak: \(soak.count) rounds, ends with \(after)")
-        #expect(after.threads <= before.threads)
-        // What the allocator may waste, and less for each round than the smallest object.
-        #expect(after.resident - before.resident < 32_000_000 + soak.count * 16)
-    }
+    private static let soak = Soak(first: Seeds.chosen ?? UInt64.random(in: 1...1_000_000) * 1_000_000_000)
+
+    /// A case for each minute: until a case ends, Swift Testing keeps where every error was thrown.
+    @Test(.timeLimit(.minutes(10)), arguments: Soak.parts)
+    func everyPromiseHoldsForALongTime(part: Soak.Part) async throws { try await Self.soak.play(part) }
 }
 
-private final class Soak {
-    static let seconds = ProcessInfo.processInfo.environment["BATON_SOAK"].flatMap(Double.init)
-    private static let most = 1_000_000
+final class Soak: Sendable {
+    /// Some of the time.
+    struct Part: Sendable, CustomTestStringConvertible {
+        let number: Int
+        let length: Duration
 
-    let first: UInt64
-    private(set) var count = 0
-    private let end: ContinuousClock.Instant
-
-    init(seconds: Double, first: UInt64) {
-        self.first = first
-        end = .now + .seconds(seconds)
+        var testDescription: String { "\(length) of part \(number)" }
     }
 
-    func playUntilTheEnd() async throws {
-        var report = ContinuousClock.now + .seconds(60)
-        while count < Self.most, .now < end {
-            try await play(50)
-            guard .now >= report else { continue }
-            print("Soak: \(count) rounds, \(Usage.now)")
-            report += .seconds(60)
-        }
+    static let seconds = ProcessInfo.processInfo.environment["BATON_SOAK"].flatMap(Int.init)
+    private static let most: UInt64 = 1_000_000
+
+    static let parts = stride(from: 0, to: seconds ?? 0, by: 60).enumerated().map { number, start in
+        Part(number: number + 1, length: .seconds(min(60, (seconds ?? 0) - start)))
+    }
+
+    private let first: UInt64
+    private let count = Atomic<UInt64>(0)
+    private let hasFailed = Atomic<Bool>(false)
+    private let beginning = Mutex<Usage?>(nil)
+
+    init(first: UInt64) { self.first = first }
+
+    func play(_ part: Part) async throws {
+        if hasFailed.load(ordering: .relaxed) { return }
+        let end = ContinuousClock.now + part.length
+        if part.number == 1 { try await begin() }
+        while count.load(ordering: .relaxed) < Self.most, .now < end { try await play(50) }
+        let now = Usage.now
+        print("Soak: \(count.load(ordering: .relaxed)) rounds, \(now)")
+        let before = try #require(beginning.withLock { $0 })
+        #expect(now.threads <= before.threads)
+        #expect(now.resident - before.resident < Usage.slack)
+    }
+
+    private func begin() async throws {
+        print("Soak: seeds from \(first)")
+        // What is made once and kept has been made after these.
+        try await play(200)
+        let usage = Usage.now
+        print("Soak: begins with \(usage)")
+        beginning.withLock { $0 = usage }
     }
 
     /// One of three is under threads. Of the sizes, small ones are more frequent, because they find more in the same time.
-    func play(_ rounds: Int) async throws {
+    private func play(_ rounds: Int) async throws {
         for _ in 0..<rounds {
-            let seed = first + UInt64(count)
+            let seed = first + count.load(ordering: .relaxed)
             do {
                 switch seed % 12 {
                 case 0, 4, 8: try await ThreadStressTests.play(seed % 24 == 0 ? 20...90 : 2...12, seed: seed)
@@ -59,16 +71,20 @@ private final class Soak {
                 default: _ = try await SeededStressTests.play(1...9, seed: seed)
                 }
             } catch {
+                hasFailed.store(true, ordering: .relaxed)
                 print("Soak: BATON_SEED=\(seed): \(error)")
                 throw error
             }
-            count += 1
+            count.add(1, ordering: .relaxed)
         }
     }
 }
 
 /// What the process has of what can leak; nothing where there is no `/proc`.
 private struct Usage: CustomStringConvertible {
+    /// What the allocator may waste, and Swift Testing may keep for one part, in bytes.
+    static let slack = 24_000_000
+
     let threads: Int
     /// In bytes, in memory.
     let resident: Int

@@ -18,9 +18,6 @@ final class Sleeper: Sendable {
 
     static let shared = Sleeper(TimeSource(ContinuousClock()), .anywhere)
 
-    /// Clocks are known to miscount in nanoseconds when they are told to sleep for centuries.
-    private static let longestSleep = Duration.seconds(24 * 60 * 60)
-
     private let time: TimeSource
     private let spawner: Spawner
     private let state = LockedState(State())
@@ -78,7 +75,7 @@ final class Sleeper: Sendable {
 
     private func sleep(as number: UInt64) async {
         while let wakeTime = state.withLock({ $0.number == number ? $0.wakeTime : nil }) {
-            try? await time.sleep(until: min(wakeTime, now + Self.longestSleep))
+            try? await time.sleep(until: wakeTime)
             let now = now
             let (due, successor) = state.withLock { $0.wake(at: now, as: number) }
             if due.isEmpty { continue }

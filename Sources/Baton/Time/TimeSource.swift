@@ -4,10 +4,14 @@ package final class TimeSource: Sendable {
     /// Of the system's own clock, which is then read without a call through a closure. Nil: it is another one.
     private let continuousStart: ContinuousClock.Instant?
     private let wait: @Sendable (Duration) async throws -> Void
+    private let longestWait: Duration
 
     package init(_ clock: some Clock<Duration>) {
         let start = clock.now
         continuousStart = start as? ContinuousClock.Instant
+        // The runtime keeps a sleep that is cancelled, some 800 bytes of it, until it was to end:
+        // https://github.com/swiftlang/swift/issues/60441. Others are known to miscount when told to sleep for centuries.
+        longestWait = continuousStart == nil ? .seconds(24 * 60 * 60) : .seconds(10)
         read = { start.duration(to: clock.now) }
         wait = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
     }
@@ -20,5 +24,10 @@ package final class TimeSource: Sendable {
     var isContinuous: Bool { continuousStart != nil }
 
     /// Returns at that time, or throws when the calling task is cancelled.
-    package func sleep(until time: Duration) async throws { try await wait(time) }
+    package func sleep(until time: Duration) async throws {
+        repeat { try await wait(nextWake(until: time)) } while now < time
+    }
+
+    /// Asked when a sleep begins: a long one is taken in pieces.
+    func nextWake(until time: Duration) -> Duration { min(time, now + longestWait) }
 }

@@ -1,3 +1,4 @@
+internal import Baton
 internal import Foundation
 
 #if canImport(FoundationNetworking)
@@ -53,13 +54,13 @@ struct HTTPCall: Sendable {
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard let limit = options.deadline else { return try await body() }
-        let clock = options.clock
+        let time = TimeSource(options.clock)
         return try await withThrowingTaskGroup(of: Event<Value>.self) { group in
             group.addTask {
                 do { return .value(try await body()) } catch { return .failure(error) }
             }
             group.addTask {
-                do { try await clock.sleep(for: limit) } catch { return .sleeperEnded }
+                do { try await time.sleep(until: limit) } catch { return .sleeperEnded }
                 return .late
             }
             var isLate = false

@@ -130,6 +130,27 @@ import Testing
         #expect(operation.state == .ready)
         operation.cancel()
     }
+
+    @Test func whatIsSleptInPiecesEndsWhenAllHavePassed() {
+        let stage = Stage()
+        let time = TimeSource(stage.clock)
+        Task(executorPreference: stage.steps) {
+            try await time.sleep(until: .seconds(2 * 24 * 60 * 60 + 1))
+            stage.log("awake")
+        }
+        stage.steps.runAll()
+        for _ in 1...2 { stage.advance(by: .seconds(24 * 60 * 60)) }
+        #expect(stage.ran.isEmpty)
+        stage.advance(by: .seconds(1))
+        #expect(stage.ran == ["awake"])
+    }
+
+    /// What a cancelled one leaves behind stays no longer than that.
+    @Test func sleepsNoLongerThanTenSecondsAtATimeOnTheSystemsClock() {
+        let time = TimeSource(ContinuousClock())
+        #expect(time.nextWake(until: .seconds(3600)) < .seconds(20))
+        #expect(time.nextWake(until: .milliseconds(1)) == .milliseconds(1))
+    }
 }
 
 /// A test clock that somebody sets.
