@@ -13,7 +13,8 @@ struct Kin: Sendable {
             var children =
                 node.steps.flatMap { keepsQueue ? $0.childrenInside : $0.children } + (node.group?.children ?? [])
             for step in node.steps {
-                if case .addToGroup(let child, let group) = step { parents[child].insert(group) }
+                guard case .addToGroup(let child, let group) = step else { continue }
+                for inside in model.upstream(of: child) { parents[inside].insert(group) }
             }
             for condition in node.conditions {
                 let (owner, brought) = (condition.owner(in: graph), condition.shape.leaves.compactMap(\.broughtNode))
