@@ -79,7 +79,7 @@ class Keys:
 
     def wait(self, key, count):
         with self.lock:
-            return self.lock.wait_for(lambda: len(self.logs.get(key, [])) >= count, 60)
+            return self.lock.wait_for(lambda: len(self.logs.get(key, [])) >= count, 300)
 
     def log(self, key):
         with self.lock:
@@ -218,7 +218,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if pause:
                 time.sleep(pause)
         if faulty and "hold" in self.query and sent < left:
-            keys.gate(self.key).wait(60)
+            keys.gate(self.key).wait(300)
             self.close_connection = True
         elif sent < left:
             if "drop" in self.query:
@@ -259,7 +259,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.reply(self.number("code", 302), b"", [("Location", self.path)])
 
     def answer_silent(self):
-        keys.gate(self.key).wait(60)
+        keys.gate(self.key).wait(300)
         self.close_connection = True
 
     def answer_upload(self):

@@ -13,6 +13,9 @@ struct GroupNote: Sendable {
 
     /// A child may be cancelled because another one has decided.
     var cutsOff: Bool { !isOrdered && policy != .collectAll }
+
+    /// Of the child that cuts off the others.
+    var decidingOutcome: OperationOutcome? { cutsOff ? policy == .failFast ? .failure : .success : nil }
 }
 
 extension DependencyPolicy {

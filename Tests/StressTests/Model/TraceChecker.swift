@@ -17,6 +17,8 @@ struct TraceChecker {
 
     private let graph: Graph
     private let ruled: Set<Int>
+    /// Of each node the groups that may have it as a child.
+    private let families: [[Int]]
     private var dependents: [[Int]]
     private var places: [Place]
     private var waiting: [[Int]]
@@ -24,6 +26,9 @@ struct TraceChecker {
     /// Groups that start no child any more, because of what came of one.
     private var decided: Set<Int> = []
     private var addBegan: Int?
+    /// When what may have decided a group finished. Until something else happens, others end in the same step: the other
+    /// children are cancelled before what waits for the first is released.
+    private var decisionBegan: Int?
     private(set) var faults: [String] = []
 
     init(_ graph: Graph) {
@@ -32,6 +37,11 @@ struct TraceChecker {
         var dependents = Array(repeating: [Int](), count: graph.nodes.count)
         for node in graph.nodes { for source in Set(node.sources).sorted() { dependents[source].append(node.id) } }
         self.dependents = dependents
+        var families = Array(repeating: [Int](), count: graph.nodes.count)
+        for node in graph.nodes {
+            for child in node.group.map({ $0.children + $0.late }) ?? [] { families[child].append(node.id) }
+        }
+        self.families = families
         places = graph.nodes.map { _ in Place() }
         waiting = graph.queues.map { _ in [] }
         isSuspended = graph.queues.map { _ in false }
@@ -40,6 +50,7 @@ struct TraceChecker {
     mutating func follow(_ trace: [TraceEvent]) {
         for case .started(let id, _) in trace { places[id].hasStarted = true }
         for (time, event) in trace.enumerated() {
+            if case .finished = event {} else { decisionBegan = nil }
             switch event {
             case .suspended(let queue): isSuspended[queue] = true
             case .resumed(let queue): isSuspended[queue] = false
@@ -54,8 +65,8 @@ struct TraceChecker {
                 continue
             case .started(let id, let queue): started(id, queue)
             case .finished(let outcome, let id, let queue):
-                decide(id, outcome)
-                finished(id, queue, time)
+                if decide(id, outcome) { decisionBegan = decisionBegan ?? time }
+                finished(id, queue, decisionBegan ?? time)
             }
             addBegan = nil
         }
@@ -88,10 +99,11 @@ struct TraceChecker {
         for dependent in dependents[id] { listIfReady(dependent, time) }
     }
 
-    /// In an ordered group dependencies do it.
-    private mutating func decide(_ id: Int, _ outcome: OperationOutcome) {
-        guard let owner = graph.nodes[id].owner, let group = graph.nodes[owner].group, group.cutsOff else { return }
-        if outcome == (group.policy == .failFast ? .failure : .success) { decided.insert(owner) }
+    /// Whether one of the groups that may have it as a child is then decided. In an ordered group dependencies do it.
+    private mutating func decide(_ id: Int, _ outcome: OperationOutcome) -> Bool {
+        let deciding = families[id].filter { graph.nodes[$0].group.map { outcome == $0.decidingOutcome } ?? false }
+        if let owner = graph.nodes[id].owner, deciding.contains(owner) { decided.insert(owner) }
+        return !deciding.isEmpty
     }
 
     private mutating func listIfReady(_ id: Int, _ time: Int) {
