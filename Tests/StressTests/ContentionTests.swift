@@ -4,7 +4,7 @@ import Testing
 
 /// Two threads at the same few instructions, again and again: races too narrow for random graphs to meet.
 @Suite(.serialized, .timeLimit(.minutes(60))) struct ContentionTests {
-    private static let rounds = 400 * Seeds.factor
+    private static let rounds = Seeds.rounds(400)
     private let pool = ThreadPool.racing
 
     /// G3, G25: two sources that finish at once count down the same dependents, each of which runs once, after both.

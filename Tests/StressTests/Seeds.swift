@@ -8,8 +8,10 @@
 
 /// What the environment says about how much and from which seed.
 enum Seeds {
-    /// `BATON_STRESS`: so many times the usual rounds.
-    static let factor = number("BATON_STRESS").map { max(1, Int($0)) } ?? 1
+    /// `BATON_STRESS` times the usual rounds; 0.1 is a tenth of them.
+    static func rounds(_ usual: Int) -> Int { max(1, Int(Double(usual) * factor)) }
+
+    private static let factor = getenv("BATON_STRESS").flatMap { Double(String(cString: $0)) } ?? 1
 
     /// `BATON_SEED`: the only seed.
     static let chosen = number("BATON_SEED")
@@ -21,7 +23,7 @@ enum Seeds {
     ///
     /// The first that fails is printed.
     static func forEach(_ rounds: Int, from first: Int, _ round: (UInt64) async throws -> Void) async throws {
-        for number in 0..<UInt64(rounds * factor) {
+        for number in 0..<UInt64(Self.rounds(rounds)) {
             let seed = chosen ?? UInt64(first) * 1_000_000_000 + number
             do {
                 try await round(seed)
