@@ -80,6 +80,7 @@ sanitize-thread:
 	swift test $(SWIFTFLAGS) --sanitize=thread --disable-xctest --no-parallel --scratch-path .build/tsan
 
 .PHONY: sanitize-address
+sanitize-address: export BATON_SANITIZE := address
 sanitize-address: export ASAN_OPTIONS := detect_leaks=1
 sanitize-address: export LSAN_OPTIONS := suppressions=$(CURDIR)/scripts/lsan.supp:print_suppressions=0
 sanitize-address:

@@ -8,9 +8,9 @@ import Testing
     /// Enough to overflow any stack. Each level has a task that waits, so a test takes 10 KB a level in a debug build.
     private static let depth = 20_000
 
-    /// As deep as is promised; ThreadSanitizer would need more memory than there is.
+    /// As deep as is promised; sanitizers would need more memory than there is.
     private static var promisedDepth: Int {
-        #if BATON_TSAN
+        #if BATON_SANITIZED
             depth
         #else
             100_000

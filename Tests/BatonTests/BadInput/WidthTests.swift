@@ -24,7 +24,7 @@ import Testing
 
     /// It would take hours if it were quadratic, and a stack if it recursed.
     @Test(.timeLimit(.minutes(20))) func manyParentsWithAChildEachAtWidthOne() async {
-        #if BATON_TSAN
+        #if BATON_SANITIZED
             let count = 100_000
         #else
             let count = 1_000_000

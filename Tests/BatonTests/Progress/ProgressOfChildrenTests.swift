@@ -266,9 +266,9 @@ import Testing
         await queue.waitUntilIdle()
     }
 
-    /// As deep as is promised; ThreadSanitizer is too slow for it.
+    /// As deep as is promised; sanitizers are too slow for it.
     private static var promisedDepth: Int {
-        #if BATON_TSAN
+        #if BATON_SANITIZED
             20_000
         #else
             100_000

@@ -7,6 +7,10 @@
 final class StepExecutor: DeterministicTaskExecutor {
     private let jobs = LockedState(Fifo<UnownedJob>())
 
+    #if BATON_SANITIZED && !BATON_TSAN
+        init() { runAtExit() }
+    #endif
+
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         jobs.withLock { $0.append(job) }
