@@ -86,6 +86,10 @@ sanitize-address: export LSAN_OPTIONS := suppressions=$(CURDIR)/scripts/lsan.sup
 sanitize-address:
 	swift test $(SWIFTFLAGS) --sanitize=address --disable-xctest --no-parallel --scratch-path .build/asan
 
+.PHONY: sanitize-quick
+sanitize-quick: ## run what uses threads most under ThreadSanitizer: minutes
+	$(MAKE) sanitize-thread SWIFTFLAGS="$(SWIFTFLAGS) --filter 'ThreadS|Race|Contention|UniqueStress|ManyExclusions'"
+
 .PHONY: mutants
 mutants: ## break the code on purpose, and see that the tests notice: hours; SAMPLE=5 for some of them
 	scripts/mutate $(if $(SAMPLE),--sample $(SAMPLE))

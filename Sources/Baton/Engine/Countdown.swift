@@ -16,7 +16,7 @@ struct Countdown: ~Copyable {
         let isReady: Bool
         /// A cancel or another early end came while it was linking and left the finish to it.
         let wasEnded: Bool
-        /// A dependent registered while it was linking: a cycle may have been closed.
+        /// Somebody began to wait for it while it was linking, a dependent or a body: a cycle may have been closed.
         let wasAwaited: Bool
 
         /// Of an operation without dependencies, when `linked` has been called and this was found.
@@ -56,7 +56,7 @@ struct Countdown: ~Copyable {
         word.bitwiseOr(Self.ended, ordering: .acquiringAndReleasing).oldValue & Self.linking != 0
     }
 
-    /// A dependent has registered. After linking there is nothing to tell: the dependent's own search comes later.
+    /// A dependent has registered, or a body waits. After linking there is nothing to tell: their own search comes later.
     @inline(__always)
     borrowing func noteAwaited() {
         if word.load(ordering: .relaxed) & Self.linking != 0 {

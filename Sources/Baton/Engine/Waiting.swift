@@ -46,10 +46,13 @@ extension AnyOperation {
 
     /// Returns the phase: one that has finished does not take it.
     final func addWaiter(_ waiter: Waiter) -> Lifecycle.Phase {
-        life.withLock { life in
+        let phase = life.withLock { life in
             if life.phase != .finished { life.madeDetails().waiters.append(waiter) }
             return life.phase
         }
+        // While it is being linked a search from here cannot see it from both sides: the one that links it searches then.
+        if phase == .added { countdown.noteAwaited() }
+        return phase
     }
 }
 

@@ -103,9 +103,7 @@ import Testing
         queue.add(operation)
         let standIn = operation.dependencies[0]
         // It begins to wait on a task of its own.
-        let began = EventLog<OperationState>()
-        standIn.observe { _ in began(standIn.state) }
-        await began.first { $0 == .evaluating }
+        while standIn.state != .evaluating { await Task.yield() }
         #expect(
             "\(operation.explain())"
                 == "‘ours’ waits for ‘forgotten’. ‘forgotten’ waits for the answer of the condition ‘the Foundation operation has finished’."

@@ -1,0 +1,55 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// A body begins to wait for an operation that has been claimed by an add, and is not linked to its dependencies yet: its
+/// search for a circle cannot see them from both sides, so the add has to search again.
+@Suite(.timeLimit(.minutes(10))) struct AwaitedWhileAddedTests {
+    private let stage = Stage()
+    private let gate = Gate()
+    /// With more to look at on one side than on the other.
+    private let others = (0..<4).map { AsyncOperation("other \($0)") {} }
+
+    /// Adds the first; the body goes on when that has been claimed, because the misuse of the second is told then.
+    private func add(_ awaited: AnyOperation, whenClaimed holder: AnyOperation) {
+        let (steps, gate) = (stage.steps, gate)
+        stage.queue.onMisuse = { _ in
+            gate.open()
+            steps.runAll()
+        }
+        stage.queue.add([awaited, holder])
+        stage.steps.runAll()
+    }
+
+    @Test func aCircleIsFound() {
+        let awaited = AsyncOperation("awaited") {}
+        let holder = AsyncOperation("holder") { [gate] in
+            await gate.wait()
+            _ = try? await awaited.value
+        }
+        let between = AsyncOperation("between") {}.addDependency(holder)
+        for source in others + [between] { awaited.addDependency(source) }
+        stage.run(holder, between)
+        add(awaited, whenClaimed: holder)
+        #expect(awaited.ending.contains("cycle"))
+        #expect(holder.hasFinished)
+    }
+
+    @Test func aDeadlockIsFound() {
+        let awaited = AsyncOperation("awaited") {}
+        let holder = AsyncOperation("holder") { [gate] in
+            await gate.wait()
+            _ = try? await awaited.value
+        }
+        .addCondition(.mutuallyExclusive("AwaitedWhileAddedTests"))
+        let between = AsyncOperation("between") {}.addCondition(.mutuallyExclusive("AwaitedWhileAddedTests"))
+        for source in others + [between] { awaited.addDependency(source) }
+        stage.run(holder, between)
+        add(awaited, whenClaimed: holder)
+        #expect(between.ending.contains("deadlock"))
+        awaited.cancel()
+        stage.steps.runAll()
+        #expect(holder.hasFinished)
+    }
+}
