@@ -75,7 +75,7 @@ final class Sleeper: Sendable {
 
     private func sleep(as number: UInt64) async {
         while let wakeTime = state.withLock({ $0.number == number ? $0.wakeTime : nil }) {
-            try? await time.sleep(until: wakeTime)
+            try? await time.sleep(until: time.nextWake(until: wakeTime))
             let now = now
             let (due, successor) = state.withLock { $0.wake(at: now, as: number) }
             if due.isEmpty { continue }

@@ -131,6 +131,16 @@ import Testing
         operation.cancel()
     }
 
+    @Test func aSleepForNothingIsGivenUpAfterAPiece() {
+        let stage = Stage(isSuspended: true)
+        let operation = stage.noting("brief").timeout(waiting: .seconds(Int64.max))
+        stage.run(operation)
+        operation.cancel()
+        #expect(stage.clock.sleeperCount == 1)
+        stage.advance(by: .seconds(24 * 60 * 60))
+        #expect(stage.clock.sleeperCount == 0)
+    }
+
     @Test func whatIsSleptInPiecesEndsWhenAllHavePassed() {
         let stage = Stage()
         let time = TimeSource(stage.clock)
