@@ -103,7 +103,7 @@ import Testing
         queue.add(operation)
         let standIn = operation.dependencies[0]
         // It begins to wait on a task of its own.
-        while standIn.state != .evaluating { await Task.yield() }
+        while !"\(standIn.explain())".contains("waits for the answer") { await Task.yield() }
         #expect(
             "\(operation.explain())"
                 == "‘ours’ waits for ‘forgotten’. ‘forgotten’ waits for the answer of the condition ‘the Foundation operation has finished’."

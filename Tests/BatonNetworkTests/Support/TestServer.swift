@@ -85,7 +85,8 @@ final class TestServer: Sendable {
 
     /// Returns when so many requests have come for a key.
     func waitForRequests(_ key: String, count: Int = 1) async throws {
-        _ = try await HTTPData(url("/await", ["key": key, "count": "\(count)"])).execute(in: OperationContext())
+        _ = try await HTTPData(url("/await", ["key": key, "count": "\(count)"])).timeout(.seconds(600))
+            .execute(in: OperationContext())
     }
 
     /// Lets those go that wait for a key.
