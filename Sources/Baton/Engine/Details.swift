@@ -38,7 +38,7 @@ final class Details {
 
     /// Its finish has to call, wake or release something.
     var hasEnd: Bool {
-        handlers.hasHadAny || waitersIfAny != nil || rare != nil || !rules.areNone || timing?.hasEnd == true
+        handlers.hasHadAny || waitersIfAny != nil || rare?.hasEnd == true || !rules.areNone || timing?.hasEnd == true
     }
 
     /// At the finish, for the caller to release after unlocking.
@@ -103,6 +103,11 @@ final class RareDetails {
     deinit {
         progress?.release()
         outbox?.machine.letGo()
+    }
+
+    /// Something ends with the operation.
+    var hasEnd: Bool {
+        progress != nil || uniqueness != nil || nameHolder != nil || !childGroups.isEmpty || !listeners.isEmpty
     }
 
     /// To be asked when all dependencies have finished.
@@ -176,7 +181,10 @@ extension Details {
         set { madeRare.nameHolder = newValue }
     }
 
-    func beginOutbox(_ outbox: EventOutbox) { madeRare.outbox = EventOutbox.Box(outbox) }
+    /// - Parameter hub: Of its queue, if it has been added.
+    func beginOutbox(hub: EventHub? = nil, ignoresStart: Bool = false) {
+        madeRare.outbox = EventOutbox.Box(hub: hub, ignoresStart: ignoresStart)
+    }
 
     /// The iterations of its body, each of which awaits operations of its own.
     var listeners: [any OutcomeListener] {
@@ -190,8 +198,9 @@ extension Details {
         set { madeRare.uniqueness = newValue }
     }
 
-    /// At the finish. Nil: there is nothing that few operations have.
+    /// At the finish. Nil: nothing ends with it.
     func takeEnds() -> Ends? {
+        let rare = rare.flatMap { $0.hasEnd ? $0 : nil }
         if rare == nil, timing == nil { return nil }
         let ends = Ends(
             alarms: timing?.takeAlarms(), closures: timing?.takeClosures(), groups: childGroups,
@@ -207,7 +216,7 @@ extension Details {
 }
 
 /// What ends with an operation that has more than most: to be told, and released, after unlocking. An object, because it is
-/// handed on by all that have any details.
+/// handed on by all whose end has to wake somebody.
 final class Ends {
     private let alarms: Alarms?
     private let closures: Any?

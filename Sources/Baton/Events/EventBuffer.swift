@@ -1,5 +1,5 @@
 /// Events that somebody has not read yet. Pure.
-struct EventBuffer {
+struct EventBuffer: Sequence, IteratorProtocol {
     private var events = Fifo<OperationEvent>()
     /// Of several that are not read in time the newest stay. Nil: all.
     private let limit: Int?
@@ -20,16 +20,15 @@ struct EventBuffer {
         return oldest
     }
 
-    mutating func popFirst() -> OperationEvent? {
+    mutating func next() -> OperationEvent? {
         if lastDropped == nil { return events.popFirst() }
         droppedCount = 0
         return lastDropped.take()
     }
 
-    mutating func takeAll() -> [OperationEvent] {
-        droppedCount = 0
-        let first = lastDropped.take()
-        let rest = events.takeAll()
-        return first.map { [$0] + rest } ?? rest
+    /// However much it is, in a moment.
+    mutating func takeAll() -> Self {
+        defer { self = Self(limit: limit) }
+        return self
     }
 }

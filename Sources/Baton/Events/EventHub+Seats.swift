@@ -6,26 +6,24 @@ extension EventHub {
             let observer: any OperationObserver
         }
 
-        /// What follows from a change, after unlocking.
-        struct Effects {
-            var waking: [Waiter] = []
-            /// A task has to be started for each.
-            var starting: [Call] = []
-            // What is the user's is released without a lock: observers, and errors in events.
-            fileprivate var readers: [ReaderSeat] = []
-            fileprivate var observers: [ObserverSeat] = []
-            fileprivate var dropped: [OperationEvent] = []
-
-            /// Nobody has to be woken or called.
-            var isNothing: Bool { waking.isEmpty && starting.isEmpty }
+        /// What follows from a change, after unlocking. What is the user's is released then: observers, and errors in events.
+        enum Effect {
+            case wake(Waiter)
+            /// A task has to be started for it.
+            case start(Call)
+            case releaseReader(ReaderSeat)
+            case releaseObserver(ObserverSeat)
+            case releaseEvent(OperationEvent)
         }
 
-        fileprivate struct ReaderSeat {
+        typealias Effects = [Effect]
+
+        struct ReaderSeat {
             let id: UInt64
             var reader: EventReader<Waiter>
         }
 
-        fileprivate struct ObserverSeat {
+        struct ObserverSeat {
             let call: Call
             var listener = EventListener<Waiter>()
         }
@@ -65,11 +63,11 @@ extension EventHub {
             if isOver { return }
             for place in readers.indices {
                 let (waking, dropped) = readers[place].reader.append(event)
-                if !waking.isEmpty { effects.waking += waking }
-                if let dropped { effects.dropped.append(dropped) }
+                for waiter in waking { effects.append(.wake(waiter)) }
+                if let dropped { effects.append(.releaseEvent(dropped)) }
             }
             for place in observers.indices where observers[place].listener.append(event) {
-                effects.starting.append(observers[place].call)
+                effects.append(.start(observers[place].call))
             }
         }
 
@@ -102,9 +100,11 @@ extension EventHub {
         mutating func end(_ effects: inout Effects) {
             if isOver { return }
             isOver = true
-            for place in readers.indices { effects.waking += readers[place].reader.end() }
+            for place in readers.indices {
+                for waiter in readers[place].reader.end() { effects.append(.wake(waiter)) }
+            }
             for place in observers.indices { observers[place].listener.end() }
-            effects.observers += observers.filter(\.listener.isDone)
+            effects += observers.filter(\.listener.isDone).map { .releaseObserver($0) }
             observers.removeAll(where: \.listener.isDone)
         }
 
@@ -122,7 +122,7 @@ extension EventHub {
         mutating func add(_ observer: any OperationObserver, _ effects: inout Effects) -> UInt64 {
             lastID += 1
             var seat = ObserverSeat(call: Call(id: lastID, observer: observer))
-            if let last, seat.listener.append(last) { effects.starting.append(seat.call) }
+            if let last, seat.listener.append(last) { effects.append(.start(seat.call)) }
             if isOver { seat.listener.end() }
             if !seat.listener.isDone { observers.append(seat) }
             return lastID
@@ -130,11 +130,11 @@ extension EventHub {
 
         mutating func remove(_ id: UInt64, _ effects: inout Effects) {
             if let place = readers.firstIndex(where: { $0.id == id }) {
-                effects.readers.append(readers.remove(at: place))
+                effects.append(.releaseReader(readers.remove(at: place)))
             }
             if let place = observers.firstIndex(where: { $0.call.id == id }) {
-                effects.waking += observers[place].listener.takeWaiters()
-                effects.observers.append(observers.remove(at: place))
+                effects += observers[place].listener.takeWaiters().map { .wake($0) }
+                effects.append(.releaseObserver(observers.remove(at: place)))
             }
         }
 

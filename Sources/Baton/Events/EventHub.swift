@@ -146,18 +146,22 @@ final class EventHub: Sendable {
 
     @inline(__always)
     private func obey(_ effects: Seats.Effects, _ spawner: @autoclosure () -> Spawner) {
-        if !effects.isNothing { actOn(effects, spawner()) }
+        if !effects.isEmpty { actOn(effects, spawner()) }
     }
 
     @inline(never)
     private func actOn(_ effects: Seats.Effects, _ spawner: Spawner) {
-        wake(effects.waking)
-        for call in effects.starting { serve(call, on: spawner) }
+        for effect in effects {
+            switch effect {
+            case .wake(let waiter): wake(waiter)
+            case .start(let call): serve(call, on: spawner)
+            case .releaseReader, .releaseObserver, .releaseEvent: break
+            }
+        }
     }
 
-    func wake(_ waiters: [Waiter]) {
-        if waiters.isEmpty { return }
+    func wake(_ waiter: Waiter) {
         Handover.willResume(self)
-        for waiter in waiters { waiter.resume() }
+        waiter.resume()
     }
 }

@@ -117,7 +117,7 @@ struct EventOutbox {
         return continueTelling(of: operation)
     }
 
-    /// Nil: everything is told. The caller still holds the batch before, so that nothing of the user's is released here.
+    /// Nil: everything is told.
     ///
     /// - Parameter start: When it has started, if that was among what has been told.
     mutating func continueTelling(
@@ -169,6 +169,7 @@ struct EventOutbox {
     /// An object of its own, because few operations have one.
     final class Box {
         @exclusivity(unchecked) var machine: EventOutbox
-        init(_ machine: EventOutbox) { self.machine = machine }
+
+        init(hub: EventHub?, ignoresStart: Bool) { machine = EventOutbox(hub: hub, ignoresStart: ignoresStart) }
     }
 }

@@ -27,13 +27,13 @@ struct EventReader<Waiter> {
     }
 
     mutating func next() -> Next {
-        if let event = buffer.popFirst() { return .event(event) }
+        if let event = buffer.next() { return .event(event) }
         if isOver { return .end }
         lastWait += 1
         return .wait(lastWait)
     }
 
-    mutating func takeAll() -> [OperationEvent] { buffer.takeAll() }
+    mutating func takeAll() -> EventBuffer { buffer.takeAll() }
 
     /// False: there is something now.
     mutating func wait(_ id: UInt64, _ waiter: Waiter) -> Bool {
@@ -82,7 +82,7 @@ struct EventListener<Waiter> {
 
     /// For the task that serves it. Nil: there is nothing more, and the task ends.
     mutating func nextCall() -> OperationEvent? {
-        if let event = buffer.popFirst() { return event }
+        if let event = buffer.next() { return event }
         isServed = false
         return nil
     }

@@ -7,7 +7,7 @@ extension EventHub {
     }
 
     func takeAll(for reader: UInt64) -> [OperationEvent] {
-        state.withLock { $0.withReader(reader) { $0.takeAll() } } ?? []
+        state.withLock { $0.withReader(reader) { $0.takeAll() } }.map { Array($0) } ?? []
     }
 
     /// Returns when there may be something, or the task is cancelled.
@@ -16,7 +16,7 @@ extension EventHub {
             await withUnsafeContinuation { waiter in
                 let waits = state.withLock { $0.withReader(reader) { $0.wait(id, waiter) } }
                 if waits != true {
-                    wake([waiter])
+                    wake(waiter)
                 } else if Task.isCancelled {
                     // Cancelled before it waited: the handler may have come too early.
                     stopWaiting(id, of: reader)
@@ -29,7 +29,7 @@ extension EventHub {
     }
 
     private func stopWaiting(_ id: UInt64, of reader: UInt64) {
-        if let waiter = state.withLock({ $0.withReader(reader) { $0.stopWaiting(id) } ?? nil }) { wake([waiter]) }
+        if let waiter = state.withLock({ $0.withReader(reader) { $0.stopWaiting(id) } ?? nil }) { wake(waiter) }
     }
 
     // MARK: Observers
@@ -40,7 +40,8 @@ extension EventHub {
             var slice = Slice(byCount: spawner.executor is any DeterministicTaskExecutor)
             while let event = self.state.withLock({ $0.withListener(call.id) { $0.nextCall() } ?? nil }) {
                 await call.observer.observe(event)
-                self.wake(self.state.withLock { $0.withListener(call.id) { $0.callReturned() } } ?? [])
+                let waiters = self.state.withLock { $0.withListener(call.id) { $0.callReturned() } } ?? []
+                for waiter in waiters { self.wake(waiter) }
                 // It has cancelled its own task: the next call is not to notice.
                 if Task.isCancelled { return self.serve(call, on: spawner) }
                 if slice.isOver() {
@@ -55,7 +56,7 @@ extension EventHub {
     func delivered(to observer: UInt64) async {
         await withUnsafeContinuation { waiter in
             let waits = state.withLock { $0.withListener(observer) { $0.wait(waiter) } }
-            if waits != true { wake([waiter]) }
+            if waits != true { wake(waiter) }
         }
         Handover.didAwait(self)
     }

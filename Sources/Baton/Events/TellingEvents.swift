@@ -17,19 +17,15 @@ extension AnyOperation {
     /// - Parameter note: Called in the locked step that begins it.
     @inline(never)
     final func tellEvents(after note: (inout Lifecycle) -> Void = { _ in }) {
-        let first = life.withLock { life -> EventOutbox.Batch? in
+        var next = life.withLock { life -> EventOutbox.Batch? in
             note(&life)
             return life.outbox?.machine.startTelling { namedSoFar(&life) }
         }
-        guard var batch = first else { return }
-        while true {
+        while let batch = next.take() {
             let start = batch.tell()
-            let next = life.withLock { life in
+            next = life.withLock { life in
                 life.outbox?.machine.continueTelling(start: start) { namedSoFar(&life) }
             }
-            withExtendedLifetime(batch) {}
-            guard let next else { return }
-            batch = next
         }
     }
 
@@ -70,23 +66,29 @@ extension AnyOperation {
     /// In the step of the claim, locked by the caller: what happens from here on is told after the add.
     @inline(never)
     final func holdEvents(for hub: EventHub, isQueueObserved: Bool, _ life: inout Lifecycle) {
-        if isQueueObserved, life.outbox == nil { beginOutbox(EventOutbox(), &life) }
+        if isQueueObserved, life.outbox == nil {
+            life.madeDetails().beginOutbox()
+            countdown.noteObserved()
+        }
         life.outbox?.machine.hold(for: hub)
     }
 
     /// From the thread that links it, when its dependencies are frozen and nobody else can begin it.
     @inline(never)
     final func tellAdd(isWaiting: Bool, from origin: Origin) {
-        let told = (edges: toldEdges, parent: origin.parent?.reference)
-        let (hub, progress) = life.withLock { ($0.outbox?.machine.heldFor, $0.details?.progress) }
+        let (hub, progress, policies, inputCount) = life.withLock { life in
+            (life.outbox?.machine.heldFor, life.details?.progress, life.details?.policies ?? [], life.inputCount)
+        }
         guard let hub else { return }
         observe(Beginning(hub: hub, progress: progress))
-        tellEvents { $0.outbox?.machine.release(edges: told.edges, isWaiting: isWaiting, parent: told.parent) }
+        let edges = edges.isEmpty ? [] : toldEdges(policies, inputCount: inputCount)
+        let parent = origin.parent?.reference
+        tellEvents { $0.outbox?.machine.release(edges: edges, isWaiting: isWaiting, parent: parent) }
     }
 
     /// Inputs come first; a dependency that was given several times is there as often.
-    private final var toldEdges: [OperationEvent.Edge] {
-        var (policies, inputCount) = life.withLock { ($0.details?.policies ?? [], $0.inputCount) }
+    private final func toldEdges(_ policies: [EdgePolicy], inputCount: Int) -> [OperationEvent.Edge] {
+        var policies = policies
         return edges.all.enumerated().map { place, source in
             if place < inputCount { return OperationEvent.Edge(source: source.reference, kind: .input) }
             let policy = policies.firstIndex { $0.source.toOpaque() == Unmanaged.passUnretained(source).toOpaque() }
@@ -126,13 +128,9 @@ extension AnyOperation {
         if life.phase == .finished || life.outbox != nil { return nil }
         let hub = life.isUnderWay ? core?.hub : nil
         let hasStarted = life.phase.rawValue > Lifecycle.Phase.evaluating.rawValue && life.details?.isStartOpen != true
-        beginOutbox(EventOutbox(hub: hub, ignoresStart: hasStarted), &life)
-        return Beginning(hub: hub, progress: life.details?.progress)
-    }
-
-    private final func beginOutbox(_ outbox: EventOutbox, _ life: inout Lifecycle) {
-        life.madeDetails().beginOutbox(outbox)
+        life.madeDetails().beginOutbox(hub: hub, ignoresStart: hasStarted)
         countdown.noteObserved()
+        return Beginning(hub: hub, progress: life.details?.progress)
     }
 
     private final func observe(_ beginning: Beginning?) {

@@ -14,23 +14,26 @@ extension QueueCore {
             await operation.body.take()!(operation)
             return nil
         }
-        tellStart(of: operation)
+        let (timing, executor) = tellStart(of: operation)
         let body = operation.body.take()!
-        guard let timing = operation.life.withLock({ $0.details?.timing.map { Unmanaged.passUnretained($0) } }) else {
-            await run(body, of: operation)
+        guard let timing else {
+            await run(body, of: operation, on: executor)
             return nil
         }
         let unretained = Unmanaged.passUnretained(operation)
         let isWatched = startAttempt(of: unretained, timing, on: lane)
-        await run(body, of: operation)
+        await run(body, of: operation, on: executor)
         let mayRunAgain = endAttempt(of: unretained, timing, on: lane, isWatched: isWatched)
         return mayRunAgain ? await runAgain(operation, body) : nil
     }
 
-    /// With its hooks, on its executor.
-    private nonisolated(nonsending) func run(_ body: AnyOperation.Body, of operation: AnyOperation) async {
+    /// With its hooks, on its executor if it has one.
+    private nonisolated(nonsending) func run(
+        _ body: AnyOperation.Body, of operation: AnyOperation, on executor: (any TaskExecutor)?
+    ) async {
+        if startsPlainly, executor == nil { return await body(operation) }
         let hooks = surroundings.withLock { $0 }[...]
-        if let executor = operation.life.withLock({ $0.details?.executor }) {
+        if let executor {
             await withTaskExecutorPreference(executor) { await run(body, of: operation, inside: hooks) }
         } else {
             await run(body, of: operation, inside: hooks)
@@ -46,13 +49,18 @@ extension QueueCore {
         await spawner.spawn { await operation.takeUnretainedValue().callHandlersBeforeFinish(self) }.value
     }
 
-    private func tellStart(of operation: AnyOperation) {
-        let delivers = operation.life.withLock { life in
+    /// Returns what the body runs with. Both are there until it has finished.
+    private func tellStart(of operation: AnyOperation) -> (timing: Unmanaged<Timing>?, executor: (any TaskExecutor)?) {
+        let (delivers, timing, executor) = operation.life.withLock { life in
             life.bodyStarts()
-            return operation.reachPast(life).isDue
+            return (
+                operation.reachPast(life).isDue, life.details?.timing.map { Unmanaged.passUnretained($0) },
+                life.details?.executor
+            )
         }
         if operation.isObserved { operation.tellEvents() }
         if delivers { operation.deliver(from: self) }
+        return (timing, executor)
     }
 
     private nonisolated(nonsending) func run(

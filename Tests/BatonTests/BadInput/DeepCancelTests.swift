@@ -6,16 +6,10 @@ import Testing
 /// Parents and children that are nested deep, at width 1: what goes from one to the next must not recurse.
 @Suite(.timeLimit(.minutes(10))) struct DeepCancelTests {
     /// Enough to overflow any stack. Each level has a task that waits, so a test takes 10 KB a level in a debug build.
-    private static let depth = 20_000
+    private static let depth = min(20_000, veryMany)
 
     /// As deep as is promised; sanitizers would need more memory than there is.
-    private static var promisedDepth: Int {
-        #if BATON_SANITIZED
-            depth
-        #else
-            100_000
-        #endif
-    }
+    private static var promisedDepth: Int { veryMany }
 
     /// Runs a child inside a child; the innermost waits at the gate.
     private func nest(_ depth: Int, _ gate: Gate, _ log: EventLog<Bool>) -> AsyncOperation<Int> {

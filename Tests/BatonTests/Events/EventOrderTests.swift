@@ -99,7 +99,7 @@ import Testing
         var life = Lifecycle()
         _ = life.claim()
         let lane = Lane()
-        life.madeDetails().beginOutbox(EventOutbox(hub: EventHub()))
+        life.madeDetails().beginOutbox(hub: EventHub())
         #expect(life.begin(on: lane).inShort == "with details")
         _ = life.cancel()
         life.noteCancel(.requested)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct EventSeatTests {
     private func numbers(_ buffer: inout EventBuffer) -> [String] {
         var all: [String] = []
-        while let event = buffer.popFirst() {
+        while let event = buffer.next() {
             if case .dropped(let count) = event.kind {
                 all.append("-\(count)@\(event.number)")
             } else {
@@ -33,7 +33,7 @@ import Testing
     @Test func whatIsDroppedLaterIsCountedAnew() {
         var buffer = EventBuffer(limit: 1)
         for number in 1...3 as ClosedRange<UInt64> { _ = buffer.append(.sample(number)) }
-        guard case .dropped(2)? = buffer.popFirst()?.kind else { Issue.record("2 were dropped"); return }
+        guard case .dropped(2)? = buffer.next()?.kind else { Issue.record("2 were dropped"); return }
         let dropped = buffer.append(.sample(4))
         #expect(dropped?.number == 3, "It is handed out, to be released without a lock.")
         #expect(numbers(&buffer) == ["-1@3", "4"])

@@ -50,7 +50,7 @@ extension GroupTests {
         #expect(stage.ran.isEmpty)
     }
 
-    @Test(arguments: [1_000, 100_000]) func deepGroupsAreCancelledAndReleasedInALoop(depth: Int) {
+    @Test(arguments: [1_000, veryMany]) func deepGroupsAreCancelledAndReleasedInALoop(depth: Int) {
         let stage = Stage(isSuspended: true)
         let tokens = Tokens()
         func nest() -> GroupOperation {

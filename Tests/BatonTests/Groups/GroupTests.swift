@@ -288,12 +288,12 @@ import Testing
         #expect(tokens.alive == 0)
     }
 
-    @Test func aHundredThousandChildren() {
+    @Test func veryManyChildren() {
         let stage = Stage(width: 1)
         let tally = Tally()
-        let group = GroupOperation(.ordered, (0..<100_000).map { _ in AsyncOperation { tally.add() } })
+        let group = GroupOperation(.ordered, (0..<veryMany).map { _ in AsyncOperation { tally.add() } })
         stage.run(group)
         #expect(group.ending == "success")
-        #expect(tally.count == 100_000)
+        #expect(tally.count == veryMany)
     }
 }

@@ -17,14 +17,14 @@ import Testing
         deinit { onTheWay.add(-1) }
     }
 
-    @Test(arguments: [OutputOrder.preserved, .arrival]) func aHundredThousandTakeNoMoreRoomThanTen(
+    @Test(arguments: [OutputOrder.preserved, .arrival]) func veryManyTakeNoMoreRoomThanTen(
         order: OutputOrder
     ) async throws {
         let queue = AsyncOperationQueue()
         let (onTheWay, most, next) = (Tally(), Tally(), Tally())
         let upstream = AsyncStream<Parcel>(unfolding: {
             next.add()
-            return next.count > 100_000 ? nil : Parcel(next.count, onTheWay, most: most)
+            return next.count > veryMany ? nil : Parcel(next.count, onTheWay, most: most)
         })
         var (count, sum, last, isSorted) = (0, 0, 0, true)
         for try await parcel in upstream.deliver(on: queue, width: 8, order: order, { parcel in parcel }) {
@@ -33,8 +33,8 @@ import Testing
             isSorted = isSorted && parcel.number > last
             last = parcel.number
         }
-        #expect(count == 100_000)
-        #expect(sum == 100_000 * 100_001 / 2)
+        #expect(count == veryMany)
+        #expect(sum == veryMany * (veryMany + 1) / 2)
         #expect(order == .arrival || isSorted)
         // Besides the eight: one each with the consumer and with what still lets one go.
         #expect(most.count <= 8 + 8)

@@ -4,9 +4,9 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct SleeperTests {
-    @Test func aHundredThousandPendingTimeoutsUseOneSleeper() {
+    @Test func veryManyPendingTimeoutsUseOneSleeper() {
         let stage = Stage(isSuspended: true)
-        let count = 100_000
+        let count = veryMany
         let operations = (0..<count).map { number in
             AsyncOperation {}.timeout(waiting: .seconds(1 + number % 100))
         }
@@ -21,9 +21,9 @@ import Testing
         }
     }
 
-    @Test func aHundredThousandAtOnce() {
+    @Test func veryManyAtOnce() {
         let stage = Stage(isSuspended: true)
-        let operations = (0..<100_000).map { _ in AsyncOperation {}.timeout(waiting: .seconds(1)) }
+        let operations = (0..<veryMany).map { _ in AsyncOperation {}.timeout(waiting: .seconds(1)) }
         stage.queue.add(operations)
         stage.steps.runAll()
         stage.advance(by: .seconds(1))
@@ -94,10 +94,10 @@ import Testing
         let clock = TestClock()
         // The handler keeps one of its threads.
         let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 3), clock: clock)
-        let gate = Gate()
-        let entered = Gate()
+        let (began, gate, entered) = (Gate(), Gate(), Gate())
         let mayLeave = LockedState(false)
         let blocking = AsyncOperation("blocking") {
+            began.open()
             await withTaskCancellationHandler {
                 await gate.wait()
             } onCancel: {
@@ -108,6 +108,7 @@ import Testing
         .timeout(.seconds(1))
         let other = AsyncOperation("other") { try await clock.sleep(for: .seconds(100)) }.timeout(.seconds(2))
         queue.add(blocking, other)
+        await began.wait()
         await clock.waitForSleepers(count: 2)
         clock.advance(by: .seconds(1))
         await entered.wait()

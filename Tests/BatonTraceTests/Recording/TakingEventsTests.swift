@@ -29,7 +29,7 @@ import Testing
     @Test func whatWasReadBeforeIsNotTaken() {
         var buffer = EventBuffer()
         for number in 1...3 { _ = buffer.append(event(UInt64(number))) }
-        #expect(buffer.popFirst()?.number == 1)
+        #expect(buffer.next()?.number == 1)
         #expect(taken(&buffer) == [2, 3])
     }
 

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ReleaseGuarantees {
     /// G32 says 1,000,000; debug builds are slow, and a fifth of it would overflow the stack as well.
     #if DEBUG
-        private static let length = 200_000
+        private static let length = 2 * veryMany
     #else
         private static let length = 1_000_000
     #endif
