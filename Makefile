@@ -77,6 +77,7 @@ sanitize: sanitize-thread sanitize-address ## run all tests under ThreadSanitize
 sanitize-thread: export BATON_SANITIZE := thread
 sanitize-thread: export TSAN_OPTIONS := halt_on_error=1 atexit_sleep_ms=0 suppressions=$(CURDIR)/scripts/tsan.supp
 sanitize-thread:
+	@scripts/bootstrap test
 	swift test $(SWIFTFLAGS) --sanitize=thread --disable-xctest --no-parallel --scratch-path .build/tsan
 
 .PHONY: sanitize-address
@@ -84,10 +85,11 @@ sanitize-address: export BATON_SANITIZE := address
 sanitize-address: export ASAN_OPTIONS := detect_leaks=1
 sanitize-address: export LSAN_OPTIONS := suppressions=$(CURDIR)/scripts/lsan.supp:print_suppressions=0
 sanitize-address:
+	@scripts/bootstrap test
 	swift test $(SWIFTFLAGS) --sanitize=address --disable-xctest --no-parallel --scratch-path .build/asan
 
 .PHONY: sanitize-quick
-sanitize-quick: ## run what uses threads most under ThreadSanitizer: minutes
+sanitize-quick: ## run what uses threads most, under ThreadSanitizer
 	$(MAKE) sanitize-thread SWIFTFLAGS="$(SWIFTFLAGS) --filter 'ThreadS|Race|Contention|UniqueStress|ManyExclusions'"
 
 .PHONY: mutants

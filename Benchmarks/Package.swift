@@ -32,7 +32,9 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "BatonBench",
-            dependencies: [.product(name: "Baton", package: "baton")] + (hasOneTBB ? ["COneTBB"] : []),
+            dependencies: [
+                .product(name: "Baton", package: "baton"), .product(name: "BatonTrace", package: "baton"),
+            ] + (hasOneTBB ? ["COneTBB"] : []),
             swiftSettings: strict + (hasOneTBB ? [.define("ONETBB")] : [])
         )
     ]

@@ -92,7 +92,7 @@ struct EventOutbox {
         isHeld = true
     }
 
-    /// Nil: nobody observed it when it was claimed, so nobody is told of the add.
+    /// Nil: its add is not to be told.
     var heldFor: EventHub? { isHeld ? hub : nil }
 
     /// It knows its dependencies.

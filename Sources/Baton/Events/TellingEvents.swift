@@ -73,17 +73,32 @@ extension AnyOperation {
         life.outbox?.machine.hold(for: hub)
     }
 
-    /// From the thread that links it, when its dependencies are frozen and nobody else can begin it.
+    /// What is told of an add.
+    struct Addition {
+        fileprivate let edges: [OperationEvent.Edge]
+        fileprivate let parent: OperationReference?
+    }
+
+    /// From the thread that links it, when its dependencies are frozen and nobody else can begin or settle it. From now on its end
+    /// will be told to those who observe the queue. Nil: nobody observed it when it was claimed, so nobody is told of the add.
     @inline(never)
-    final func tellAdd(isWaiting: Bool, from origin: Origin) {
+    final func additionToTell(from origin: Origin) -> Addition? {
         let (hub, progress, policies, inputCount) = life.withLock { life in
             (life.outbox?.machine.heldFor, life.details?.progress, life.details?.policies ?? [], life.inputCount)
         }
-        guard let hub else { return }
+        guard let hub else { return nil }
         observe(Beginning(hub: hub, progress: progress))
-        let edges = edges.isEmpty ? [] : toldEdges(policies, inputCount: inputCount)
-        let parent = origin.parent?.reference
-        tellEvents { $0.outbox?.machine.release(edges: edges, isWaiting: isWaiting, parent: parent) }
+        return Addition(
+            edges: edges.isEmpty ? [] : toldEdges(policies, inputCount: inputCount), parent: origin.parent?.reference)
+    }
+
+    /// From the same thread, while nobody else can begin it.
+    @inline(never)
+    final func tell(_ addition: Addition, isWaiting: Bool = false, isReady: Bool = false) {
+        tellEvents { life in
+            life.outbox?.machine.release(edges: addition.edges, isWaiting: isWaiting, parent: addition.parent)
+            if isReady { life.noteReady() }
+        }
     }
 
     /// Inputs come first; a dependency that was given several times is there as often.

@@ -192,23 +192,27 @@ extension QueueCore {
         claimed._withUnsafeGuaranteedRef { operation in
             let linked: Countdown.Linked
             var links = Links()
+            var isToldReady = false
             if operation.countdown.isLinked {
                 // It has no dependencies, and was linked when it was entered.
                 linked = .endedWithoutLinks
             } else {
                 operation.countdown.expect(operation.edges.count)
                 operation.edges.visit { links.register(claimed, with: $0) }
-                if operation.isObserved {
-                    operation.tellAdd(isWaiting: links.missed < operation.edges.count, from: batch.origin)
-                }
+                let isWaiting = links.missed < operation.edges.count
+                let addition = operation.isObserved ? operation.additionToTell(from: batch.origin) : nil
+                if isWaiting, let addition { operation.tell(addition, isWaiting: true) }
                 linked = operation.countdown.linked(missed: links.missed)
+                // With it, that it is ready: nobody else can begin it.
+                if !isWaiting, let addition { operation.tell(addition, isReady: linked.isReady && !linked.wasEnded) }
+                isToldReady = !isWaiting && addition != nil
             }
             if linked.wasEnded {
                 operation.endAfterLinking()
                 // Else its last source lets it go.
                 if linked.isReady { claimed.release() }
             } else if linked.isReady {
-                if operation.isObserved { operation.tellReady() }
+                if operation.isObserved, !isToldReady { operation.tellReady() }
                 Batch.append(claimed, &batch.ready, &batch.lastReady)
             } else if links.waitsForAdded, linked.wasAwaited {
                 _ = CycleFinder.breakCycles(through: operation)

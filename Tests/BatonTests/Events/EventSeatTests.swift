@@ -16,6 +16,29 @@ import Testing
         return all
     }
 
+    /// What is let go later might be released under the lock of those who use it.
+    @Test(arguments: [1, 1_000, 5_000]) func nothingThatWasTakenIsKept(count: Int) {
+        let tokens = Tokens()
+        var fifo = ChunkedFifo<Token>()
+        for _ in 0..<count { fifo.append(tokens.make()) }
+        for left in (0..<count).reversed() {
+            _ = fifo.popFirst()
+            #expect(tokens.alive == left)
+        }
+    }
+
+    @Test func theOrderIsThatOfTheAppends() {
+        var fifo = ChunkedFifo<Int>()
+        for number in 0..<5_000 { fifo.append(number) }
+        for number in 0..<5_000 {
+            #expect(fifo.count == 5_000 - number && !fifo.isEmpty)
+            #expect(fifo.popFirst() == number)
+        }
+        #expect(fifo.count == 0 && fifo.isEmpty && fifo.popFirst() == nil)
+        fifo.append(7)
+        #expect(fifo.popFirst() == 7)
+    }
+
     @Test(
         arguments: [
             (nil, 5, ["1", "2", "3", "4", "5"]), (5, 5, ["1", "2", "3", "4", "5"]),

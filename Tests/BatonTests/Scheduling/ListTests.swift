@@ -51,27 +51,6 @@ import Testing
         #expect(fifo.popFirst() == 7)
     }
 
-    /// What is let go later might be released under the lock of those who use it.
-    @Test(arguments: [1, 1_000, 5_000]) func aFifoKeepsNothingThatWasTaken(count: Int) {
-        let tokens = Tokens()
-        var fifo = Fifo<Token>()
-        for _ in 0..<count { fifo.append(tokens.make()) }
-        for left in (0..<count).reversed() {
-            _ = fifo.popFirst()
-            #expect(tokens.alive == left)
-        }
-    }
-
-    @Test func aFifoCountsWhatIsInIt() {
-        var fifo = Fifo<Int>()
-        for number in 0..<5_000 { fifo.append(number) }
-        for left in (0..<5_000).reversed() {
-            _ = fifo.popFirst()
-            #expect(fifo.count == left)
-        }
-        #expect(fifo.isEmpty)
-    }
-
     /// It gives its front back while it is in use, in steps of 1,024.
     @Test func aFifoThatNeverEmptiesKeepsTheOrder() {
         var fifo = Fifo<Int>()

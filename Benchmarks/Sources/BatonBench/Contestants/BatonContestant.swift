@@ -20,6 +20,7 @@ struct BatonContestant: Contestant {
             case .adding: await adding(job)
             case .addingReversed: await addingReversed(job)
             case .cancelling: await cancelling(job)
+            case .recorded: await recorded(job)
             case .memory, .release: preconditionFailure("\(job.workload) is measured in a process of its own")
             }
         }

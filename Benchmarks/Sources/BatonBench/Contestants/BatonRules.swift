@@ -43,13 +43,18 @@ func makeTimed(_ count: Int) -> [AsyncOperation<Void>] {
     }
 }
 
-/// The graph of ``makeRuledChain(_:)`` or ``makeTimed(_:)`` with nothing attached: what that is compared with, in the same
-/// rounds.
+/// The graph of ``makeRuledChain(_:)`` or ``makeTimed(_:)``, or of what is recorded, with nothing attached: what that is
+/// compared with, in the same rounds.
 struct BareGraph: Contestant {
     static let name = "Baton, bare"
     var name: String { Self.name }
 
-    func largestCount(_ workload: Workload) -> Int? { workload == .rules || workload == .timed ? .max : nil }
+    func largestCount(_ workload: Workload) -> Int? {
+        switch workload {
+        case .rules, .timed, .recorded: .max
+        default: nil
+        }
+    }
 
     func run(_ job: Job) -> Nanoseconds { onPool { await BatonContestant.run(makeGraph(job.graph)) } }
 }

@@ -8,6 +8,8 @@ struct Target {
         /// The whole takes at most as long as n to this power.
         case growth(from: Int, to: Int, exponent: Double)
         case nanoseconds(n: Int, atMost: Double)
+        /// At most so many nanoseconds more than another contestant, for each of several events of an operation.
+        case more(than: String, n: Int, events: Double, atMost: Double)
         case bytes(atMost: Double)
         /// At most this share of another contestant's memory, given as 1/x.
         case smaller(than: String, times: Double)
@@ -37,6 +39,10 @@ struct Target {
             Target("i-reversed", .growth(from: 10_000, to: 100_000, exponent: 1.1)),
             Target("k", .growth(from: 10_000, to: 100_000, exponent: 1.1)),
             Target("k", .nanoseconds(n: 100_000, atMost: 1000)),
+            Target(
+                "l",
+                .more(
+                    than: BareGraph.name, n: 100_000, events: BatonContestant.eventsOfOperation, atMost: 300)),
             Target("a", .bytes(atMost: 184)),
             Target("a", .smaller(than: "OperationQueue", times: 5)),
             Target("a", .smaller(than: "TaskGroup", times: 7)),
@@ -75,6 +81,15 @@ struct Target {
             guard let mine = measurements.nanoseconds(workload, ours, n: n) else { return nil }
             let measured = mine.isFinite ? "\(mine.short) ns" : "crashed"
             return ("at most \(limit.short) ns each, n = \(n.grouped)", measured, mine <= limit)
+        case .more(let other, let n, let events, let limit):
+            guard let mine = measurements.nanoseconds(workload, ours, n: n),
+                let theirs = measurements.nanoseconds(workload, other, n: n)
+            else { return nil }
+            let each = (mine - theirs) / events
+            return (
+                "at most \(limit.short) ns an event more than \(other), n = \(n.grouped)", "\(each.short) ns",
+                each <= limit
+            )
         case .bytes(let limit):
             guard let mine = measurements.bytes(workload, ours) else { return nil }
             return ("at most \(limit.short) bytes each", "\(mine.short) bytes", mine <= limit)

@@ -15,6 +15,7 @@ enum Workload: String, CaseIterable, Sendable {
     case addingReversed = "i-reversed"
     case timed = "j"
     case cancelling = "k"
+    case recorded = "l"
     case memory
     case release
 
@@ -35,6 +36,7 @@ enum Workload: String, CaseIterable, Sendable {
         case .addingReversed: "a chain, added last operation first, one by one by four tasks, into a suspended queue"
         case .timed: "N independent operations with a retry and a timeout that are not used"
         case .cancelling: "cancelling N waiting operations"
+        case .recorded: "N independent operations, their events recorded"
         case .memory: "memory of an operation at its peak"
         case .release: "releasing a chain"
         }
@@ -65,7 +67,7 @@ enum Workload: String, CaseIterable, Sendable {
         case .bodies1: [100_000]
         case .bodies10: [10_000]
         case .bodies100: [2000]
-        case .rules, .timed: [1000, 10_000, 100_000]
+        case .rules, .timed, .recorded: [1000, 10_000, 100_000]
         case .groups, .groupsDeep, .adding, .addingReversed, .cancelling: [10_000, 100_000]
         case .memory: [100_000]
         case .release: [1_000_000]
