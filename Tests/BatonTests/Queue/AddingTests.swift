@@ -64,7 +64,8 @@ import Testing
         #expect(operation.state == .finished)
     }
 
-    /// The event of the add comes when the operation is the queue's, and not yet linked.
+    /// The event of the add comes when the operation is the queue's. One that waits is not yet linked then; one that does not
+    /// is, and told to be ready, but not yet listed.
     @Test func aCancelWhileItIsBeingAddedEndsItWhenItIsLinked() {
         let known = EventLog<AnyOperation>()
         let kinds = EventLog<String>()
@@ -81,8 +82,8 @@ import Testing
         }
         #expect(
             kinds.events == [
-                "bare added", "bare cancel", "bare finished cancelled", "dependent added source", "dependent waiting",
-                "dependent cancel", "dependent finished cancelled",
+                "bare added", "bare ready", "bare cancel", "bare finished cancelled",
+                "dependent added source", "dependent waiting", "dependent cancel", "dependent finished cancelled",
             ])
         stage.run(source)
         #expect(stage.ran == [])
