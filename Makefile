@@ -88,10 +88,6 @@ sanitize-address:
 	@scripts/bootstrap test
 	swift test $(SWIFTFLAGS) --sanitize=address --disable-xctest --no-parallel --scratch-path .build/asan
 
-.PHONY: sanitize-quick
-sanitize-quick: ## run what uses threads most, under ThreadSanitizer
-	$(MAKE) sanitize-thread SWIFTFLAGS="$(SWIFTFLAGS) --filter 'ThreadS|Race|Contention|UniqueStress|ManyExclusions'"
-
 .PHONY: mutants
 mutants: ## break the code on purpose, and see that the tests notice: hours; SAMPLE=5 for some of them
 	scripts/mutate $(if $(SAMPLE),--sample $(SAMPLE))
