@@ -85,13 +85,15 @@ extension AnyOperation {
     /// From `deinit` of one that was never added: released in a loop, because a chain of them would recurse.
     @inline(never)
     private final func buryUnrun() {
-        // Dependents that are still registered were cancelled, and only wait for this to be let go.
-        life.withLock { $0.finish() }.dependents.visit { dependent in
-            if dependent._withUnsafeGuaranteedRef({ $0.countdown.countDown() }) { dependent.release() }
+        let (dependents, details) = life.withLock { ($0.finish().dependents, $0.takeDetails()) }
+        // Those that are still registered were cancelled, and only wait for this to be let go.
+        if !dependents.isEmpty {
+            dependents.visit { dependent in
+                if dependent._withUnsafeGuaranteedRef({ $0.countdown.countDown() }) { dependent.release() }
+            }
         }
         // Moved, never copied: a copy that lives to the end of this scope would be released here, and recurse.
-        Trampoline.run(
-            .release(Remains(body: body.take(), edges: edges.take(), details: life.withLock { $0.takeDetails() })))
+        Trampoline.run(.release(Remains(body: body.take(), edges: edges.take(), details: consume details)))
     }
 
     /// At the finish: nothing is retained after it.
