@@ -7,8 +7,8 @@
 /// let picture = try await queue.run(clear)
 /// ```
 ///
-/// The body runs at most once, on a task of the queue, after every dependency has finished. It does not inherit task-locals
-/// from whoever added it.
+/// The body runs at most once (of a retry: once for each attempt), on a task of the queue, after every dependency has
+/// finished. It does not inherit task-locals from whoever added it.
 public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable {
     // @unchecked: it adds no state to `AnyOperation`.
 
