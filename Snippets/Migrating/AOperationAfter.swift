@@ -33,7 +33,7 @@ struct Greeting: InputProcedure {
 let fetch = AsyncOperation(FetchProfile(id: 7))
     .addCondition(SignedIn())
     .unique(by: 7)
-    .retryOnFailure { failures, error in failures < 3 && error.underlyingError is NotSignedIn }
+    .retryOnFailure { earlier, error in earlier < 3 && error.underlyingError is NotSignedIn }  // 0 at the first failure
     .timeout(.seconds(5))
 let greeting = AsyncOperation(Greeting(), resultOf: fetch)
     .didFinish { @MainActor result in print(result) }  // success("Hello, Ada 7")

@@ -1,8 +1,8 @@
-/// Where an operation is in its life. It only ever moves forward through these.
+/// Where an operation is in its life. It moves forward through these; only the pause before a further run takes it back to waiting.
 public enum OperationState: Sendable, Hashable, Comparable, CaseIterable {
     /// Nobody has added it to a queue yet. Its dependencies, name and priority may still change.
     case created
-    /// Added; at least one of its dependencies has no outcome yet.
+    /// Added; at least one of its dependencies has no outcome yet, or it pauses before a further run.
     case waiting
     /// Its dependencies have finished, and its conditions decide: they are evaluated, or will be when its turn has come.
     case evaluating

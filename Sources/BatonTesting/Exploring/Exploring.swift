@@ -3,7 +3,7 @@
 /// ```swift
 /// @Test func bothOrdersGiveTheSameSum() async throws {
 ///     try await exploring { scheduler in
-///         let queue = AsyncOperationQueue(executor: scheduler)
+///         let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
 ///         …
 ///         try #require(sum == 3)
 ///     }

@@ -8,7 +8,7 @@ internal import Baton
 ///
 /// ```swift
 /// try await SeededScheduler(seed: 7).run { scheduler in
-///     let queue = AsyncOperationQueue(executor: scheduler)
+///     let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
 ///     …
 /// }
 /// ```
