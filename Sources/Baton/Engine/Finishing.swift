@@ -89,12 +89,19 @@ extension AnyOperation {
         let ending: Lifecycle.Ending?
         let core: QueueCore?
         /// It stands in line for names, or has them. Its handlers do not keep others from them: they are those of no run.
-        let claims: Bool
+        private(set) var claims: Bool
         /// Nobody will run these, and they take no more.
         let groups: [ChildGroup]
         let alarms: Alarms?
         /// It does not wait for this outcome any more.
         let joined: Joined?
+
+        /// Gives back before the rest is settled. Returns who is granted something because of it, for the caller to tell.
+        mutating func takeNames() -> [AnyOperation] {
+            if !claims { return [] }
+            claims = false
+            return Claims.takeBack(atEndOf: operation)
+        }
 
         func settle() {
             alarms?.takeOut(of: operation, from: core)

@@ -172,13 +172,19 @@ enum Claims {
     // MARK: Giving back
 
     /// Gives back what an evaluation holds or waits for, or what one holds that may not start now.
-    static func giveBack(by operation: AnyOperation) {
-        endHolding(operation)
-        handOut(state.withLock { $0.arbiter.release(operation).granted })
-    }
+    static func giveBack(by operation: AnyOperation) { handOut(takeBack(from: operation)) }
 
     /// Gives back what it holds, or withdraws what it waits for: it has ended, after its run or before.
-    static func giveBack(atEndOf operation: AnyOperation) {
+    static func giveBack(atEndOf operation: AnyOperation) { handOut(takeBack(atEndOf: operation)) }
+
+    /// As ``giveBack(by:)``. Returns who is granted something because of it, to be told with ``handOut(_:)``.
+    static func takeBack(from operation: AnyOperation) -> [AnyOperation] {
+        endHolding(operation)
+        return state.withLock { $0.arbiter.release(operation).granted }
+    }
+
+    /// As ``giveBack(atEndOf:)``. Returns who is granted something because of it, to be told with ``handOut(_:)``.
+    static func takeBack(atEndOf operation: AnyOperation) -> [AnyOperation] {
         endHolding(operation)
         let (wasWaiting, granted) = state.withLock { state in
             let released = state.arbiter.release(operation)
@@ -194,7 +200,7 @@ enum Claims {
             }
         }
         if wasWaiting { Unmanaged.passUnretained(operation).release() }
-        handOut(granted)
+        return granted
     }
 
     private static func endHolding(_ operation: AnyOperation) {
@@ -208,11 +214,17 @@ enum Claims {
 
     /// Tells operations that they have got what they asked for. They are not retained while they are told: once listed, one
     /// may run, and its queue be idle.
-    private static func handOut(_ granted: consuming [AnyOperation]) {
+    ///
+    /// In a loop: one whose queue is suspended gives back at once, to the next in line, whose queue may be the same.
+    static func handOut(_ granted: consuming [AnyOperation]) {
         if granted.isEmpty { return }
-        let news = granted.map(News.init)
+        var news = granted.map(News.init)
         granted = []
-        for one in news { one.tell() }
+        while !news.isEmpty {
+            var next: [News] = []
+            for one in news { next += one.tell().map(News.init) }
+            news = next
+        }
     }
 
     private enum News {
@@ -235,13 +247,15 @@ enum Claims {
             Handover.willResume(operation)
         }
 
-        func tell() {
+        /// Returns who is granted something because of it.
+        func tell() -> [AnyOperation] {
             switch self {
-            case .run(let operation, let core): core.listAgain(withNames: operation)
+            case .run(let operation, let core): return core.listAgain(withNames: operation)
             case .evaluate(let continuation): continuation.resume(returning: nil)
             case .release(let operation): operation.release()
             case .nothing: break
             }
+            return []
         }
     }
 }

@@ -103,12 +103,21 @@ extension QueueCore {
     }
 
     /// It has got the names that it had asked for. They are given back if it may not start now.
-    func listAgain(withNames operation: Unmanaged<AnyOperation>) {
+    ///
+    /// Returns who is granted something because of that, for the caller to tell: told from here, each in a line would give
+    /// back inside the one before it, and a long line overflow the stack.
+    func listAgain(withNames operation: Unmanaged<AnyOperation>) -> [AnyOperation] {
         switch change({ $0.list(again: operation) }) {
-        case .listed: break
-        case .heldBySuspension: listWithoutNames(operation)
-        case .unlisted: operation.release()
-        case .stranded(let operation): operation.endBeforeRun(with: .queueReleased)?.settle()
+        case .listed: return []
+        case .heldBySuspension: return listWithoutNames(operation)
+        case .unlisted:
+            operation.release()
+            return []
+        case .stranded(let operation):
+            guard var end = operation.endBeforeRun(with: .queueReleased) else { return [] }
+            let granted = end.takeNames()
+            end.settle()
+            return granted
         }
     }
 
@@ -117,14 +126,14 @@ extension QueueCore {
         var next = first
         while let operation = next {
             next = operation._withUnsafeGuaranteedRef { $0.link }
-            listWithoutNames(operation)
+            Claims.handOut(listWithoutNames(operation))
         }
     }
 
-    /// It is in no list, so nobody lets go of it meanwhile.
-    private func listWithoutNames(_ operation: Unmanaged<AnyOperation>) {
-        operation._withUnsafeGuaranteedRef { operation in
-            if operation.life.withLock({ $0.givesNamesBack() }) { Claims.giveBack(by: operation) }
+    /// Returns who is granted something because of it. It is in no list, so nobody lets go of it meanwhile.
+    private func listWithoutNames(_ operation: Unmanaged<AnyOperation>) -> [AnyOperation] {
+        let granted = operation._withUnsafeGuaranteedRef { operation in
+            operation.life.withLock { $0.givesNamesBack() } ? Claims.takeBack(from: operation) : []
         }
         let isListed = change { state in
             if state.roster.count == 0 { return false }
@@ -132,6 +141,7 @@ extension QueueCore {
             return true
         }
         if !isListed { operation.release() }
+        return granted
     }
 }
 

@@ -1,0 +1,104 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// Very many that wait for one name.
+@Suite(.timeLimit(.minutes(10))) struct LongLineTests {
+    /// Acts when it is released: with the body that captures it.
+    private final class Release: Sendable {
+        private let act: @Sendable () -> Void
+        init(_ act: @escaping @Sendable () -> Void) { self.act = act }
+        deinit { act() }
+    }
+
+    /// Each gave the name back inside the one before it, until the stack was full.
+    @Test func aSuspendedQueueGivesNamesBackInALoop() {
+        let name = Names()
+        let x = Exclusion.mutuallyExclusive(name("x"))
+        let other = Stage()
+        let stage = Stage(on: other.steps)
+        let gate = Gate()
+        let meter = Meter()
+        other.run(other.waiting("holder", at: gate).addCondition(x))
+        stage.queue.add((0..<veryMany).map { _ in AsyncOperation { await meter.pass() }.addCondition(x) })
+        stage.steps.runAll()
+        stage.queue.isSuspended = true
+        gate.open()
+        stage.steps.runAll()
+        #expect(other.queue.operationCount == 0)
+        #expect(meter.passes == 0)
+        #expect(Claims.isFree(.text(name("x"))))
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(meter.passes == veryMany)
+        #expect(meter.most == 1)
+    }
+
+    @Test func theyKeepTheirOrder() {
+        let name = Names()
+        let x = Exclusion.mutuallyExclusive(name("x"))
+        let other = Stage()
+        let stage = Stage(on: other.steps)
+        let gate = Gate()
+        other.run(other.waiting("holder", at: gate).addCondition(x))
+        stage.queue.add((1...4).map { stage.noting("\($0)").addCondition(x) })
+        stage.steps.runAll()
+        stage.queue.isSuspended = true
+        gate.open()
+        stage.steps.runAll()
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["1", "2", "3", "4"])
+    }
+
+    @Test func soDoesOneThatIsSuspendedWhenTheFirstHasGotTheName() {
+        let name = Names()
+        let x = Exclusion.mutuallyExclusive(name("x"))
+        let other = Stage()
+        let stage = Stage(width: 1, on: other.steps)
+        let (gate, busy) = (Gate(), Gate())
+        let meter = Meter()
+        other.run(other.waiting("holder", at: gate).addCondition(x))
+        stage.queue.add((0..<veryMany).map { _ in AsyncOperation { await meter.pass() }.addCondition(x) })
+        stage.steps.runAll()
+        stage.run(stage.waiting("busy", at: busy))
+        gate.open()
+        stage.steps.runAll()
+        // It waits for a slot.
+        #expect(!Claims.isFree(.text(name("x"))))
+        stage.queue.isSuspended = true
+        #expect(Claims.isFree(.text(name("x"))))
+        stage.queue.isSuspended = false
+        busy.open()
+        stage.steps.runAll()
+        #expect(meter.passes == veryMany)
+    }
+
+    /// As above, when nobody can resume the queue: the name comes free in the midst of its release.
+    @Test func aReleasedQueueEndsThoseThatGetTheNameInALoop() {
+        let name = Names()
+        let x = Exclusion.mutuallyExclusive(name("x"))
+        let other = Stage()
+        let gate = Gate()
+        other.run(other.waiting("holder", at: gate).addCondition(x))
+        var operations: [AnyOperation] = []
+        do {
+            let queue = AsyncOperationQueue(executor: other.steps)
+            operations = (0..<veryMany).map { _ in
+                let release = Release { [steps = other.steps] in
+                    gate.open()
+                    steps.runAll()
+                }
+                return AsyncOperation { withExtendedLifetime(release) {} }.addCondition(x)
+            }
+            queue.add(operations)
+            other.steps.runAll()
+            queue.isSuspended = true
+        }
+        #expect(other.queue.operationCount == 0)
+        let haveAllEnded = operations.allSatisfy { $0.ending == "queueReleased" }
+        #expect(haveAllEnded)
+        #expect(Claims.isFree(.text(name("x"))))
+    }
+}
