@@ -18,8 +18,10 @@ extension AnyOperation {
             // One that is nothing but a name is held, and not asked.
             if Condition.self == Exclusion.self {
                 details.rules.add(exclusions)
+            } else if exclusions.isEmpty {
+                details.rules.add(BoxedCondition(base: condition), [])
             } else {
-                details.rules.add(BoxedCondition(base: condition), exclusions)
+                details.rules.add(BoxedExclusiveCondition(base: condition, exclusions: exclusions), exclusions)
             }
         }
         return self
@@ -47,9 +49,12 @@ extension AnyOperation {
     }
 }
 
-/// As an operation keeps it: an object, because to copy any other condition, and to ask it, takes several times as long.
+/// As an operation keeps it: an object, because to copy any other condition, and to ask it, takes several times as long. Its
+/// exclusions are those that the condition gave at the add: the user's may answer otherwise each time, and the evaluation
+/// would ask for names of which the operation knows nothing.
 typealias StoredCondition = any OperationCondition & AnyObject
 
+/// Of one without exclusions, which takes no room for them.
 private final class BoxedCondition<Base: OperationCondition>: OperationCondition {
     let base: Base
 
@@ -57,7 +62,23 @@ private final class BoxedCondition<Base: OperationCondition>: OperationCondition
 
     var name: String { base.name }
 
-    var exclusions: [Exclusion] { base.exclusions }
+    func dependency(for operation: AnyOperation) -> AnyOperation? { base.dependency(for: operation) }
+
+    func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
+        try await base.evaluate(for: operation, after: dependency)
+    }
+}
+
+private final class BoxedExclusiveCondition<Base: OperationCondition>: OperationCondition {
+    let base: Base
+    let exclusions: [Exclusion]
+
+    init(base: Base, exclusions: [Exclusion]) {
+        self.base = base
+        self.exclusions = exclusions
+    }
+
+    var name: String { base.name }
 
     func dependency(for operation: AnyOperation) -> AnyOperation? { base.dependency(for: operation) }
 

@@ -24,7 +24,8 @@ public protocol OperationCondition: Sendable {
 
     /// Names that are held while the operation that this brings along runs, while this is evaluated, and while the body runs.
     ///
-    /// The same each time it is asked for. None unless given. Nothing is held between these phases.
+    /// Asked for once, by the call that adds this to an operation; what it would be later does not count. None unless given.
+    /// Nothing is held between these phases.
     var exclusions: [Exclusion] { get }
 
     /// An operation that has to finish before this is evaluated: to ask for a permission, to make a directory.

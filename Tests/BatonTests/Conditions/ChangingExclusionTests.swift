@@ -1,0 +1,91 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// Conditions that do not give the same names each time they are asked.
+@Suite(.timeLimit(.minutes(10))) struct ChangingExclusionTests {
+    private final class Changing: OperationCondition {
+        let answers: LockedState<[[Exclusion]]>
+        let log: EventLog<String>
+        let bring: AsyncOperation<Void>?
+
+        /// The last answer is given from then on.
+        init(_ answers: [Exclusion]..., log: EventLog<String>, bring: AsyncOperation<Void>? = nil) {
+            self.answers = LockedState(answers)
+            self.log = log
+            self.bring = bring
+        }
+
+        var exclusions: [Exclusion] { answers.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] } }
+
+        func dependency(for operation: AnyOperation) -> AnyOperation? { bring }
+
+        func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+            log("asked")
+            return .satisfied
+        }
+    }
+
+    private let name: String
+    private let x: Exclusion
+    private let stage = Stage()
+    private let gate = Gate()
+
+    /// Somebody holds the name until the gate opens.
+    init() {
+        // Of each instance, and so of each test.
+        name = "x in ChangingExclusionTests \(ObjectIdentifier(stage.queue))"
+        x = .mutuallyExclusive(name)
+        stage.run(AsyncOperation { [gate] in await gate.wait() }.addCondition(x))
+    }
+
+    @Test(arguments: 1...3) func namesThatCameAfterTheAddAreNotHeld(conditions: Int) {
+        let operation = stage.noting("body")
+        for _ in 0..<conditions { operation.addCondition(Changing([], [x], log: stage.log)) }
+        stage.run(operation)
+        #expect(stage.ran == Array(repeating: "asked", count: conditions) + ["body"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(Claims.isFree(.text(name)))
+    }
+
+    @Test func norWhileWhatWasBroughtAlongRuns() {
+        let operation = stage.noting("body")
+        operation.addCondition(Changing([], [x], log: stage.log, bring: stage.noting("brought along")))
+        stage.run(operation)
+        #expect(stage.ran == ["brought along", "asked", "body"])
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test func norAreThoseBesideTheNamesOfAnother() {
+        let other = Exclusion.mutuallyExclusive("another \(name)")
+        let operation = stage.noting("body")
+        operation.addCondition(Changing([other], log: stage.log)).addCondition(Changing([], [x], log: stage.log))
+        stage.run(operation)
+        #expect(stage.ran == ["asked", "asked", "body"])
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test(arguments: 1...2) func namesOfTheAddAreHeldThoughTheyHaveGone(conditions: Int) {
+        let operation = stage.noting("body")
+        for _ in 0..<conditions { operation.addCondition(Changing([x], [], log: stage.log)) }
+        stage.run(operation)
+        #expect(stage.ran.isEmpty)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == Array(repeating: "asked", count: conditions) + ["body"])
+    }
+
+    @Test func soTheyAreWhileWhatWasBroughtAlongRuns() {
+        let operation = stage.noting("body")
+        operation.addCondition(Changing([x], [], log: stage.log, bring: stage.noting("brought along")))
+        stage.run(operation)
+        #expect(stage.ran.isEmpty)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["brought along", "asked", "body"])
+    }
+}
