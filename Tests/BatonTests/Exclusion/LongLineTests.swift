@@ -101,4 +101,22 @@ import Testing
         #expect(haveAllEnded)
         #expect(Claims.isFree(.text(name("x"))))
     }
+
+    /// It would take many minutes if each that begins to wait looked at all the others.
+    @Test func childrenThatAskForTheNameOfTheirParent() {
+        let name = Names()
+        let x = Exclusion.mutuallyExclusive(name("x"))
+        let stage = Stage()
+        let gate = Gate()
+        let meter = Meter()
+        let children = (0..<veryMany).map { _ in AsyncOperation { await meter.pass() }.addCondition(x) }
+        let parent = GroupOperation([stage.waiting("first", at: gate).addCondition(x)] + children).addCondition(x)
+        stage.run(parent)
+        #expect(stage.ran == ["first"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(parent.ending == "success")
+        #expect(meter.passes == veryMany)
+        #expect(meter.most == 1)
+    }
 }

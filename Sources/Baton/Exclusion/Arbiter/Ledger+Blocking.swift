@@ -42,7 +42,7 @@ extension Ledger {
                 let behind = places[place].following
                 if !behind.isNone { edges.append(Edge(claim: places[behind].claim, kind: .line)) }
             case .holding:
-                for waiting in waiting(within: places[place].root)
+                for waiting in waiting(outside: place)
                 where contributes(place, against: waiting) && isPlace(place, within: refusal(of: waiting)) {
                     edges.append(Edge(claim: places[waiting].claim, kind: .holder))
                 }
@@ -166,12 +166,19 @@ extension Ledger {
         list(from: scopes[scope].line.first, \.following) + list(from: scopes[scope].apart.first, \.following)
     }
 
-    private func waiting(within top: Scope.ID) -> [Place.ID] {
+    /// For its name, but not inside it: these are its descendants, who do not wait for it. They may be very many, and each
+    /// that begins to wait may ask.
+    private func waiting(outside holder: Place.ID) -> [Place.ID] {
+        let (root, inside) = (places[holder].root, places[holder].inside)
         var found: [Place.ID] = []
-        var scope = top
+        var scope = root
         while !scope.isNone {
-            found += waiting(directlyIn: scope)
-            scope = busyScope(after: scope, within: top)
+            if scope == inside {
+                scope = busyScope(beside: scope, within: root)
+            } else {
+                found += waiting(directlyIn: scope)
+                scope = busyScope(after: scope, within: root)
+            }
         }
         return found
     }

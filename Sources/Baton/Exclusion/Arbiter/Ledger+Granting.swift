@@ -190,7 +190,12 @@ extension Ledger {
 
     /// The next one in a walk through the scopes where somebody waits, the outer before the inner.
     func busyScope(after scope: Scope.ID, within top: Scope.ID) -> Scope.ID {
-        if !scopes[scope].firstBusy.isNone { return scopes[scope].firstBusy }
+        let first = scopes[scope].firstBusy
+        return first.isNone ? busyScope(beside: scope, within: top) : first
+    }
+
+    /// As above, but none that is inside this one.
+    func busyScope(beside scope: Scope.ID, within top: Scope.ID) -> Scope.ID {
         var scope = scope
         while scope != top {
             if !scopes[scope].nextBusy.isNone { return scopes[scope].nextBusy }
