@@ -16,8 +16,12 @@ struct Admission<Waiter> {
     var limit = Int.max
     /// Admitted, and not added yet.
     private var admitted = 0
-    private var waiting: [(id: UInt64, waiter: Waiter)] = []
-    private(set) var isEmpty = true
+    /// Each knows its neighbours, so that one in the middle of many gives up as fast as the first goes on.
+    private var waiting: [UInt64: (waiter: Waiter, before: UInt64?, after: UInt64?)] = [:]
+    private var first: UInt64?
+    private var last: UInt64?
+
+    var isEmpty: Bool { first == nil }
 
     /// Whether a submission goes on at once, given how many operations wait: nobody passes those that came before.
     mutating func mayEnter(_ operations: Int) -> Bool {
@@ -27,15 +31,16 @@ struct Admission<Waiter> {
     }
 
     mutating func wait(_ id: UInt64, _ waiter: Waiter) {
-        waiting.append((id, waiter))
-        isEmpty = false
+        waiting[id] = (waiter, before: last, after: nil)
+        if let last { waiting[last]?.after = id } else { first = id }
+        last = id
     }
 
     /// The next one to go on, given how many operations wait.
     mutating func next(_ operations: Int) -> Waiter? {
-        guard !isEmpty, operations + admitted < limit else { return nil }
+        guard let first, operations + admitted < limit else { return nil }
         admitted += 1
-        return remove(at: 0)
+        return remove(first)
     }
 
     /// What was admitted has been added.
@@ -43,20 +48,18 @@ struct Admission<Waiter> {
 
     /// Nil: it does not wait any more.
     mutating func remove(_ id: UInt64) -> Waiter? {
-        waiting.firstIndex { $0.id == id }.map { remove(at: $0) }
+        guard let place = waiting.removeValue(forKey: id) else { return nil }
+        if let before = place.before { waiting[before]?.after = place.after } else { first = place.after }
+        if let after = place.after { waiting[after]?.before = place.before } else { last = place.before }
+        // After a rush, the memory is given back.
+        if isEmpty, waiting.capacity > 1024 { waiting = [:] }
+        return place.waiter
     }
 
     mutating func removeAll() -> [Waiter] {
-        defer {
-            waiting = []
-            isEmpty = true
-        }
-        return waiting.map(\.waiter)
-    }
-
-    private mutating func remove(at index: Int) -> Waiter {
-        defer { isEmpty = waiting.isEmpty }
-        return waiting.remove(at: index).waiter
+        var all: [Waiter] = []
+        while let first, let next = remove(first) { all.append(next) }
+        return all
     }
 }
 

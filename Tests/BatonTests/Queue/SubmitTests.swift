@@ -62,6 +62,23 @@ import Testing
         #expect(stage.ran.filter { !$0.hasPrefix("added") } == (0..<5).map { "\($0)" })
     }
 
+    /// It would take minutes if it were quadratic.
+    @Test func veryManyWaitAndEverySecondGivesUp() {
+        let stage = Stage(isSuspended: true)
+        stage.queue.maxWaitingOperationCount = 1
+        let order = EventLog<Int>()
+        let callers = (0..<veryMany).map { number in
+            stage.steps.task { [queue = stage.queue] in
+                try? await queue.submit(AsyncOperation { order(number) })
+            }
+        }
+        stage.steps.runAll()
+        for caller in stride(from: veryMany - 1, to: 0, by: -2) { callers[caller].cancel() }
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(order.events == Array(stride(from: 0, to: veryMany, by: 2)))
+    }
+
     @Test func aHigherLimitLetsMoreIn() {
         let stage = Stage(isSuspended: true)
         stage.queue.maxWaitingOperationCount = 2

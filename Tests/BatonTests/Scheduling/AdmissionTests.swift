@@ -53,4 +53,25 @@ import Testing
         #expect(admission.remove(1) == nil)
         #expect(admission.removeAll() == [0, 2])
     }
+
+    /// It would take minutes if the search for one of them were linear.
+    @Test func veryManyThatGiveUpAreTakenOut() {
+        var admission = admission(limit: 1, waiting: veryMany)
+        let middle = 1..<veryMany - 1
+        let found = middle.reversed().map { admission.remove(UInt64($0)) }
+        #expect(found == middle.reversed())
+        #expect(admission.removeAll() == [0, veryMany - 1])
+    }
+
+    /// Whoever gives up is the first, the last, one between, or alone.
+    @Test(arguments: [[0], [3], [1, 2], [0, 1], [2, 3], [3, 2, 1], [0, 1, 2, 3]])
+    func theOthersStayInOrder(givingUp: [Int]) {
+        var admission = admission(limit: .max, waiting: 4)
+        for number in givingUp { #expect(admission.remove(UInt64(number)) == number) }
+        admission.wait(4, 4)
+        let left = (0..<5).filter { !givingUp.contains($0) }
+        #expect(left.map { _ in admission.next(0) } == left)
+        #expect(admission.isEmpty)
+        #expect(admission.next(0) == nil)
+    }
 }
