@@ -68,7 +68,7 @@ final class Details {
         openWaits = 0
         timing?.run += 1
         if rare != nil {
-            awaited = []
+            waits = Slab()
             childGroups = []
             listeners = []
         }
@@ -91,7 +91,7 @@ final class RareDetails {
     @exclusivity(unchecked) fileprivate(set) var executor: (any TaskExecutor)?
     fileprivate(set) var cancellationReason: CancellationReason?
     fileprivate(set) var endAfterLinking: OperationError?
-    @exclusivity(unchecked) fileprivate(set) var awaited: [Awaited] = []
+    @exclusivity(unchecked) fileprivate(set) var waits = Slab<Awaited?>()
     @exclusivity(unchecked) fileprivate(set) var progress: ProgressState?
     @exclusivity(unchecked) fileprivate(set) var childGroups: [ChildGroup] = []
     @exclusivity(unchecked) fileprivate(set) var nameHolder: AnyOperation?
@@ -156,11 +156,14 @@ extension Details {
         set { madeRare.endAfterLinking = newValue }
     }
 
-    /// What the open waits are for.
-    var awaited: [Awaited] {
-        get { rare?.awaited ?? [] }
-        _modify { yield &madeRare.awaited }
+    /// Those for operations that are open. Each knows its place: one of many ends as fast as one alone.
+    var waits: Slab<Awaited?> {
+        get { rare?.waits ?? Slab() }
+        _modify { yield &madeRare.waits }
     }
+
+    /// What the open waits are for, in no particular order.
+    var awaited: [Awaited] { waits.all.compactMap(\.self) }
 
     var children: [AnyOperation] { awaited.filter(\.isChild).map(\.operation) }
 
@@ -265,6 +268,8 @@ struct Waiter {
     let body: AnyOperation?
     /// Of that body.
     var run: Int32 = 0
+    /// Of the wait, among those of that run.
+    var place = Awaited.Place.none
 }
 
 /// Awaits many operations, each known to it by a number. Called outside every lock.
@@ -285,6 +290,8 @@ protocol OutcomeListener: AnyObject, Sendable {
 
 /// Something that a body waits for.
 struct Awaited {
+    typealias Place = Slab<Awaited?>.ID
+
     let operation: AnyOperation
     /// Started by `context.run`: it is cancelled with the operation that waits.
     let isChild: Bool

@@ -206,7 +206,7 @@ struct Lifecycle {
         let holdsNames: Bool
         /// To be released after unlocking.
         let groups: [ChildGroup]
-        let awaited: [Awaited]
+        let waits: Slab<Awaited?>
         let listeners: [any OutcomeListener]
         let progress: ProgressState?
     }
@@ -216,7 +216,7 @@ struct Lifecycle {
         guard !isCancelled, let details, let timing = details.timing else { return nil }
         let end = AttemptEnd(
             wasCut: timing.isCut, holdsSlot: details.openWaits == 0, holdsNames: details.rules.standing == .held,
-            groups: details.childGroups, awaited: details.awaited, listeners: details.listeners,
+            groups: details.childGroups, waits: details.waits, listeners: details.listeners,
             progress: details.progress)
         phase = .added
         lane = nil

@@ -14,7 +14,8 @@ extension AnyOperation {
         if life.withLock({ $0.phase == .finished }) { return }
         let loan = body?.beginWait(for: self, asChild: asChild)
         let error = await withUnsafeContinuation { continuation in
-            let waiter = Waiter(waking: .resume(continuation), body: loan?.body, run: loan?.run ?? 0)
+            let waiter = Waiter(
+                waking: .resume(continuation), body: loan?.body, run: loan?.run ?? 0, place: loan?.place ?? .none)
             let isTooLate = addWaiter(waiter) == .finished
             begun()
             loan?.core?.change { $0.scheduler.lendSlot() }
@@ -72,7 +73,7 @@ extension Waiter {
         case .inform(let listener, let place): listener.ended(place, operation, error)
         case .resume(let continuation):
             if let body {
-                body.waitEnded(for: operation, in: run, continuation, error)
+                body.waitEnded(at: place, in: run, continuation, error)
             } else {
                 Handover.willResume(operation)
                 continuation.resume(returning: error)
@@ -89,6 +90,8 @@ extension AnyOperation {
         let body: AnyOperation
         /// Of the body: waits that one leaves behind are none of the next.
         let run: Int32
+        /// None: it is for no operation.
+        let place: Awaited.Place
         /// Of the slot that goes back: it is the first wait open, and the body has a slot.
         let core: QueueCore?
     }
@@ -99,8 +102,10 @@ extension AnyOperation {
             guard life.canWait else { return nil }
             let details = life.madeDetails()
             details.openWaits += 1
-            if let operation { details.awaited.append(Awaited(operation: operation, isChild: asChild)) }
-            let loan = Loan(body: self, run: details.run, core: details.openWaits == 1 && life.lane != nil ? core : nil)
+            let awaited = operation.map { Awaited(operation: $0, isChild: asChild) }
+            let loan = Loan(
+                body: self, run: details.run, place: awaited.map { details.waits.insert($0) } ?? .none,
+                core: details.openWaits == 1 && life.lane != nil ? core : nil)
             if details.rules.noteWait() { Claims.holderWaits() }
             return loan
         }
@@ -108,13 +113,15 @@ extension AnyOperation {
 
     /// What it waited for has come. The last wait needs a slot before it ends; the others do not.
     fileprivate final func waitEnded(
-        for operation: AnyOperation?, in run: Int32, _ continuation: UnsafeContinuation<OperationError?, Never>,
+        at place: Awaited.Place, in run: Int32, _ continuation: UnsafeContinuation<OperationError?, Never>,
         _ error: OperationError?
     ) {
         let core = life.withLock { life -> QueueCore? in
             guard life.canWait, let details = life.details, details.run == run else { return nil }
-            if let operation, let index = details.awaited.firstIndex(where: { $0.operation === operation }) {
-                details.awaited.remove(at: index)
+            if !place.isNone {
+                // Whoever ends the wait holds the operation.
+                details.waits[place] = nil
+                details.waits.remove(place)
             }
             if details.openWaits == 1, life.lane != nil { return self.core }
             details.openWaits -= 1
@@ -165,7 +172,7 @@ struct Pause: Sendable {
 
     /// The one end of it. Outside every lock.
     func end() {
-        if let body { return body.waitEnded(for: nil, in: run, continuation, nil) }
+        if let body { return body.waitEnded(at: .none, in: run, continuation, nil) }
         Handover.willResume(subject)
         continuation.resume(returning: nil)
     }

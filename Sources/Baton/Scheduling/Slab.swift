@@ -18,6 +18,9 @@ struct Slab<Element> {
 
     var isEmpty: Bool { free.count == elements.count }
 
+    /// Of all places, also of those that are free.
+    var all: [Element] { elements }
+
     @inline(__always)
     mutating func insert(_ element: Element) -> ID {
         if let id = free.popLast() {

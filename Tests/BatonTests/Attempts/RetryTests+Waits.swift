@@ -28,6 +28,7 @@ extension RetryTests {
         stage.steps.runAll()
         #expect(left.ending == "success")
         #expect(operation.state == .executing)
+        #expect(operation.waits.map(\.source.name) == ["awaited"])
         // One slot is that of the child; the other one is free.
         let others = [stage.waiting("other", at: second), stage.noting("last")]
         stage.queue.add(others)

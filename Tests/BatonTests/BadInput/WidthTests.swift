@@ -44,6 +44,28 @@ import Testing
         #expect((try? parents.first?.result?.get()) == 0)
     }
 
+    /// What was awaited last ends first. It would take many minutes if it were quadratic.
+    @Test(.timeLimit(.minutes(5))) func veryManyWaitsOfOneBodyAtOnce() {
+        let stage = Stage()
+        let others = Stage(isSuspended: true, on: stage.steps)
+        let operations = (0..<veryMany).map { number in AsyncOperation { number } }
+        others.queue.add(operations.reversed())
+        let body = AsyncOperation { context in
+            // Not in a task group, whose own list is quadratic in this order.
+            let waits = operations.map { operation in
+                stage.steps.task { try? await context.run(operation) }
+            }
+            var sum = 0
+            for wait in waits { sum += await wait.value ?? 0 }
+            return sum
+        }
+        stage.run(body)
+        #expect(body.waits.count == veryMany)
+        others.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect((try? body.result?.get()) == veryMany * (veryMany - 1) / 2)
+    }
+
     /// They do not all start before the first child, wherever lanes run: on the second executor one runs inside the step
     /// in which a parent gives its slot back.
     @Test(arguments: [StepExecutor() as any TaskExecutor, ImmediateExecutor()])

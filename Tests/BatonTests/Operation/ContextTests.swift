@@ -49,6 +49,49 @@ import Testing
         #expect(parent.ending == "success")
     }
 
+    /// Whichever of several waits ends, the others are still told of and still cancelled; so is one that begins then.
+    @Test(arguments: 0..<3) func aWaitThatEndsTakesNoOtherAway(ended: Int) {
+        let stage = Stage()
+        let gates = (0..<4).map { _ in Gate() }
+        let children = gates.indices.map { stage.waiting("\($0)", at: gates[$0]) }
+        let parent = AsyncOperation("parent") { context in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for child in children.dropLast() { group.addTask { try await context.run(child) } }
+                try await group.next()
+                group.addTask { try await context.run(children[3]) }
+                try await group.waitForAll()
+            }
+        }
+        stage.run(parent)
+        gates[ended].open()
+        stage.steps.runAll()
+        let others = Set(["0", "1", "2", "3"]).subtracting(["\(ended)"])
+        #expect(Set(parent.waits.map { $0.source.name }) == others)
+        parent.cancel()
+        #expect(children.filter(\.isCancelled).count == 3)
+        for gate in gates { gate.open() }
+        stage.steps.runAll()
+        #expect(parent.waits.isEmpty)
+        #expect(children[ended].ending == "success")
+    }
+
+    @Test func twoWaitsForOneEndEach() {
+        let stage = Stage()
+        let gate = Gate()
+        let child = stage.waiting("child", at: gate)
+        let parent = AsyncOperation("parent") { [log = stage.log] context in
+            async let first: Void = context.run(child)
+            async let second: Void = context.run(child)
+            _ = try await (first, second)
+            log("\(context.operation.waits.count) left")
+        }
+        stage.run(parent)
+        #expect(parent.waits.count == 2)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["child", "0 left"])
+    }
+
     @Test func aChildMayHaveBeenAddedToAnotherQueue() {
         let here = Stage(width: 1)
         let there = Stage(width: 1, on: here.steps)
