@@ -80,6 +80,8 @@ extension AsyncOperationQueue {
     }
 
     /// While true nothing new starts. What runs goes on, with the children that it runs; what is cancelled finishes.
+    ///
+    /// Any number of operations may be added meanwhile, but barriers that pile up are dear: see ``addBarrier(_:file:line:)``.
     public var isSuspended: Bool {
         get { core.state.withLock { $0.scheduler.isSuspended } }
         set {

@@ -61,6 +61,7 @@ extension QueueCore.State {
         case (_, .toAll), (.outside, .toOutside): return .closed(.queueShutDown)
         // Nobody could resume it.
         case (.produced, _) where isReleased && scheduler.isSuspended: return .closed(.queueReleased)
+        // The newest alone would not do: it may yet be cancelled, and then finishes before the others.
         case (.outside, .not), (.produced, _): return barriers.isEmpty ? .open : .behind(barriers)
         case (.awaited, _), (.child, _): return .open
         }

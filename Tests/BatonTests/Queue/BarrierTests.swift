@@ -192,4 +192,37 @@ import Testing
         stage.steps.runAll()
         #expect(stage.ran == ["before", "first", "after"])
     }
+
+    /// As above, cancelled when what comes after it is there.
+    @Test func whatWaitsForACancelledBarrierWaitsForTheEarlierOne() {
+        let stage = Stage()
+        let gate = Gate()
+        stage.queue.add(stage.waiting("before", at: gate))
+        stage.queue.addBarrier(stage.noting("first"))
+        let second = stage.noting("second")
+        stage.queue.addBarrier(second)
+        stage.run(stage.noting("after"))
+        second.cancel()
+        stage.steps.runAll()
+        #expect(stage.ran == ["before"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["before", "first", "after"])
+    }
+
+    /// The later one waits for what the cancelled one would have waited for.
+    @Test func aBarrierBehindACancelledOneWaitsForAllThatWasThere() {
+        let stage = Stage()
+        let gate = Gate()
+        stage.queue.add(stage.waiting("before", at: gate))
+        let first = stage.noting("first")
+        stage.queue.addBarrier(first)
+        stage.queue.addBarrier(stage.noting("second"))
+        first.cancel()
+        stage.steps.runAll()
+        #expect(stage.ran == ["before"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["before", "second"])
+    }
 }
