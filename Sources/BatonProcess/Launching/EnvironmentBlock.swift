@@ -11,12 +11,13 @@ struct EnvironmentBlock {
         case .custom(let variables):
             for (name, value) in variables { entries.append("\(name)=\(value)") }
         case .updating(let changes):
-            inherit { changes[$0] == nil }
+            let changed = Set(changes.keys.map { Array($0.utf8) })
+            inherit { !changed.contains($0) }
             for case (let name, let value?) in changes { entries.append("\(name)=\(value)") }
         }
     }
 
-    private func inherit(where isWanted: (String) -> Bool) {
+    private func inherit(where isWanted: ([UInt8]) -> Bool) {
         guard var next = baton_environment() else { return }
         while let entry = next.pointee {
             if isWanted(Self.name(of: entry)) { entries.append(entry) }
@@ -26,14 +27,21 @@ struct EnvironmentBlock {
 
     /// Nil: it is not set.
     func value(of name: String) -> String? {
-        for case let entry? in entries.pointers where Self.name(of: entry) == name {
-            return String(String(cString: entry).dropFirst(name.count + 1))
+        let name = Array(name.utf8)
+        for case let entry? in entries.pointers where Self.name(of: entry) == name && entry[name.count] != 0 {
+            return String(cString: entry + name.count + 1)
         }
         return nil
     }
 
-    private static func name(of entry: UnsafePointer<CChar>) -> String {
-        String(String(cString: entry).prefix { $0 != "=" })
+    /// What comes before the first `=`, as bytes. Characters would not do: a `=` and a combining mark at the beginning of the value
+    /// are one, and two names that Swift takes for equal are different to the system.
+    private static func name(of entry: UnsafePointer<CChar>) -> [UInt8] {
+        var name: [UInt8] = []
+        while case let byte = UInt8(truncatingIfNeeded: entry[name.count]), byte != 0, byte != UInt8(ascii: "=") {
+            name.append(byte)
+        }
+        return name
     }
 
     /// What is wrong with a variable that no environment can have, or nil.

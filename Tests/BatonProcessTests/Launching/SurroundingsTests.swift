@@ -29,6 +29,35 @@ import Testing
         #expect(lines.count >= others.count)
     }
 
+    @Test func aValueThatBeginsWithACombiningMarkIsNoPartOfTheName() async throws {
+        await #expect(processExitsWith: .success) {
+            Neighbours.setVariable("BATON_SECRET", to: "\u{301}abc")
+            func lines(_ changes: [String: String?]) async throws -> [String] {
+                try await Subprocess("env", environment: .updating(changes)).result().text.split(separator: "\n")
+                    .map(String.init).filter { $0.utf8.starts(with: "BATON_SECRET".utf8) }
+            }
+            let (before, without, updated) = (
+                try await lines([:]), try await lines(["BATON_SECRET": nil]), try await lines(["BATON_SECRET": "new"])
+            )
+            #expect(before == ["BATON_SECRET=\u{301}abc"])
+            #expect(without == [])
+            #expect(updated == ["BATON_SECRET=new"])
+        }
+        let folder = try Folder()
+        _ = try await folder.makeProgram("#!/bin/sh\necho mine\n", named: "tool")
+        let tool = Subprocess("tool", environment: .custom(["PATH": "\u{301}:\(folder.path)"]))
+        #expect(try await tool.result().text == "mine\n")
+    }
+
+    @Test func variablesWhoseNamesDifferInTheirBytesOnlyAreTwo() async throws {
+        await #expect(processExitsWith: .success) {
+            Neighbours.setVariable("BATON_\u{65}\u{301}", to: "decomposed")
+            let environment = ProgramEnvironment.updating(["BATON_\u{E9}": "composed"])
+            let text = try await Subprocess("env", environment: environment).result().text
+            #expect(text.split(separator: "\n").filter { $0.hasSuffix("composed") }.count == 2)
+        }
+    }
+
     @Test func theProgramIsLookedUpInThePathThatItGets() async throws {
         let folder = try Folder()
         let none = folder.file("none")

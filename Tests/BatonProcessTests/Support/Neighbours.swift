@@ -43,6 +43,9 @@ enum Neighbours {
     /// The system forgets children as soon as they have ended.
     static func ignoreChildren() { signal(SIGCHLD, SIG_IGN) }
 
+    /// Of the environment of this process.
+    static func setVariable(_ name: String, to value: String) { setenv(name, value, 1) }
+
     /// How high the numbers of descriptors may get from here on.
     static func limitDescriptors(to count: Int) {
         var limit = rlimit()
