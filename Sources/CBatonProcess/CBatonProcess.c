@@ -198,9 +198,15 @@ int baton_open_writing(const char *path, int is_appending, int *descriptor) {
 }
 
 int baton_make_file(const char *path, unsigned rights, int *descriptor) {
-    int error = open_patiently(path, O_WRONLY | O_CREAT | O_EXCL, 0666, descriptor);
-    if (!error && rights) fchmod(*descriptor, rights);
-    return error;
+    return open_patiently(path, O_WRONLY | O_CREAT | O_EXCL, rights, descriptor);
+}
+
+int baton_set_rights(int descriptor, unsigned rights) { return fchmod(descriptor, rights) ? errno : 0; }
+
+int baton_is_one_file(const char *path, const char *other) {
+    struct stat one, two;
+    if (lstat(path, &one) || lstat(other, &two)) return 0;
+    return one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
 int baton_rename(const char *from, const char *to) { return rename(from, to) ? errno : 0; }

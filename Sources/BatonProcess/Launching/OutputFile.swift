@@ -7,32 +7,66 @@ final class OutputFile: Sendable {
     private let path: String
     /// Where it is until then. Nil: it is written directly.
     private let draft: String?
+    /// What a draft has after its name.
+    private let ending = ".\(UInt64.random(in: 0...(.max))).partial"
     private let isSettled = Atomic(false)
 
-    init(_ path: String, appending: Bool) throws(SystemFailure) {
-        var kind = baton_file_missing
-        var rights: UInt32 = 0
-        try SystemFailure.check(baton_examine(path, &kind, &rights))
-        if kind == baton_file_directory { throw .isDirectory }
-        // What a link leads to is replaced, and not the link.
-        let place = kind == baton_file_regular ? Self.resolved(path) : path
-        self.path = place
-        if appending || kind == baton_file_other {
+    /// - Parameter setRights: For tests.
+    init(
+        _ path: String, appending: Bool,
+        setRights: (_ descriptor: Int32, _ rights: UInt32) -> Int32 = { baton_set_rights($0, $1) }
+    ) throws(SystemFailure) {
+        let found = try Found(path)
+        if found.kind == baton_file_directory { throw .isDirectory }
+        self.path = found.place
+        if appending || found.kind == baton_file_other {
             draft = nil
             descriptor = try .opened { baton_open_writing(path, appending ? 1 : 0, $0) }
         } else {
-            let draft = "\(place).\(UInt64.random(in: 0...(.max))).partial"
+            let draft = found.place + ending
             self.draft = draft
-            descriptor = try .opened { baton_make_file(draft, rights, $0) }
+            guard let rights = found.rights else {
+                descriptor = try .opened { baton_make_file(draft, 0o666, $0) }
+                return
+            }
+            // Whoever opened it before it has its rights could read it for ever.
+            descriptor = try .opened { baton_make_file(draft, 0o600, $0) }
+            // Where that is not possible, it stays its owner's alone.
+            _ = setRights(descriptor.number, rights)
         }
     }
 
     deinit { abandon() }
 
-    private static func resolved(_ path: String) -> String {
-        guard let text = baton_resolve(path) else { return path }
-        defer { baton_free(text) }
-        return String(cString: text)
+    /// What there is under a name.
+    private struct Found {
+        var kind = baton_file_missing
+        /// Nil: there is nothing.
+        let rights: UInt32?
+        /// What a link leads to is replaced, and not the link.
+        let place: String
+
+        init(_ path: String) throws(SystemFailure) {
+            var rights: UInt32 = 0
+            try SystemFailure.check(baton_examine(path, &kind, &rights))
+            self.rights = kind == baton_file_missing ? nil : rights
+            place = kind == baton_file_regular ? Self.resolved(path) : path
+        }
+
+        private static func resolved(_ path: String) -> String {
+            guard let text = baton_resolve(path) else { return path }
+            defer { baton_free(text) }
+            return String(cString: text)
+        }
+    }
+
+    /// Whether it takes the place of what is, or would be, under this name.
+    ///
+    /// What would be the draft there is its own: so the file system says which names are one, with its links, and with or
+    /// without a difference between upper and lower case.
+    func replaces(_ path: String) -> Bool {
+        guard let draft, let found = try? Found(path) else { return false }
+        return baton_is_one_file(draft, found.place + ending) != 0
     }
 
     /// The program has succeeded.

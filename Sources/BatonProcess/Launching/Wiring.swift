@@ -21,11 +21,16 @@ struct Wiring: Sendable {
         let nothing = try Self.opening("/dev/null", for: program) { baton_open_reading("/dev/null", $0) }
         (input, output, errors) = (nothing, nothing, nothing)
         try connectInput(of: program)
-        let target = program.output.target
-        (output, outputReader) = try open(target, of: program, inheriting: 1)
-        if case .merged = program.errors.target {
+        switch program.errors.target {
+        case .merged:
+            (output, outputReader) = try open(program.output.target, of: program, inheriting: 1)
             errors = output
-        } else {
+        case .file:
+            // Before standard output, which may be added to the same file: then that goes to the draft, too.
+            (errors, errorReader) = try open(program.errors.target, of: program, inheriting: 2)
+            (output, outputReader) = try open(program.output.target, of: program, inheriting: 1)
+        case .collected, .tail, .lines, .bytes, .appendedFile, .discarded, .inherited, .pipe:
+            (output, outputReader) = try open(program.output.target, of: program, inheriting: 1)
             (errors, errorReader) = try open(program.errors.target, of: program, inheriting: 2)
         }
     }
@@ -64,6 +69,8 @@ struct Wiring: Sendable {
             try Self.neverWait(ends.reading, for: program)
             return (ends.writing, ends.reading)
         case .file(let path), .appendedFile(let path):
+            // With a draft of its own, one of the outputs would replace the other.
+            if let file = files.first?.file, file.replaces(path) { return (file.descriptor, nil) }
             var isAppended = false
             if case .appendedFile = target { isAppended = true }
             let file: OutputFile

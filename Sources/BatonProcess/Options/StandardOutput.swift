@@ -51,11 +51,16 @@ public struct StandardOutput: Sendable {
     /// To a file, which the program writes itself.
     ///
     /// It is written beside the one of this name, and takes its place, with its rights, when the program has succeeded:
-    /// after a failure or a cancel that is as it was. What is there and is no file, such as a device, is written to directly.
-    /// A relative path starts from the directory of this process.
+    /// after a failure or a cancel that is as it was. Meanwhile it gives nobody but its owner more rights than that one. What is
+    /// there and is no file, such as a device, is written to directly. A relative path starts from the directory of this process.
+    ///
+    /// If standard error goes to the same file, under whatever name, both are in it in the order in which the program writes, as
+    /// with ``StandardError/merged``; also if one of the two is to be added to its end.
     public static func file(_ path: String) -> StandardOutput { StandardOutput(target: .file(path)) }
 
     /// To the end of a file, which is made if it is not there. What a failed program wrote stays.
+    ///
+    /// If the other output replaces that file, this one is part of the new one; see ``file(_:)``.
     public static func appending(to path: String) -> StandardOutput { StandardOutput(target: .appendedFile(path)) }
 
     /// Nowhere.

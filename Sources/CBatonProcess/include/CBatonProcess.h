@@ -45,8 +45,12 @@ void baton_free(char *_Nullable text);
 /// These three never wait, not even for the other end of a named pipe.
 int baton_open_reading(const char *_Nonnull path, int *_Nonnull descriptor);
 int baton_open_writing(const char *_Nonnull path, int is_appending, int *_Nonnull descriptor);
-/// Makes a file that was not there, readable and writable by whom the umask allows, or with these rights.
+/// Makes a file that was not there, with those of these rights that the umask allows.
 int baton_make_file(const char *_Nonnull path, unsigned rights, int *_Nonnull descriptor);
+/// Exactly these, whatever the umask says.
+int baton_set_rights(int descriptor, unsigned rights);
+/// Whether both paths lead to one file, their last links not followed.
+int baton_is_one_file(const char *_Nonnull path, const char *_Nonnull other);
 
 int baton_rename(const char *_Nonnull from, const char *_Nonnull to);
 void baton_remove(const char *_Nonnull path);

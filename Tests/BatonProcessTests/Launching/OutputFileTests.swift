@@ -1,8 +1,9 @@
 import Baton
-import BatonProcess
 import BatonTesting
 import Foundation
 import Testing
+
+@testable import BatonProcess
 
 @Suite(.timeLimit(.minutes(10))) struct OutputFileTests {
     private let folder: Folder
@@ -54,12 +55,68 @@ import Testing
         #expect(folder.rights(of: "out") == 0o600)
     }
 
+    @Test(arguments: [0, 0o600, 0o644, 0o4755])
+    func aDraftIsItsOwnersUntilItHasTheRightsOfTheFile(rights: Int) throws {
+        let path = try folder.write("old", to: "out", rights: rights)
+        var before: Int?
+        let file = try OutputFile(path, appending: false) { _, _ in
+            before = folder.names.first { $0.hasSuffix(".partial") }.flatMap(folder.rights)
+            return 0
+        }
+        #expect(before.map { $0 & ~0o600 } == 0)
+        file.abandon()
+    }
+
+    @Test func aFileThatNobodyMayOpenStaysOne() async throws {
+        let file = try folder.write("old", to: "out", rights: 0)
+        _ = try await sh("echo new", output: .file(file)).result()
+        #expect(folder.rights(of: "out") == 0)
+    }
+
     @Test func aLinkStaysOneAndItsFileIsReplaced() async throws {
         let file = try folder.write("old", to: "file")
         try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: file)
         _ = try await sh("echo new", output: .file(folder.file("link"))).result()
         #expect(folder.read("file") == "new\n")
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.file("link")) == file)
+    }
+
+    @Test(arguments: [nil, "a much longer old text"])
+    func bothOutputsOfOneFileAreInIt(old: String?) async throws {
+        try FileManager.default.createSymbolicLink(atPath: folder.file("here"), withDestinationPath: folder.path)
+        let file = folder.file("out")
+        for other in ["out", "./out", "here/out"] {
+            if let old { _ = try folder.write(old, to: "out") }
+            let script = "echo 1; echo 2 >&2; ls $1; echo 3"
+            _ = try await sh(script, folder.path, output: .file(file), errors: .file(folder.file(other))).result()
+            let lines = folder.read("out")?.split(separator: "\n") ?? []
+            #expect(lines.filter { $0.count == 1 } == ["1", "2", "3"], "\(other)")
+            #expect(lines.filter { $0.hasSuffix(".partial") }.count == 1)
+            #expect(folder.names == ["here", "out"])
+            if old == nil { try FileManager.default.removeItem(atPath: file) }
+        }
+    }
+
+    @Test func whatIsAddedToAFileThatIsReplacedIsInTheNewOne() async throws {
+        let file = try folder.write("old", to: "out")
+        for (output, errors) in [(.file(file), .appending(to: file)), (.appending(to: file), .file(file))]
+            as [(StandardOutput, StandardError)]
+        {
+            _ = try await sh("echo 1; echo 2 >&2; echo 3", output: output, errors: errors).result()
+            #expect(folder.read("out") == "1\n2\n3\n")
+        }
+        let failing = sh("echo new; exit 1", output: .appending(to: file), errors: .file(file))
+        #expect(await failing.failure() != nil)
+        #expect(folder.read("out") == "1\n2\n3\n")
+        #expect(folder.names == ["out"])
+    }
+
+    @Test func twoNamesOfOneFileAreReplacedOneByOne() async throws {
+        let file = try folder.write("old", to: "out")
+        try FileManager.default.linkItem(atPath: file, toPath: folder.file("err"))
+        _ = try await sh("echo 1; echo 2 >&2", output: .file(file), errors: .file(folder.file("err"))).result()
+        #expect(folder.read("out") == "1\n")
+        #expect(folder.read("err") == "2\n")
     }
 
     @Test func appendedTextStaysWhateverComes() async throws {
