@@ -293,6 +293,8 @@ int baton_poll(struct baton_watch *watches, size_t count) {
     return found < 0 ? errno : 0;
 }
 
+void baton_pause(int milliseconds) { poll(NULL, 0, milliseconds); }
+
 // MARK: Texts
 
 const char *baton_error_text(int error) { return strerror(error); }

@@ -11,6 +11,7 @@ final class Poller: Sendable {
 
     private let table = LockedState(PollTable<Wakeup>())
     private let bell: PipeEnds
+    private let pause: @Sendable () -> Void
 
     private static let running = LockedState<Poller?>(nil)
 
@@ -27,9 +28,12 @@ final class Poller: Sendable {
         return first
     }
 
+    /// - Parameter pause: Between a poll that failed and the next.
     init(
-        start: (String?, @escaping @Sendable () -> Void) -> Bool = { name, body in PosixThread.start(name, body) }
+        start: (String?, @escaping @Sendable () -> Void) -> Bool = { name, body in PosixThread.start(name, body) },
+        pause: @escaping @Sendable () -> Void = { baton_pause(10) }
     ) throws(SystemFailure) {
+        self.pause = pause
         bell = try PipeEnds()
         for end in [bell.reading, bell.writing] { try end.neverWait() }
         if !start("baton-poll", { [self] in work() }) { throw SystemFailure(code: baton_again) }
@@ -68,7 +72,9 @@ final class Poller: Sendable {
                 let wanted = watch.interest == .reading ? baton_readable : baton_writable
                 watches.append(baton_watch(descriptor: watch.descriptor, wanted: wanted, found: 0))
             }
-            _ = baton_poll(&watches, watches.count)
+            // No memory, or more descriptors than the process may have by now: that may pass, and to ask at once again
+            // would take a whole core.
+            if baton_poll(&watches, watches.count) != 0 { pause() }
             if watches[0].found != 0 { silence() }
             let ready = zip(round, watches.dropFirst()).filter { $1.found != 0 }.map { $0.0.ticket }
             for wakeup in table.withLock({ $0.endRound(ready: ready) }) { wakeup.end(true) }

@@ -81,6 +81,8 @@ struct baton_watch {
 extern const short baton_readable, baton_writable;
 /// Waits until one of them is ready.
 int baton_poll(struct baton_watch *_Nonnull watches, size_t count);
+/// The thread does nothing for a while, or less if a signal comes.
+void baton_pause(int milliseconds);
 
 // MARK: Texts
 

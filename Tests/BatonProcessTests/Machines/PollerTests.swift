@@ -29,8 +29,26 @@ import Testing
     }
 
     @Test func withoutAThreadItIsAnError() {
-        #expect(throws: SystemFailure.self) { try Poller { _, _ in false } }
+        #expect(throws: SystemFailure.self) { try Poller(start: { _, _ in false }) }
     }
+
+    #if os(Linux)
+        @Test func afterAPollThatFailsItPausesAndPollsAgain() async throws {
+            await #expect(processExitsWith: .success) {
+                let poller = try Poller(pause: { Neighbours.limitDescriptors(to: 100) })
+                let ends = try PipeEnds()
+                let wakeup = Wakeup()
+                // Fewer than it watches: its own, and that of the pipe.
+                Neighbours.limitDescriptors(to: 1)
+                _ = poller.add(wakeup, for: .reading, on: ends.reading)
+                ends.writing.close()
+                // Would never end, if nothing had allowed more again.
+                let isReady = await wakeup.wait()
+                #expect(isReady)
+                poller.close()
+            }
+        }
+    #endif
 
     @Test func thereIsOneForAll() throws {
         #expect(try Poller.shared() === Poller.shared())
