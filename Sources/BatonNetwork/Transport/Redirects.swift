@@ -8,14 +8,14 @@ extension URLRequest {
     /// The request that URLSession is to send after a redirect. Nil: none; the answer is that of the redirect.
     ///
     /// On Linux, URLSession would send an empty body where a redirect wants the same one again: see ``repeated(after:)``.
-    func redirected(_ status: Int, from origin: URL?) -> URLRequest? {
-        if url?.isHTTP != true || Self.keepsMethod(status) && mayHaveBody { return nil }
+    func redirected(from origin: URL?) -> URLRequest? {
+        if url?.isHTTP != true || mayHaveBody { return nil }
         return leaving(origin)
     }
 
     /// This request once more, with its body, for the place that a redirect names. Nil: this is no such redirect.
     func repeated(after head: HTTPHead) -> URLRequest? {
-        guard Self.keepsMethod(head.status), mayHaveBody, let location = head.headers["Location"],
+        guard mayHaveBody, isKept(by: head.status), let location = head.headers["Location"],
             let target = URL(string: location, relativeTo: head.url ?? url)?.absoluteURL, target.isHTTP
         else { return nil }
         var request = self
@@ -23,7 +23,14 @@ extension URLRequest {
         return request.leaving(url)
     }
 
-    private static func keepsMethod(_ status: Int) -> Bool { status == 307 || status == 308 }
+    /// Of a POST, and of nothing else, 301 and 302 make a GET, as 303 does of all: RFC 9110, 15.4.
+    private func isKept(by status: Int) -> Bool {
+        switch status {
+        case 301, 302: httpMethod != "POST"
+        case 307, 308: true
+        default: false
+        }
+    }
 
     private var mayHaveBody: Bool { !["GET", "HEAD"].contains(httpMethod?.uppercased() ?? "GET") }
 

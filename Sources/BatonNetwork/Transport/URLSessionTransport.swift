@@ -12,7 +12,8 @@
 /// `suspend()` there begins the request again). Connections are kept for later requests, and closed with the transport.
 ///
 /// Redirects to other schemes than http and https are not followed, and one to another origin does not take along `Authorization`
-/// and `Cookie`.
+/// and `Cookie`. After 303, and of a POST after 301 and 302, what follows is a GET; else method and body are sent once more.
+/// Where the body is a stream, that cannot be, and the redirect is the answer.
 public struct URLSessionTransport: HTTPTransport {
     /// One for all, with the usual configuration.
     public static let shared = URLSessionTransport()
@@ -43,7 +44,9 @@ public struct URLSessionTransport: HTTPTransport {
         var request = request
         for _ in 0..<Self.mostRedirects {
             let answer = try await sendOnce(request, body, sent)
-            guard let next = request.repeated(after: answer.head) else { return answer }
+            // A stream has been read by now.
+            let isRepeatable = body != nil || request.httpBodyStream == nil
+            guard isRepeatable, let next = request.repeated(after: answer.head) else { return answer }
             request = next
         }
         throw HTTPError(.tooManyRedirects, request)

@@ -49,25 +49,33 @@ import Testing
         #expect(count == 3_000_000)
     }
 
-    @Test func redirectsAreFollowed() async throws {
-        let target = server.url("/bytes/10")
-        let answer = try await send(server.url("/redirect", ["to": target.absoluteString]))
+    @Test(arguments: ["GET", "HEAD"], ["301", "302", "307", "308"])
+    func redirectsAreFollowed(_ method: String, _ code: String) async throws {
+        let key = freshKey()
+        let target = server.url("/bytes/10", ["key": key])
+        var request = URLRequest(url: server.url("/redirect", ["to": target.absoluteString, "code": code]))
+        request.httpMethod = method
+        let answer = try await transport.send(request, body: nil) { _ in }
         #expect(answer.head.status == 200)
         #expect(answer.head.url?.path == "/bytes/10")
+        #expect(try await server.log(key).map { $0.method } == [method])
     }
 
     @Test func aRedirectToAnotherOriginDoesNotTakeSecretsAlong() async throws {
         let other = TestServer()
         defer { other.stop() }
         for (target, expected) in [(server, "secret" as String?), (other, nil)] {
-            let key = freshKey()
-            let end = target.url("/headers", ["key": key]).absoluteString
-            let redirect = HTTPData(server.url("/redirect", ["to": end])).header("Authorization", "secret")
-                .header("X-Other", "kept")
-            _ = try await redirect.execute(in: OperationContext())
-            let entry = try #require(try await target.log(key).first)
-            #expect(entry.headers["Authorization"] == expected)
-            #expect(entry.headers["X-Other"] == "kept")
+            for method in ["GET", "PUT"] {
+                let key = freshKey()
+                let end = target.url("/headers", ["key": key]).absoluteString
+                let redirect = HTTPData(server.url("/redirect", ["to": end])).method(method)
+                    .header("Authorization", "secret").header("X-Other", "kept")
+                _ = try await redirect.execute(in: OperationContext())
+                let entry = try #require(try await target.log(key).first)
+                #expect(entry.method == method)
+                #expect(entry.headers["Authorization"] == expected)
+                #expect(entry.headers["X-Other"] == "kept")
+            }
         }
     }
 

@@ -58,8 +58,9 @@ import Testing
         #expect(try seen(await outcome(upload).get()).method == "PUT")
     }
 
-    @Test(arguments: [("307", "POST", 3_000_000), ("308", "POST", 3_000_000), ("303", "GET", 0)])
-    func aRedirectTakesTheBodyAlongOrNot(_ code: String, _ method: String, _ count: Int) async throws {
+    @Test(arguments: [
+        ("307", "POST", 3_000_000), ("308", "POST", 3_000_000), ("301", "GET", 0), ("302", "GET", 0), ("303", "GET", 0),
+    ]) func aRedirectTakesTheBodyAlongOrNot(_ code: String, _ method: String, _ count: Int) async throws {
         let target = server.url("/upload").absoluteString
         let upload = HTTPUpload(TestServer.bytes(3_000_000), to: server.url("/redirect", ["to": target, "code": code]))
         let seen = try seen(await outcome(upload).get())
@@ -67,9 +68,46 @@ import Testing
         #expect(seen.count == count)
     }
 
+    /// Only of a POST these two make a GET.
+    @Test(arguments: ["PUT", "PATCH", "DELETE"], ["301", "302", "307", "308"])
+    func aRedirectOfAnotherMethodTakesTheBodyAlong(_ method: String, _ code: String) async throws {
+        let data = TestServer.bytes(3_000_000)
+        let target = server.url("/upload").absoluteString
+        let upload = HTTPUpload(data, to: server.url("/redirect", ["to": target, "code": code])).method(method)
+        let seen = try seen(await outcome(upload).get())
+        #expect(seen.method == method)
+        #expect(seen.count == data.count)
+        // A body of the request itself is one, too.
+        var request = URLRequest(url: server.url("/redirect", ["to": target, "code": code]))
+        request.httpMethod = method
+        request.httpBody = Data("hello".utf8)
+        #expect(try self.seen(await outcome(HTTPData(request)).get()).count == 5)
+    }
+
+    @Test(arguments: [301, 307]) func aBodyThatCanBeReadOnceIsNotSentEmpty(_ code: Int) async {
+        let target = server.url("/upload").absoluteString
+        var request = URLRequest(url: server.url("/redirect", ["to": target, "code": "\(code)"]))
+        request.httpMethod = "PUT"
+        request.httpBodyStream = InputStream(data: Data("hello".utf8))
+        guard case .refused(let refusal)? = await failure(HTTPData(request))?.reason else {
+            Issue.record("it was sent")
+            return
+        }
+        #expect(refusal.status == code)
+    }
+
+    @Test(arguments: ["PUT", "PATCH", "DELETE"]) func seeOtherIsAskedForWithoutTheBody(_ method: String) async throws {
+        let target = server.url("/upload").absoluteString
+        let upload = HTTPUpload(Data("x".utf8), to: server.url("/redirect", ["to": target, "code": "303"]))
+        let seen = try seen(await outcome(upload.method(method)).get())
+        #expect(seen.method == "GET" && seen.count == 0)
+    }
+
     @Test func aCircleOfRedirectsWithABodyEnds() async {
-        let error = await failure(HTTPUpload(Data("x".utf8), to: server.url("/loop", ["code": "307"])))
-        #expect(error?.reason == .tooManyRedirects)
+        for (method, code) in [("POST", "307"), ("PUT", "301")] {
+            let upload = HTTPUpload(Data("x".utf8), to: server.url("/loop", ["code": code])).method(method)
+            #expect(await failure(upload)?.reason == .tooManyRedirects)
+        }
     }
 
     @Test func aRefusalIsAnError() async {
