@@ -60,18 +60,19 @@ public struct Reachability: OperationCondition {
     }
 
     /// Until the next attempt.
-    func pause() async throws { try await clock.sleep(for: interval) }
+    func pause() async throws { try await TimeSource(clock).sleep(until: interval) }
 
     /// Looks once. Nil: it is reachable.
     ///
     /// - Throws: `CancellationError`, at once, when the task is cancelled.
     public func failure() async throws -> ReachabilityError? {
         guard (1...65535).contains(port) else { return .invalidPort(port) }
+        let time = TimeSource(clock)
         let failure = await withTaskGroup(of: ReachabilityError?.self) { group in
             group.addTask { await Attempt.failure(host: host, port: port) }
             group.addTask {
                 // Cancelled, it was not the first.
-                try? await clock.sleep(for: timeout)
+                try? await time.sleep(until: timeout)
                 return .timedOut(host: host, port: port, after: timeout)
             }
             let first = await group.next()

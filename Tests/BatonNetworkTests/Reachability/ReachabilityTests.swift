@@ -205,6 +205,20 @@ import Testing
         #expect(both == (nil, nil))
     }
 
+    @Test(arguments: [Duration.seconds(Int64.max), Duration(attoseconds: .max)])
+    func anIntervalAndATimeoutWithoutEndLastUntilACancel(_ longest: Duration) async throws {
+        let port = try Port()
+        let told = EventLog<Bool>()
+        let reachability = Reachability(host: "127.0.0.1", port: port.number, timeout: longest, interval: longest)
+        let task = Task {
+            for await status in reachability.changes { told(status.isReachable) }
+        }
+        await told.waitForCount(1)
+        task.cancel()
+        await task.value
+        #expect(told.events == [false])
+    }
+
     // MARK: What is left
 
     #if os(Linux)
