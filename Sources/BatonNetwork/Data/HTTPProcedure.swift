@@ -59,7 +59,7 @@ extension HTTPProcedure {
 
     /// Fails with ``HTTPError/Reason/timedOut(after:)`` when nothing comes or goes for so long. It is a minute otherwise.
     public func timeout(_ limit: Duration) -> Self {
-        changed { $0.request.timeoutInterval = max(limit / .seconds(1), 0.001) }
+        changed { $0.request.timeoutInterval = min(max(limit, .milliseconds(1)), .longest) / .seconds(1) }
     }
 
     /// Fails with ``HTTPError/Reason/deadlineExceeded(after:)`` when one run takes longer than `limit`, the body included.

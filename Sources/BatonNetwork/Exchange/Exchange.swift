@@ -158,8 +158,10 @@ final class Exchange: Sendable {
 }
 
 extension URLRequest {
-    /// How long nothing may come or go.
-    fileprivate var idleLimit: Duration { .seconds(timeoutInterval > 0 ? timeoutInterval : 60) }
+    /// How long nothing may come or go: a minute, if what is said is no time or no number.
+    fileprivate var idleLimit: Duration {
+        timeoutInterval > 0 ? .seconds(min(timeoutInterval, Duration.longest / .seconds(1))) : .seconds(60)
+    }
 }
 
 extension ExchangeMachine.Ending {

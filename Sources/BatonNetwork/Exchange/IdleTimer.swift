@@ -12,14 +12,18 @@ final class IdleTimer: Sendable {
     }
 
     func set(after delay: Duration) {
-        // A hundred years, in case somebody has asked for more.
-        let seconds = min(max(0, delay / .seconds(1)), 100 * 365 * 24 * 60 * 60)
+        let delay = min(max(.zero, delay), .longest)
         source.withLock { source in
-            source.schedule(deadline: .now() + seconds)
+            source.schedule(deadline: .now() + delay / .seconds(1))
             source.activate()
         }
     }
 
     /// To be called at least once after it was set.
     func stop() { source.withLock { $0.cancel() } }
+}
+
+extension Duration {
+    /// A hundred years, in place of more: clocks trap on what they cannot count.
+    static let longest = seconds(100 * 365 * 24 * 60 * 60)
 }

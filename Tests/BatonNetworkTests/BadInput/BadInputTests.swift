@@ -131,6 +131,20 @@ import Testing
         #expect(await failure(HTTPData(server.url("/bytes/10")).sizeLimit(-1))?.reason == .bodyTooLarge(limit: 0))
     }
 
+    @Test(arguments: [TimeInterval.infinity, .greatestFiniteMagnitude, .nan, 0, -1, -.infinity])
+    func aTimeoutThatNoClockCanCountIsNoTrap(_ limit: TimeInterval) async throws {
+        var request = URLRequest(url: server.url("/bytes/10"))
+        request.timeoutInterval = limit
+        #expect(try await outcome(HTTPData(request)).get().data.count == 10)
+    }
+
+    @Test func theLongestTimeoutIsNoTrap() async throws {
+        let longest = HTTPData(server.url("/bytes/10")).timeout(Duration(attoseconds: .max))
+        #expect(try await outcome(longest).get().data.count == 10)
+        let shortest = HTTPData(server.url("/silent")).timeout(Duration(attoseconds: .min))
+        #expect(await failure(shortest)?.isTransient == true)
+    }
+
     @Test func bytesThatAreNoTextAreNoTrap() async {
         let error = await failure(HTTPData(server.url("/bytes/500")).validation(.status(204)))
         guard case .refused(let refusal)? = error?.reason else {
