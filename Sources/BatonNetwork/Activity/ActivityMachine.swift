@@ -21,7 +21,7 @@ struct ActivityMachine {
     private var idleSince = Duration.zero
     private var hasTask = false
 
-    init(delay: Duration) { self.delay = delay }
+    init(delay: Duration) { self.delay = min(delay, .longest) }
 
     var count: Int { running.count }
 

@@ -51,6 +51,16 @@ import Testing
         #expect(steps(&machine, at: .seconds(1)) == [.show(false), .end])
     }
 
+    @Test func aDelayWithoutEndIsNeverOver() {
+        var machine = ActivityMachine(delay: Duration(attoseconds: .max))
+        _ = machine.started(1)
+        _ = steps(&machine, at: .zero)
+        #expect(machine.ended(1, at: .seconds(1)) == true)
+        #expect(steps(&machine, at: .seconds(1)) == [.sleep(until: .seconds(1) + .longest)])
+        #expect(machine.started(2) == false)
+        #expect(steps(&machine, at: .seconds(2)) == [.end])
+    }
+
     @Test func whatDoesNotRunDoesNotEnd() {
         var machine = ActivityMachine(delay: .zero)
         #expect(machine.ended(1, at: .zero) == false)
