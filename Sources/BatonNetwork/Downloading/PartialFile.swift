@@ -19,13 +19,16 @@ struct PartialFile: Sendable {
     let originPath: String
 
     /// Nil: another run has it.
+    ///
+    /// Its name can be guessed. A link that somebody has put there is an error and stays: to remove it could hit the file that another
+    /// run has just made in its place.
     static func open(for target: URL) throws(FileError) -> PartialFile? {
         let name = target.lastPathComponent
         let folder = target.deletingLastPathComponent().path
         let path = folder + "/." + name + ".partial"
         // Whoever had it may have given it its final name between opening and locking.
         for _ in 0..<16 {
-            let file = try File.open(path, O_RDWR | O_CREAT | O_CLOEXEC)
+            let file = try File.openPlain(path, O_RDWR | O_CREAT)
             do throws(FileError) {
                 guard try file.lock() else {
                     file.close()
@@ -51,7 +54,7 @@ struct PartialFile: Sendable {
 
     /// Nil: what is there is worth nothing.
     var origin: Origin? {
-        guard let note = try? File.open(originPath, O_RDONLY | O_CLOEXEC) else { return nil }
+        guard let note = try? File.openPlain(originPath, O_RDONLY) else { return nil }
         defer { note.close() }
         guard let count = try? note.seekToEnd(), count < 1 << 20, let data = try? note.read(Int(count), at: 0)
         else { return nil }
@@ -59,11 +62,13 @@ struct PartialFile: Sendable {
     }
 
     /// Begins anew. Without a validator the file cannot be continued later.
+    ///
+    /// The note is a new file, so that it is nobody else's, and what stood in its place, a link for example, is left alone.
     func restart(_ origin: Origin?) throws(FileError) {
         if try count > 0 { try file.truncate() }
         File.remove(originPath)
         guard let origin, let data = try? JSONEncoder().encode(origin) else { return }
-        let note = try File.open(originPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC)
+        let note = try File.open(originPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
         defer { note.close() }
         try note.write(data)
     }

@@ -61,6 +61,7 @@ extension HTTPError.FileProblem: CustomStringConvertible {
         case .notFound: "there is no such file or folder"
         case .notPermitted: "permission denied"
         case .diskFull: "the disk is full"
+        case .notPlain: "is a link, or no plain file, and was not touched. Remove it"
         case .inUse: "another download writes to it"
         case .other(let number): String(cString: strerror(number))
         }

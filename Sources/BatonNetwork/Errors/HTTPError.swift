@@ -78,6 +78,8 @@ public struct HTTPError: Error, Sendable {
         case notPermitted
         /// There is no room for it.
         case diskFull
+        /// What is there is no plain file with one name: a link, a pipe. It was left as it is.
+        case notPlain
         /// Another download writes to the same file.
         case inUse
         /// Anything else: the system's error number.

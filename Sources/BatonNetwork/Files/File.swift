@@ -14,6 +14,19 @@ struct File: Sendable {
         return File(descriptor: descriptor, path: path)
     }
 
+    /// A plain file of this one name. A link would lead elsewhere, and a pipe would block.
+    static func openPlain(_ path: String, _ flags: Int32) throws(FileError) -> File {
+        let file: File
+        do {
+            file = try open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        } catch {
+            throw error.problem == .other(errno: ELOOP) ? FileError(notPlain: path) : error
+        }
+        if file.isPlain { return file }
+        file.close()
+        throw FileError(notPlain: path)
+    }
+
     /// A new one that nobody else can find.
     static func unnamed(in folder: String) throws(FileError) -> File {
         let path = folder + "/baton-" + UUID().uuidString
@@ -99,11 +112,16 @@ struct File: Sendable {
     /// child has.
     func unlock() { _ = flock(descriptor, LOCK_UN) }
 
+    private var isPlain: Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_nlink <= 1
+    }
+
     /// Whether the file of that path is still this one.
     var isInPlace: Bool {
         var here = stat()
         var there = stat()
-        guard fstat(descriptor, &here) == 0, stat(path, &there) == 0 else { return false }
+        guard fstat(descriptor, &here) == 0, lstat(path, &there) == 0 else { return false }
         return here.st_ino == there.st_ino && here.st_dev == there.st_dev
     }
 
@@ -121,21 +139,24 @@ struct File: Sendable {
 
 /// What the system says of a file.
 struct FileError: Error {
-    let number: Int32
+    let problem: HTTPError.FileProblem
     let path: String
 
     init(_ number: Int32, _ path: String) {
-        self.number = number
+        problem =
+            switch number {
+            case EISDIR: .isDirectory
+            case ENOENT, ENOTDIR: .notFound
+            case EACCES, EPERM, EROFS: .notPermitted
+            case ENOSPC, EDQUOT: .diskFull
+            default: .other(errno: number)
+            }
         self.path = path
     }
 
-    var problem: HTTPError.FileProblem {
-        switch number {
-        case EISDIR: .isDirectory
-        case ENOENT, ENOTDIR: .notFound
-        case EACCES, EPERM, EROFS: .notPermitted
-        case ENOSPC, EDQUOT: .diskFull
-        default: .other(errno: number)
-        }
+    /// It is no plain file.
+    init(notPlain path: String) {
+        problem = .notPlain
+        self.path = path
     }
 }

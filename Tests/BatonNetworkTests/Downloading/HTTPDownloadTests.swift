@@ -78,6 +78,44 @@ import Testing
         #expect(folder.content("file") == TestServer.bytes(10))
     }
 
+    // MARK: What others have put beside the target
+
+    @Test func aLinkInPlaceOfThePartIsNotFollowed() async throws {
+        let victim = folder.file("victim")
+        try Data("precious".utf8).write(to: victim)
+        try FileManager.default.createSymbolicLink(at: folder.file(".file.partial"), withDestinationURL: victim)
+        await expectRefusal()
+        #expect(folder.content("victim") == Data("precious".utf8))
+    }
+
+    /// Where it leads nothing is made, either.
+    @Test func aLinkToNothingInPlaceOfThePartIsNotFollowed() async throws {
+        try FileManager.default.createSymbolicLink(
+            at: folder.file(".file.partial"), withDestinationURL: folder.file("victim"))
+        await expectRefusal()
+        #expect(folder.names == [".file.partial"])
+    }
+
+    @Test func aSecondNameOfAnotherFileIsNotWrittenTo() async throws {
+        try Data("precious".utf8).write(to: folder.file("victim"))
+        try FileManager.default.linkItem(at: folder.file("victim"), to: folder.file(".file.partial"))
+        await expectRefusal()
+        #expect(folder.content("victim") == Data("precious".utf8))
+    }
+
+    @Test func aPipeInPlaceOfThePartStopsNobody() async throws {
+        #expect(mkfifo(folder.file(".file.partial").path, 0o600) == 0)
+        await expectRefusal()
+    }
+
+    private func expectRefusal() async {
+        let error = await failure(HTTPDownload(server.url("/bytes/1000"), to: folder.file("file")))
+        let path = folder.file(".file.partial").path
+        #expect(error?.reason == .file(.notPlain, path: path))
+        #expect(error.map { "\($0)" }?.contains("\(path): is a link") == true)
+        #expect(folder.content("file") == nil)
+    }
+
     // MARK: Bad targets
 
     @Test func aFolderIsNoTarget() async throws {
@@ -111,21 +149,17 @@ import Testing
         }
     }
 
-    /// What is written to this device finds no room. All processes have the same one, so another run of this test may have locked it.
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
-    func aFullDiskIsAnErrorAndLeavesNothing() async throws {
-        try FileManager.default.createSymbolicLink(
-            atPath: folder.file(".file.partial").path, withDestinationPath: "/dev/full")
-        var error: HTTPError?
-        repeat {
-            error = await failure(HTTPDownload(server.url("/bytes/10"), to: folder.file("file")))
-        } while error?.reason == .file(.inUse, path: folder.file("file").path)
-        guard case .file(.diskFull, _)? = error?.reason else {
-            Issue.record("\(String(describing: error))")
-            return
+    /// As if the disk had become full in the middle.
+    @Test func whatCannotBeWrittenIsAnErrorAndLeavesNothing() async {
+        let request = URLRequest(url: server.url("/bytes/2000000"))
+        let full = HTTPError(.file(.diskFull, path: "file"), request)
+        let stub = StubTransport { _ in
+            HTTPAnswer(headers: ["ETag": "\"tag\"", "Content-Length": "2000000"], Data(count: 10)) { throw full }
         }
+        let error = await failure(HTTPDownload(request, to: folder.file("file")).transport(stub))
+        #expect(error?.reason == full.reason)
         #expect(folder.names.isEmpty)
-        #expect("\(error as Any)".contains("the disk is full"))
+        #expect("\(full)".contains("the disk is full"))
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, SmallDisk.whyNot))

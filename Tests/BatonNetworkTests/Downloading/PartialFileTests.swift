@@ -39,4 +39,39 @@ struct PartialFileTests {
         #expect(folder.names == ["file"])
         #expect(folder.content("file") == Data("all of it".utf8))
     }
+
+    // MARK: The note
+
+    private let origin = PartialFile.Origin(url: "u", validator: "\"tag\"", length: 100)
+
+    @Test func aLinkInPlaceOfTheNoteIsNeitherReadNorWrittenThrough() throws {
+        let partial = try #require(try PartialFile.open(for: folder.file("file")))
+        defer { partial.close() }
+        try partial.restart(origin)
+        try FileManager.default.moveItem(at: folder.file(".file.origin"), to: folder.file("victim"))
+        let note = folder.content("victim")
+        try FileManager.default.createSymbolicLink(
+            at: folder.file(".file.origin"), withDestinationURL: folder.file("victim"))
+        #expect(partial.origin == nil)
+        try partial.restart(PartialFile.Origin(url: "other", validator: "\"other\"", length: nil))
+        #expect(partial.origin?.url == "other")
+        #expect(folder.content("victim") == note)
+    }
+
+    @Test func aPipeInPlaceOfTheNoteStopsNobody() throws {
+        let partial = try #require(try PartialFile.open(for: folder.file("file")))
+        defer { partial.close() }
+        #expect(mkfifo(partial.originPath, 0o600) == 0)
+        #expect(partial.origin == nil)
+        try partial.restart(origin)
+        #expect(partial.origin == origin)
+    }
+
+    /// This device says so whenever something is written to it.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"))) func aFullDiskIsSaidToBeFull() throws {
+        let file = try File.open("/dev/full", O_WRONLY | O_CLOEXEC)
+        defer { file.close() }
+        let error = #expect(throws: FileError.self) { try file.write(Data("x".utf8)) }
+        #expect(error?.problem == .diskFull)
+    }
 }
