@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// What a download makes of the head of an answer. Pure.
 enum DownloadPlan: Hashable {
     /// What follows is the rest, of a whole of so many bytes.
@@ -57,5 +59,13 @@ extension PartialFile.Origin {
         let tag = head.headers["ETag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
         guard let validator = tag ?? head.headers["Last-Modified"] else { return nil }
         self.init(url: url, validator: validator, length: head.contentLength)
+    }
+
+    /// Tells an address from others, the next time, too, without the secrets that may be in it: user, password and query are in a
+    /// hash alone. That one, FNV-1a, hides a long token, but not a short password from who tries many: the note is not for others.
+    static func mark(of url: URL) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in url.absoluteString.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return "\(url.withoutSecrets) \(String(hash, radix: 16))"
     }
 }

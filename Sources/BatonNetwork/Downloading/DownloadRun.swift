@@ -17,7 +17,7 @@ struct DownloadRun: Sendable {
         self.download = download
         self.partial = partial
         self.progress = progress
-        address = download.options.request.url?.absoluteString ?? ""
+        address = download.options.request.url.map { PartialFile.Origin.mark(of: $0) } ?? ""
     }
 
     /// The request asks for a part itself.

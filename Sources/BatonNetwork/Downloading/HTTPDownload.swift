@@ -14,8 +14,9 @@ public import Foundation
 /// What comes goes to the disk at once, so that it takes little memory whatever its size. Until it is complete it is in a hidden
 /// file beside the target, `.NAME.partial`. When the connection breaks or the operation is cancelled, that stays, with a note of what
 /// it is the beginning of, `.NAME.origin`; the next run, of a retry or of a later operation, asks for the rest only, and the server says
-/// whether the file is still the same one. If the server cannot do that, the next run begins anew. A link, or what is
-/// no plain file, in place of the hidden file is an error, ``HTTPError/FileProblem/notPlain``, and is not touched.
+/// whether the file is still the same one. If the server cannot do that, the next run begins anew. The note has nothing of user,
+/// password and query but a hash. A link, or what is no plain file, in place of the hidden file is an error,
+/// ``HTTPError/FileProblem/notPlain``, and is not touched.
 ///
 /// The progress counts bytes, those included that an earlier run has brought. A file that is there already is replaced. It throws
 /// ``HTTPError``; two downloads to one file at the same time are one: the second fails.

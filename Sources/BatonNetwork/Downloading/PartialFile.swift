@@ -7,6 +7,7 @@ internal import Foundation
 struct PartialFile: Sendable {
     /// What the bytes that are there belong to.
     struct Origin: Codable, Hashable, Sendable {
+        /// The ``mark(of:)`` of its address.
         var url: String
         /// A strong ETag or a date: what `If-Range` asks for.
         var validator: String
@@ -68,7 +69,7 @@ struct PartialFile: Sendable {
         if try count > 0 { try file.truncate() }
         File.remove(originPath)
         guard let origin, let data = try? JSONEncoder().encode(origin) else { return }
-        let note = try File.open(originPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
+        let note = try File.open(originPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode: 0o600)
         defer { note.close() }
         try note.write(data)
     }

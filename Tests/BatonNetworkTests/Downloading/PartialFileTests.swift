@@ -44,6 +44,17 @@ struct PartialFileTests {
 
     private let origin = PartialFile.Origin(url: "u", validator: "\"tag\"", length: 100)
 
+    @Test func theNoteIsForItsOwnerAlone() throws {
+        let partial = try #require(try PartialFile.open(for: folder.file("file")))
+        defer { partial.close() }
+        // One that others may read is replaced.
+        try Data("old".utf8).write(to: folder.file(".file.origin"))
+        try partial.restart(origin)
+        #expect(partial.origin == origin)
+        let attributes = try FileManager.default.attributesOfItem(atPath: partial.originPath)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
     @Test func aLinkInPlaceOfTheNoteIsNeitherReadNorWrittenThrough() throws {
         let partial = try #require(try PartialFile.open(for: folder.file("file")))
         defer { partial.close() }
@@ -65,6 +76,18 @@ struct PartialFileTests {
         #expect(partial.origin == nil)
         try partial.restart(origin)
         #expect(partial.origin == origin)
+    }
+
+    @Test func addressesAreToldApartWithoutTheirSecrets() throws {
+        let texts = [
+            "http://host/file", "http://host/file?token=a", "http://host/file?token=b", "http://me@host/file",
+            "http://me:secret@host/file", "http://you:secret@host/file", "http://host/other", "https://host/file",
+        ]
+        let marks = try texts.map { PartialFile.Origin.mark(of: try #require(URL(string: $0))) }
+        #expect(Set(marks).count == texts.count)
+        for mark in marks { #expect(!["token", "secret", "me", "you"].contains { mark.contains($0) }) }
+        // Written by one process, read by another one.
+        #expect(marks[1] == "http://host/file a8031d9187effb44")
     }
 
     /// This device says so whenever something is written to it.

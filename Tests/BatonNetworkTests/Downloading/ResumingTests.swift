@@ -4,6 +4,10 @@ import BatonTesting
 import Foundation
 import Testing
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 @Suite(.timeLimit(.minutes(10))) struct ResumingTests {
     private let folder: TestFolder
     private let key = freshKey()
@@ -109,6 +113,26 @@ import Testing
         _ = await failure(download(["short": "700000", "etag": "tag", "seed": "5"]))
         #expect(folder.names.count == 2)
         expectWhole(try await outcome(download(["etag": "tag"])).get(), resumedFrom: 0)
+    }
+
+    @Test func theNoteOfWhereItCameFromHasNoSecrets() async throws {
+        let pieces = TestServer.bytes(2_000_000)
+        let stub = StubTransport { request in
+            let start = request.value(forHTTPHeaderField: "Range") == nil ? 0 : 700_000
+            return HTTPAnswer(
+                status: start == 0 ? 200 : 206,
+                headers: [
+                    "ETag": "\"tag\"", "Content-Length": "\(2_000_000 - start)",
+                    "Content-Range": "bytes \(start)-1999999/2000000",
+                ], start == 0 ? pieces.prefix(700_000) : pieces.suffix(from: start))
+        }
+        let address = "http://user:password@127.0.0.1/file?token=secret"
+        _ = await failure(HTTPDownload(address, to: folder.file("file")).transport(stub))
+        let note = String(decoding: try #require(folder.content(".file.origin")), as: UTF8.self)
+        #expect(note.contains("127.0.0.1"))
+        #expect(!["user", "password", "token", "secret"].contains { note.contains($0) })
+        let resumed = try await outcome(HTTPDownload(address, to: folder.file("file")).transport(stub)).get()
+        expectWhole(resumed, resumedFrom: 700_000)
     }
 
     @Test(arguments: [("403", 2), ("404", 0)]) func aRefusalLeavesWhatMayStillBeUsed(_ status: String, _ files: Int)
