@@ -6,7 +6,8 @@ struct AttemptWatch {
     struct Attempt {
         /// Not retained: the lane ends the watch before anybody can let it go.
         let operation: Unmanaged<AnyOperation>
-        let number: Int32
+        /// Of its body. Attempts are numbered anew when an operation repeats.
+        let run: Int32
         let end: Duration
         let limit: Duration
         /// There is none after it, whatever the policy says.
@@ -84,7 +85,7 @@ extension Lane {
         case .none: break
         case .cut(let attempt):
             attempt.operation.takeRetainedValue()
-                .attemptLimitCame(of: attempt.number, after: attempt.limit, isLast: attempt.isLast)
+                .attemptLimitCame(in: attempt.run, after: attempt.limit, isLast: attempt.isLast)
         case .setAlarm(let time): setAlarm(at: time, sleeper)
         }
     }

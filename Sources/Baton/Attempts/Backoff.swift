@@ -96,7 +96,7 @@ public struct Backoff: Sendable {
 
     /// How long to wait after `failures` failed attempts, at least one, of which the last failed with `error`.
     public func delay(after failures: Int, error: OperationError) -> Duration {
-        if let told = extras?.hint?(error) { return max(.zero, told) }
+        if let told = extras?.hint?(error) { return max(.zero, told.bounded) }
         let whole = undisturbed(after: failures)
         guard let random = extras?.random else { return whole }
         let longest = whole / .seconds(1)

@@ -104,12 +104,13 @@ extension AnyOperation {
         }
         let deadline = deadline.map { checked($0, "a deadline", place) }
         // Released after unlocking, like what it captures.
-        var former: RetryPredicate?
+        var former: (RetryPredicate?, Backoff?)
         change("a retry", place) { life in
             let timing = life.madeDetails().madeTiming()
+            former.1 = timing.backoff
             timing.backoff = backoff
             timing.maxAttempts = Int32(clamping: max(1, attempts))
-            former = timing.rare?.mayRetry
+            former.0 = timing.rare?.mayRetry
             if mayRetry != nil || deadline != nil || timing.rare != nil {
                 timing.madeRare().mayRetry = mayRetry
                 timing.madeRare().deadline = deadline

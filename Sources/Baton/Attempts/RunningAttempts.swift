@@ -26,7 +26,7 @@ extension QueueCore {
         on lane: Lane
     ) {
         let attempt = AttemptWatch.Attempt(
-            operation: operation, number: timing.attempt, end: end, limit: limit, isLast: isLast)
+            operation: operation, run: timing.run, end: end, limit: limit, isLast: isLast)
         lane.beginAttempt(attempt, sleeper)
     }
 

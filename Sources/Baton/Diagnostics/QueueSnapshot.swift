@@ -53,7 +53,12 @@ extension QueueSnapshot {
         width = try values.decode(Int.self, forKey: .width)
         isSuspended = try values.decode(Bool.self, forKey: .isSuspended)
         running = try values.decode(Int.self, forKey: .running)
-        time = .seconds(try values.decode(Double.self, forKey: .seconds))
+        let seconds = try values.decode(Double.self, forKey: .seconds)
+        guard abs(seconds) < Duration.endless / .seconds(1) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .seconds, in: values, debugDescription: "\(seconds) seconds are no time since a queue was made")
+        }
+        time = .seconds(seconds)
         operations = try values.decode([Operation].self, forKey: .operations)
     }
 

@@ -62,7 +62,7 @@ struct StallMachine<Handler: Sendable> {
 
     mutating func add(_ handler: Handler, after limit: Duration, at now: Duration) -> (UInt64, Order) {
         lastID += 1
-        watchers.append(Watcher(id: lastID, limit: max(Self.shortest, limit), handler: handler, start: now))
+        watchers.append(Watcher(id: lastID, limit: max(Self.shortest, limit.bounded), handler: handler, start: now))
         // Its time may come before the alarm's.
         return (lastID, dropAlarm())
     }

@@ -66,7 +66,7 @@ final class Details {
     /// Those of a run that has ended are not counted any more.
     func forgetWaits() {
         openWaits = 0
-        timing?.run += 1
+        timing?.run &+= 1
         if rare != nil {
             waits = Slab()
             childGroups = []

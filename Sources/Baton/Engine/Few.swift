@@ -41,16 +41,6 @@ enum Few<Element> {
         }
     }
 
-    mutating func remove(at place: Int) -> Element {
-        switch take() {
-        case .none: preconditionFailure("there is no element \(place)")
-        case .one(let element): return element
-        case .many(var elements):
-            defer { self = .many(elements) }
-            return elements.remove(at: place)
-        }
-    }
-
     @inline(__always)
     func forEach(_ body: (Element) -> Void) {
         switch self {

@@ -182,9 +182,9 @@ struct Lifecycle {
 
     // MARK: Attempts
 
-    /// Nil: it is not this attempt that runs, or something else has cancelled it.
-    mutating func cutAttempt(_ attempt: Int32, after limit: Duration, isLast: Bool) -> Lane? {
-        guard phase == .executing, !isCancelled, let timing = details?.timing, timing.attempt == attempt, !timing.isCut
+    /// Nil: it is not this run of the body that is under way, or something else has cancelled it.
+    mutating func cutAttempt(in run: Int32, after limit: Duration, isLast: Bool) -> Lane? {
+        guard phase == .executing, !isCancelled, let timing = details?.timing, timing.run == run, !timing.isCut
         else { return nil }
         timing.isCut = true
         if isLast || !timing.hasAttemptsLeft { attemptIsCancelled(after: limit) }

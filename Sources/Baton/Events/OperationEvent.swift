@@ -135,7 +135,7 @@ extension OperationEvent.Kind: CustomStringConvertible {
         case .ready: "is ready"
         case .started(attempt: 1): "started"
         case .started(let attempt): "started attempt \(attempt)"
-        case .progress(let fraction): "has done \(Int(fraction * 100)) %"
+        case .progress(let fraction): "has done \(fraction > 0 ? Int(min(1, fraction) * 100) : 0) %"
         case .produced(let product): "produced \(product)"
         case .retrying(let attempt, let error, let delay):
             "failed at attempt \(attempt), tries again in \(delay): \(error)"

@@ -12,6 +12,8 @@ struct HandlerList {
         case beforeFinish
         /// The last one.
         case finish
+
+        fileprivate var bit: UInt8 { 1 << rawValue }
     }
 
     /// Around the closure, because one that is the element of a generic type is wrapped in another at every move.
@@ -33,11 +35,31 @@ struct HandlerList {
         }
     }
 
-    /// The first ``dueCount`` are due.
-    private var handlers = Few<Handler>.none
-    private var dueCount: UInt32 = 0
+    private enum Store {
+        case none
+        /// Most operations that have a handler have one.
+        case one(Handler, isDue: Bool)
+        case many(Many)
+    }
+
+    /// However many handlers or products there are, each is moved once; and what was taken out is not kept, for it is released
+    /// without the lock.
+    private final class Many {
+        @exclusivity(unchecked) var due = ChunkedFifo<Handler>()
+        @exclusivity(unchecked) var beforeFinish = ChunkedFifo<Handler>()
+        /// For other moments.
+        @exclusivity(unchecked) var waiting: [Handler] = []
+
+        func add(_ handler: Handler) {
+            if handler.moment == .beforeFinish { beforeFinish.append(handler) } else { waiting.append(handler) }
+        }
+    }
+
+    private var store = Store.none
     /// One bit for each moment for which there has been a handler.
     private var moments: UInt8 = 0
+    /// As above, for those that wait.
+    private var awaitedMoments: UInt8 = 0
     private var isDelivering = false
     /// The last `willFinish` handler has returned; later ones come too late to hold anything back.
     private var isDecidedFinally = false
@@ -48,66 +70,92 @@ struct HandlerList {
     /// There has been a handler.
     var hasHadAny: Bool { moments != 0 }
 
-    private func hasHad(_ moment: Moment) -> Bool { moments & (1 << moment.rawValue) != 0 }
+    private func hasHad(_ moment: Moment) -> Bool { moments & moment.bit != 0 }
 
     // MARK: Registering
 
     mutating func add(at moment: Moment, _ call: @escaping Call) {
-        handlers.append(Handler(moment: moment, call: call))
-        moments |= 1 << moment.rawValue
+        let handler = Handler(moment: moment, call: call)
+        if case .none = store { store = .one(handler, isDue: false) } else { makeMany().add(handler) }
+        moments |= moment.bit
+        awaitedMoments |= moment.bit
     }
 
     mutating func addBeforeFinish(_ call: @escaping Call) {
         add(at: isDecidedFinally ? .finish : .beforeFinish, call)
     }
 
+    private mutating func makeMany() -> Many {
+        if case .many(let many) = store { return many }
+        let many = Many()
+        if case .one(let handler, let isDue) = store {
+            if isDue { many.due.append(handler) } else { many.add(handler) }
+        }
+        store = .many(many)
+        return many
+    }
+
     // MARK: Moments
 
     @inline(__always)
     mutating func reach(_ moment: Moment) {
-        if hasHad(moment) { makeDue(moment) }
+        if awaitedMoments & moment.bit != 0 { makeDue(moment) }
     }
 
     private mutating func makeDue(_ moment: Moment) {
-        if handlers.count == 1 {
-            if dueCount == 0, handlers[0].moment == moment { dueCount = 1 }
-            return
+        awaitedMoments &= ~moment.bit
+        switch store {
+        case .none: break
+        case .one(let handler, _): store = .one(handler, isDue: true)
+        case .many(let many):
+            for handler in many.waiting where handler.moment == moment { many.due.append(handler) }
+            many.waiting.removeAll { $0.moment == moment }
         }
-        let waiting = handlers.all[Int(dueCount)...]
-        let reached = waiting.filter { $0.moment == moment }
-        handlers = Few(handlers.all[..<Int(dueCount)] + reached + waiting.filter { $0.moment != moment })
-        dueCount += UInt32(reached.count)
     }
 
     mutating func reachProduct(_ product: AnyOperation) {
-        let waiting = handlers.all[Int(dueCount)...]
-        let calls = waiting.filter { $0.moment == .product }.map { handler in
-            Handler(moment: .product) { _ in await handler.call(product) }
+        if !hasHad(.product) { return }
+        let many = makeMany()
+        for handler in many.waiting where handler.moment == .product {
+            many.due.append(Handler(moment: .product) { _ in await handler.call(product) })
         }
-        handlers = Few(handlers.all[..<Int(dueCount)] + calls + waiting)
-        dueCount += UInt32(calls.count)
     }
 
     // MARK: Delivering
 
-    @inline(__always) var isDue: Bool { dueCount > 0 && !isDelivering }
+    private var hasDue: Bool {
+        switch store {
+        case .none: false
+        case .one(_, let isDue): isDue
+        case .many(let many): !many.due.isEmpty
+        }
+    }
+
+    @inline(__always) var isDue: Bool { !isDelivering && hasDue }
 
     @inline(__always) var effects: Effects { Effects(isDue: isDue) }
 
     /// After the finish: no other moment will come.
     @inline(__always)
-    mutating func takeUncalled() -> Effects { handlers.count == Int(dueCount) ? effects : takeThoseThatWait() }
+    mutating func takeUncalled() -> Effects { awaitedMoments == 0 ? effects : takeThoseThatWait() }
 
     private mutating func takeThoseThatWait() -> Effects {
-        let all = handlers.all
-        handlers = Few(Array(all[..<Int(dueCount)]))
-        return Effects(isDue: isDue, uncalled: Array(all[Int(dueCount)...]))
+        awaitedMoments = 0
+        switch store {
+        case .one(let handler, isDue: false):
+            store = .none
+            return Effects(isDue: false, uncalled: [handler])
+        case .many(let many):
+            defer { many.waiting = [] }
+            return Effects(isDue: isDue, uncalled: many.waiting)
+        case .none, .one: return effects
+        }
     }
 
     /// The first to be called. Nil: there is nothing to deliver, or somebody else does.
     mutating func startDelivery() -> Handler? {
         if isDelivering { return nil }
-        isDelivering = dueCount > 0
+        isDelivering = hasDue
         return popDue()
     }
 
@@ -119,9 +167,13 @@ struct HandlerList {
     }
 
     private mutating func popDue() -> Handler? {
-        if dueCount == 0 { return nil }
-        dueCount -= 1
-        return handlers.remove(at: 0)
+        switch store {
+        case .one(let handler, isDue: true):
+            store = .none
+            return handler
+        case .many(let many): return many.due.popFirst()
+        case .none, .one: return nil
+        }
     }
 
     // MARK: Before the finish
@@ -131,9 +183,15 @@ struct HandlerList {
 
     /// Nil: all have returned, those that came meanwhile included.
     mutating func nextBeforeFinish() -> Handler? {
-        if let place = (Int(dueCount)..<handlers.count).first(where: { handlers[$0].moment == .beforeFinish }) {
-            return handlers.remove(at: place)
+        switch store {
+        case .one(let handler, isDue: false) where handler.moment == .beforeFinish:
+            store = .none
+            return handler
+        case .many(let many):
+            if let handler = many.beforeFinish.popFirst() { return handler }
+        case .none, .one: break
         }
+        awaitedMoments &= ~Moment.beforeFinish.bit
         isDecidedFinally = true
         return nil
     }

@@ -5,7 +5,7 @@
 /// to which the method belongs, without delaying anybody. A class that belongs to the main actor can be a delegate; its methods
 /// say so themselves, as in `@MainActor func operationDidStart…`.
 public protocol OperationDelegate: AnyObject, Sendable {
-    /// Its body runs, for the first time.
+    /// Its body runs, for the first time; of an operation that repeats, once for each repetition.
     func operationDidStart(_ operation: OperationReference) async
 
     /// Its body has added another operation with ``OperationContext/produce(_:file:line:)``.

@@ -35,6 +35,8 @@ struct ProgressMachine<Waiter> {
     private(set) var standing = Standing()
     /// Without this, it can be an ancestor of nobody.
     private(set) var mayHaveChildren = false
+    /// Which run of the body it is: children are forgotten between two.
+    private(set) var run: UInt64 = 0
 
     /// Not clamped: the total may grow later.
     private var completed = 0
@@ -74,6 +76,7 @@ struct ProgressMachine<Waiter> {
     /// The body will run again. What children of its former run are still to reach does not count.
     mutating func restart() -> Effects {
         change {
+            $0.run += 1
             $0.completed = 0
             $0.sumOfWeights = 0
             $0.children = [:]
@@ -101,7 +104,11 @@ struct ProgressMachine<Waiter> {
 
     // MARK: Its children
 
-    mutating func expectChild() { mayHaveChildren = true }
+    /// Returns the run that it will count for.
+    mutating func expectChild() -> UInt64 {
+        mayHaveChildren = true
+        return run
+    }
 
     mutating func addChild(_ child: UInt64, weight: Int) -> Effects {
         if weight <= 0 { return Effects() }

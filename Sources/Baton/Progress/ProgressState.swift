@@ -11,7 +11,7 @@ final class ProgressState: Sendable {
 
     private struct Content {
         var machine: Machine
-        /// Kept after the end: who is one of them once, is for good, and counts this once.
+        /// Kept after the end: who is one of them once, is for good, and counts this once in each run.
         var parents: [Parent] = []
         /// Of the operation, if somebody observes it.
         var watch: Watch?
@@ -22,6 +22,8 @@ final class ProgressState: Sendable {
 
     private struct Parent {
         weak var state: ProgressState?
+        /// Of its body.
+        var run: UInt64
     }
 
     private struct Watch {
@@ -89,17 +91,21 @@ final class ProgressState: Sendable {
         }
     }
 
-    /// `child` counts for `weight` units of this. Not if that makes a circle, nor a second time.
+    /// `child` counts for `weight` units of this. Not if that makes a circle, nor a second time in one run of the body.
     func addChild(_ child: ProgressState, weight: Int) {
         if weight <= 0 { return }
         // In this order, and before the link: of those who close a circle together, the last to link finds it.
-        content.withLock { $0.machine.expectChild() }
+        let run = content.withLock { $0.machine.expectChild() }
         enum Link {
             case done, before, perhapsCircle
         }
         let link = child.content.withLock { content -> Link in
-            if content.parents.contains(where: { $0.state === self }) { return .before }
-            content.parents.append(Parent(state: self))
+            if let place = content.parents.firstIndex(where: { $0.state === self }) {
+                if content.parents[place].run == run { return .before }
+                content.parents[place].run = run
+                return .done
+            }
+            content.parents.append(Parent(state: self, run: run))
             return content.machine.mayHaveChildren ? .perhapsCircle : .done
         }
         if case .before = link { return }

@@ -8,7 +8,7 @@ extension ProgressReporter {
     /// it is the sum of the weights so far. As in Foundation's `Progress`.
     ///
     /// The child may have been added before, or have finished. Neither operation keeps the other alive by this, nor waits
-    /// for it. These change nothing, and are no error: a weight of 0 or less; an operation that counts already; the
+    /// for it. These change nothing, and are no error: a weight of 0 or less; an operation that counts already in this run of the body; the
     /// operation itself, and one that counts it as a child, at any depth; a call after the end. A sum of weights greater
     /// than `Int.max` is `Int.max`.
     public func addChild(_ operation: AnyOperation, weight: Int) {

@@ -30,7 +30,7 @@ extension AsyncOperationQueue {
             await withTaskGroup(of: Void.self) { group in
                 if limit <= .zero { core.cutOff() }
                 group.addTask {
-                    if (try? await clock.sleep(for: limit)) != nil { core.cutOff() }
+                    if (try? await TimeSource(clock).sleep(until: limit.bounded)) != nil { core.cutOff() }
                 }
                 await core.waitUntilIdle()
                 group.cancelAll()

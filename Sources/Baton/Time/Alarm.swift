@@ -24,7 +24,15 @@ struct DueAlarm: Sendable {
         }
     }
 
-    /// Outside every lock: to cancel runs handlers of the user's.
+    /// It runs handlers of the user's.
+    var cancels: Bool {
+        switch alarm {
+        case .attemptLimit, .waitingLimit: true
+        case .pauseEnd, .stall: false
+        }
+    }
+
+    /// Outside every lock.
     consuming func ring(at now: Duration, by sleeper: Sleeper) {
         switch alarm {
         case .attemptLimit(let lane): lane.alarmRang(at: now, sleeper)

@@ -71,7 +71,7 @@ enum Delay {
         switch self {
         case .for(let duration): duration
         case .sinceStart(let chain, let duration): duration - chain.elapsed
-        case .asking(let rest): rest()
+        case .asking(let rest): rest().bounded
         }
     }
 }

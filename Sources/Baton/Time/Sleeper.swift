@@ -81,8 +81,7 @@ final class Sleeper: Sendable {
             if due.isEmpty { continue }
             // First: to ring may run handlers of a cancel, which take their time.
             if let successor { start(successor) }
-            for alarm in due { alarm.ring(at: now, by: self) }
-            return
+            return Ringing(due, at: now, by: self).ring(on: spawner)
         }
     }
 }

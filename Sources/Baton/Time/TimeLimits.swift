@@ -36,14 +36,15 @@ extension AnyOperation {
         return self
     }
 
-    /// A negative duration is reported and counts as zero.
+    /// A negative duration is reported and counts as zero; none is longer than what can be added to a time.
     @inline(__always)
     final func checked(_ duration: Duration, _ what: String, _ place: CallSite) -> Duration {
-        duration >= .zero ? duration : reportNegative(what, place)
+        duration.isOrdinary ? duration : corrected(duration, what, place)
     }
 
     @inline(never)
-    private final func reportNegative(_ what: String, _ place: CallSite) -> Duration {
+    private final func corrected(_ duration: Duration, _ what: String, _ place: CallSite) -> Duration {
+        if duration > .zero { return .endless }
         report(Misuse(.negativeDuration(what), operation: reference, callSite: place))
         return .zero
     }
@@ -52,8 +53,8 @@ extension AnyOperation {
 // MARK: - When the time has come
 
 extension AnyOperation {
-    final func attemptLimitCame(of attempt: Int32, after limit: Duration, isLast: Bool) {
-        cancelAttempt { life in life.cutAttempt(attempt, after: limit, isLast: isLast) }
+    final func attemptLimitCame(in run: Int32, after limit: Duration, isLast: Bool) {
+        cancelAttempt { life in life.cutAttempt(in: run, after: limit, isLast: isLast) }
     }
 
     final func waitingLimitCame() {

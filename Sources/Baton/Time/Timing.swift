@@ -14,7 +14,7 @@ final class Timing {
     // How far it is.
     /// The one that runs, or else the last one; 0 before the first.
     @exclusivity(unchecked) var attempt: Int32 = 0
-    /// Counts them all, repetitions included.
+    /// Counts them all, repetitions included, and may wrap around: to be compared and nothing else.
     @exclusivity(unchecked) var run: Int32 = 0
     /// A time limit has cancelled the attempt that runs.
     @exclusivity(unchecked) var isCut = false

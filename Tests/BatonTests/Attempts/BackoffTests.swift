@@ -1,3 +1,4 @@
+import BatonTesting
 import Testing
 
 @testable import Baton
@@ -78,5 +79,21 @@ struct BackoffTests {
             #expect(backoff.delay(after: 3, error: error) == .zero)
         }
         #expect(!Backoff.linear(from: .seconds(1)).isNegative)
+    }
+
+    @Test func whatABackoffHasCapturedIsReleasedWithoutTheLock() {
+        final class Captured: Sendable {
+            let act: @Sendable () -> Void
+            init(_ act: @escaping @Sendable () -> Void) { self.act = act }
+            deinit { act() }
+        }
+        let operation = AsyncOperation("retried") {}
+        let states = EventLog<OperationState>()
+        var captured: Captured? = Captured { [weak operation] in states(operation?.state ?? .finished) }
+        operation.retry(.immediately.honoring { [captured] _ in captured == nil ? .zero : nil }, attempts: 2)
+        captured = nil
+        #expect(states.events == [])
+        operation.retry(.immediately, attempts: 3)
+        #expect(states.events == [.created])
     }
 }

@@ -167,4 +167,28 @@ import Testing
         stage.run(operation)
         #expect(operation.ending == "success")
     }
+
+    /// Its alarm may ring just before the run returns, and reach the operation when the next run is under way.
+    @Test func aLimitThatComesTooLateDoesNotCutTheNextRun() {
+        let stage = Stage()
+        let runs = Tally()
+        let operation = AsyncOperation("tick") { context in
+            runs.add()
+            let formerRun = Int32(runs.count - 2)
+            context.operation.attemptLimitCame(in: formerRun, after: .seconds(5), isLast: false)
+            return Task.isCancelled
+        }
+        .timeout(.seconds(5)).repeating(every: .zero, count: 3)
+        stage.run(operation)
+        #expect(runs.count == 3)
+        #expect(operation.ending == "success")
+        #expect(try! operation.result!.get() == false)
+    }
+
+    @Test func theNumberOfItsRunsMayWrapAround() {
+        let details = Details()
+        details.madeTiming().run = .max
+        details.forgetWaits()
+        #expect(details.run == .min)
+    }
 }

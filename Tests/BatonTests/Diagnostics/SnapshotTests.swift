@@ -220,4 +220,12 @@ private final class TellingClock: Clock {
     func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {
         try await base.sleep(until: deadline, tolerance: tolerance)
     }
+
+    @Test(arguments: ["1e300", "-1e300", "9.3e18"]) func aTimeThatCannotBeIsRefused(seconds: String) throws {
+        let written =
+            #"{"isSuspended":true,"number":1,"operations":[],"running":0,"seconds":\#(seconds),"width":64}"#
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(QueueSnapshot.self, from: Data(written.utf8))
+        }
+    }
 }

@@ -216,4 +216,9 @@ import Testing
         #expect(seen.prefix(4) == ["a added b", "a waiting", "b added a", "b waiting"])
         #expect(seen.dropFirst(4).sorted() == ["a finished failure", "b finished failure"])
     }
+
+    @Test(arguments: [(Double.nan, 0), (-1, 0), (0.129, 12), (1, 100), (.infinity, 100)])
+    func everyFractionCanBePrinted(fraction: Double, percent: Int) {
+        #expect("\(OperationEvent.Kind.progress(fraction))" == "has done \(percent) %")
+    }
 }

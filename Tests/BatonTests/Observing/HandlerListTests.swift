@@ -98,4 +98,42 @@ import Testing
         list.reach(.finish)
         #expect(list.effects.isDue)
     }
+
+    @Test func productsAreToldInOrder() async {
+        var list = HandlerList()
+        let called = EventLog<String>()
+        list.add(at: .product) { called("first: \($0.name ?? "?")") }
+        list.add(at: .product) { called("second: \($0.name ?? "?")") }
+        for name in ["a", "b"] { list.reachProduct(AsyncOperation(name) {}) }
+        var next = list.startDelivery()
+        while let handler = next {
+            await handler.call(AsyncOperation {})
+            next = list.nextDue(isCancelled: false)
+        }
+        #expect(called.events == ["first: a", "second: a", "first: b", "second: b"])
+    }
+
+    @Test func oneForAProductIsCalledForEach() {
+        var list = HandlerList()
+        list.add(at: .product, nothing)
+        for _ in 0..<2 { list.reachProduct(AsyncOperation {}) }
+        #expect(list.startDelivery() != nil)
+        #expect(list.nextDue(isCancelled: false) != nil)
+        #expect(list.nextDue(isCancelled: false) == nil)
+    }
+
+    /// Each is moved once, however many wait to be called.
+    @Test(.timeLimit(.minutes(10))) func veryManyThatLagAreNoBurden() {
+        var list = HandlerList()
+        list.add(at: .product, nothing)
+        for _ in 0..<veryMany {
+            list.add(at: .start, nothing)
+            list.reach(.start)
+            list.reachProduct(AsyncOperation {})
+        }
+        #expect(list.startDelivery() != nil)
+        var count = 1
+        while list.nextDue(isCancelled: false) != nil { count += 1 }
+        #expect(count == 2 * veryMany)
+    }
 }

@@ -351,4 +351,29 @@ import Testing
         #expect(parentState == nil)
         #expect(childState == nil)
     }
+
+    /// What counted in the run before counts again when this run says so, as it is by now.
+    @Test(arguments: [false, true]) func aChildCanBeAddedInEachAttempt(hasEnded: Bool) {
+        let gate = Gate()
+        let child = AsyncOperation { context in
+            context.progress.report(completed: 1, of: 2)
+            await gate.wait()
+        }
+        let parent = AsyncOperation { context in
+            context.progress.totalUnitCount = 10
+            context.progress.addChild(child, weight: 10)
+            stage.log("\(context.operation.progress)")
+            if context.attempt == 1 { throw Oops() }
+        }
+        .retry(.constant(.seconds(1)), attempts: 2)
+        stage.run(child, parent)
+        if hasEnded {
+            gate.open()
+            stage.steps.runAll()
+        }
+        stage.advance(by: .seconds(1))
+        #expect(stage.ran == ["0 of 10 (50 %)", hasEnded ? "10 of 10 (100 %)" : "0 of 10 (50 %)"])
+        gate.open()
+        stage.steps.runAll()
+    }
 }

@@ -177,4 +177,32 @@ private final class JumpingClock: Clock {
     func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {
         try await base.sleep(until: deadline.advanced(by: .zero - offset.withLock { $0 }), tolerance: tolerance)
     }
+
+    /// All of them are due in one wake.
+    @Test func aHandlerOfACancelThatTakesItsTimeDelaysNoEqualDeadline() async {
+        let clock = TestClock()
+        let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 3), clock: clock)
+        let began = EventLog<Int>()
+        let cancels = LockedState(0)
+        let operations = (0..<2).map { number in
+            AsyncOperation("\(number)") {
+                began(number)
+                try await withTaskCancellationHandler {
+                    try await clock.sleep(for: .seconds(100))
+                } onCancel: {
+                    // The first keeps its thread until the other one has come.
+                    cancels.withLock { $0 += 1 }
+                    while cancels.withLock({ $0 }) < 2 {}
+                }
+            }
+            .timeout(.seconds(1))
+        }
+        queue.add(operations)
+        _ = await began.waitForCount(2)
+        // Both bodies, and the sleeper.
+        await clock.waitForSleepers(count: 3)
+        clock.advance(by: .seconds(1))
+        await queue.waitUntilIdle()
+        #expect(operations.map(\.ending) == Array(repeating: "timed out after 1.0 seconds", count: 2))
+    }
 }

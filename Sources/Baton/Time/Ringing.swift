@@ -1,0 +1,42 @@
+/// Alarms that are due at once, in order, on as many tasks as it takes: to cancel runs handlers of the user's, and one that
+/// blocks its thread holds up no other alarm. While one rings that may do so, another task is coming for those after it.
+final class Ringing: Sendable {
+    private struct Rest {
+        /// The last one rings first.
+        var alarms: [DueAlarm]
+        var isTaskComing = false
+    }
+
+    private let rest: LockedState<Rest>
+    private let now: Duration
+    private let sleeper: Sleeper
+
+    init(_ due: [DueAlarm], at now: Duration, by sleeper: Sleeper) {
+        rest = LockedState(Rest(alarms: due.reversed()))
+        self.now = now
+        self.sleeper = sleeper
+    }
+
+    /// On a task that has nothing else to do.
+    func ring(on spawner: Spawner) {
+        while let (alarm, isFollowed) = next() {
+            if isFollowed {
+                spawner.spawn {
+                    self.rest.withLock { $0.isTaskComing = false }
+                    self.ring(on: spawner)
+                }
+            }
+            alarm.ring(at: now, by: sleeper)
+        }
+    }
+
+    /// `isFollowed`: another task has to be started first.
+    private func next() -> (DueAlarm, isFollowed: Bool)? {
+        rest.withLock { rest in
+            guard let alarm = rest.alarms.popLast() else { return nil }
+            let isFollowed = alarm.cancels && !rest.isTaskComing && !rest.alarms.isEmpty
+            if isFollowed { rest.isTaskComing = true }
+            return (alarm, isFollowed)
+        }
+    }
+}
