@@ -103,7 +103,14 @@ extension AsyncOperationQueue {
     /// Nil, the default, writes a line to standard error.
     public var onMisuse: (@Sendable (Misuse) -> Void)? {
         get { core.misuseHandler.withLock { $0 } }
-        set { core.misuseHandler.withLock { $0 = newValue } }
+        set {
+            // Released after unlocking.
+            let former = core.misuseHandler.withLock { handler in
+                defer { handler = newValue }
+                return handler
+            }
+            withExtendedLifetime(former) {}
+        }
     }
 }
 

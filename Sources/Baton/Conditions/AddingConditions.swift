@@ -55,7 +55,7 @@ extension AnyOperation {
 typealias StoredCondition = any OperationCondition & AnyObject
 
 /// Of one without exclusions, which takes no room for them.
-private final class BoxedCondition<Base: OperationCondition>: OperationCondition {
+private final class BoxedCondition<Base: OperationCondition>: WrappingCondition {
     let base: Base
 
     init(base: Base) { self.base = base }
@@ -69,7 +69,7 @@ private final class BoxedCondition<Base: OperationCondition>: OperationCondition
     }
 }
 
-private final class BoxedExclusiveCondition<Base: OperationCondition>: OperationCondition {
+private final class BoxedExclusiveCondition<Base: OperationCondition>: WrappingCondition {
     let base: Base
     let exclusions: [Exclusion]
 

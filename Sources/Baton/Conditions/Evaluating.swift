@@ -109,7 +109,9 @@ private enum Verdict: Sendable {
     var isSatisfied: Bool { rank == 2 }
 
     var isCancellation: Bool {
-        if case .threw(let error, _) = self { error is CancellationError } else { false }
+        guard case .threw(let error, _) = self else { return false }
+        if case .cancelled? = error as? OperationError { return true }
+        return error is CancellationError
     }
 
     var error: OperationError? {

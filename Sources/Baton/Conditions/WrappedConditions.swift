@@ -1,3 +1,12 @@
+/// One that hands the call on: the default of the other call is for conditions that look at the operation alone.
+protocol WrappingCondition: OperationCondition {}
+
+extension WrappingCondition {
+    func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+        try await evaluate(for: operation, after: nil)
+    }
+}
+
 /// Conditions made from others. All keep the exclusions of what they wrap, and but for ``OperationCondition/silent`` what it
 /// brings along.
 extension OperationCondition {
@@ -23,7 +32,7 @@ extension OperationCondition {
     }
 }
 
-private struct NegatedCondition<Base: OperationCondition>: OperationCondition {
+private struct NegatedCondition<Base: OperationCondition>: WrappingCondition {
     let base: Base
 
     var name: String { "not \(base.name)" }
@@ -44,7 +53,7 @@ private struct NegatedCondition<Base: OperationCondition>: OperationCondition {
     }
 }
 
-private struct SilentCondition<Base: OperationCondition>: OperationCondition {
+private struct SilentCondition<Base: OperationCondition>: WrappingCondition {
     let base: Base
 
     var name: String { base.name }
@@ -56,7 +65,7 @@ private struct SilentCondition<Base: OperationCondition>: OperationCondition {
     }
 }
 
-private struct ConditionPair<First: OperationCondition, Second: OperationCondition>: OperationCondition {
+private struct ConditionPair<First: OperationCondition, Second: OperationCondition>: WrappingCondition {
     enum Rule: String {
         case both = "and"
         case either = "or"

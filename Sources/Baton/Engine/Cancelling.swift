@@ -19,7 +19,8 @@ extension AnyOperation {
         settle(markCancelled(reason: reason, if: isWanted))
     }
 
-    /// Cancels all of them before anybody notices: a body that throws because what it runs was cancelled was cancelled itself.
+    /// Cancels all of them before anybody notices: a body that throws because what it runs was cancelled was cancelled itself, and
+    /// so was what needs the output of another one.
     static func cancel(
         _ operations: [AnyOperation], reason: CancellationReason, if isWanted: (Lifecycle) -> Bool
     ) {
@@ -71,10 +72,7 @@ extension AnyOperation {
         case .running(let lane, let children, let groups, let delivers):
             if delivers { deliver(from: QueueDirectory.find(queueNumber)) }
             lane.cancelTask()
-            if !children.isEmpty {
-                let parent = reference
-                for child in children { Trampoline.run(.cancel(child, .parent(parent))) }
-            }
+            if !children.isEmpty { Trampoline.run(.cancel(children, .parent(reference))) }
             for group in groups { group.cancel() }
         }
     }

@@ -1,7 +1,7 @@
 /// After the lock of the step that published an outcome: everything that follows from it.
 extension QueueCore {
-    /// Drops what the operation held, releases its dependents, and wakes who waits. The first dependent that became ready is
-    /// the caller's, if it goes on with it; the others are listed.
+    /// Drops what the operation held, releases its dependents, and wakes who waits. The dependents that became ready are listed, or
+    /// the caller's if it goes on with them.
     @inline(__always)
     func settle(_ operation: AnyOperation, _ ending: Lifecycle.Ending, continuing: Bool) -> Settled {
         operation.dropBodyAndEdges()
@@ -9,12 +9,17 @@ extension QueueCore {
         if ending.claims { Claims.giveBack(atEndOf: operation) }
         var released = Released(continuing: continuing)
         ending.dependents.visit { countDown($0, &released) }
-        if let first = released.first { list(first) }
-        return Settled(follower: released.follower, handlersAreDue: ending.wakes && operation.wake(in: self))
+        if !continuing, let first = released.first { list(first) }
+        return Settled(
+            follower: released.follower, others: continuing ? released.first : nil,
+            handlersAreDue: ending.wakes && operation.wake(in: self))
     }
 
     struct Settled {
+        /// The first dependent that became ready.
         let follower: Unmanaged<AnyOperation>?
+        /// The next ones, linked.
+        let others: Unmanaged<AnyOperation>?
         /// The caller has them called.
         let handlersAreDue: Bool
     }
@@ -51,13 +56,7 @@ extension QueueCore {
 
     /// Lists operations that became ready, given as the first of a chain of links.
     func list(_ first: Unmanaged<AnyOperation>) {
-        change { state in
-            var next: Unmanaged<AnyOperation>? = first
-            while let operation = next {
-                next = operation._withUnsafeGuaranteedRef { $0.link }
-                state.scheduler.append(operation)
-            }
-        }
+        change { $0.scheduler.append(linked: first) }
     }
 }
 

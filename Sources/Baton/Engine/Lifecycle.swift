@@ -66,6 +66,9 @@ struct Lifecycle {
 
     mutating func upstreamWasAdded() { isUpstreamAdded = phase != .created }
 
+    /// Its outcome is stored, and at most its last handlers run.
+    var isDecided: Bool { phase == .finishing || phase == .finished }
+
     /// It waits for something or runs, or its last handlers do.
     var isUnderWay: Bool { phase != .created && phase != .finished }
 

@@ -107,7 +107,7 @@ final class ChildGroup: Sendable {
         guard let order else { return }
         for (child, previous) in zip(children, [last] + children) {
             // One that was cancelled meanwhile needs none.
-            if let previous, !child.hasFinished { child.addDependency(previous, on: order) }
+            if let previous { child.connectUnlessDecided(to: previous, on: order) }
         }
     }
 
@@ -155,11 +155,8 @@ final class ChildGroup: Sendable {
         withExtendedLifetime(last) {}
     }
 
-    /// Each before what comes after it in the group: children of children first.
     private func cancel(_ children: [AnyOperation]) {
-        if children.isEmpty { return }
-        let reason = CancellationReason.parent(parent.reference)
-        for child in children { Trampoline.run(.cancel(child, reason)) }
+        if !children.isEmpty { Trampoline.run(.cancel(children, .parent(parent.reference))) }
     }
 }
 

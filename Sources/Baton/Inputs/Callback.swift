@@ -49,7 +49,7 @@ extension AsyncOperation {
     /// AsyncOperation<Data>(callback: { finish in store.load { finish($0) } })
     /// ```
     ///
-    /// `body` is called at most once, on a task of the queue. The operation ends when `finish` is called, or dropped without a
+    /// `body` is called at most once (of a retry: once for each attempt), on a task of the queue. The operation ends when `finish` is called, or dropped without a
     /// call, and holds its slot until then. What `body` throws ends it at once; a call after that is ``Misuse``.
     public convenience init(
         _ name: String? = nil, callback body: @escaping @Sendable (_ finish: Callback<Output>) throws -> Void

@@ -14,6 +14,8 @@ final class CallbackState<Output: Sendable>: Sendable {
     }
 
     private struct Progress {
+        var isOver = false
+        /// Until the body has it.
         var end: End?
         var isCancelled = false
         var onCancel: [@Sendable () -> Void] = []
@@ -21,10 +23,12 @@ final class CallbackState<Output: Sendable>: Sendable {
         var waiter: UnsafeContinuation<End, Never>?
 
         mutating func finish(_ end: End) -> Finish {
-            if self.end != nil { return Finish(isFirst: false) }
-            self.end = end
+            if isOver { return Finish(isFirst: false) }
+            isOver = true
             defer { onCancel = [] }
-            return Finish(isFirst: true, waiter: waiter.take(), unused: onCancel)
+            let finish = Finish(isFirst: true, waiter: waiter.take(), unused: onCancel)
+            if finish.waiter == nil { self.end = end }
+            return finish
         }
 
         /// The handlers to call.
@@ -53,8 +57,8 @@ final class CallbackState<Output: Sendable>: Sendable {
 
     func onCancel(_ handler: @escaping @Sendable () -> Void) {
         let isCancelled = progress.withLock { progress in
-            if progress.end == nil, !progress.isCancelled { progress.onCancel.append(handler) }
-            return progress.end == nil && progress.isCancelled
+            if !progress.isOver, !progress.isCancelled { progress.onCancel.append(handler) }
+            return !progress.isOver && progress.isCancelled
         }
         if isCancelled { handler() }
     }
@@ -67,8 +71,8 @@ final class CallbackState<Output: Sendable>: Sendable {
         await withTaskCancellationHandler {
             let end = await withUnsafeContinuation { continuation in
                 let end = progress.withLock { progress in
-                    if progress.end == nil { progress.waiter = continuation }
-                    return progress.end
+                    if !progress.isOver { progress.waiter = continuation }
+                    return progress.end.take()
                 }
                 if let end { continuation.resume(returning: end) }
             }

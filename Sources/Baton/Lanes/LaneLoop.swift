@@ -65,7 +65,7 @@ extension QueueCore {
                 slice.restart()
                 next = take(change { $0.scheduler.nextTurn() })
                 budget = Self.inlineBudget
-            } else if let follower = run.follower, mayContinue(with: follower, budget) {
+            } else if let follower = run.follower, run.others == nil, mayContinue(with: follower, budget) {
                 let departure = state.withLock { leave(operation, &run, &$0) }
                 letGo(operation, run, departure)
                 next = follower
@@ -84,6 +84,8 @@ extension QueueCore {
         var isRun = true
         /// The first operation that it made ready, for the same lane to go on with.
         var follower: Unmanaged<AnyOperation>?
+        /// Those after it, linked.
+        var others: Unmanaged<AnyOperation>?
         /// Its task was cancelled, or the body left waits open that have lent its slot: no other body may run on it.
         var spendsLane = false
         var holdsSlot = true
@@ -121,6 +123,7 @@ extension QueueCore {
             let settled = settle(operation, ending, continuing: true)
             run = Run(
                 follower: settled.follower,
+                others: settled.others,
                 spendsLane: ending.isCancelled || ending.hasOpenWaits,
                 holdsSlot: !ending.hasOpenWaits,
                 handlersAreDue: settled.handlersAreDue
@@ -153,6 +156,13 @@ extension QueueCore {
         return operation._withUnsafeGuaranteedRef { leave($0, &state) }
     }
 
+    /// What it made ready, in the order in which it came to need it.
+    @inline(__always)
+    private func list(from run: Run, _ state: inout State) {
+        if let follower = run.follower { state.scheduler.append(follower) }
+        if let first = run.others { state.scheduler.append(linked: first) }
+    }
+
     /// The queue's reference goes, or has gone over to the delivery of the handlers.
     @inline(__always)
     private func letGo(_ operation: Unmanaged<AnyOperation>, _ run: Run, _ departure: Departure) {
@@ -165,7 +175,7 @@ extension QueueCore {
     private func takeNext(after operation: Unmanaged<AnyOperation>, _ run: inout Run) -> Unmanaged<AnyOperation>? {
         let (turn, departure) = change { state in
             let departure = leave(operation, &run, &state)
-            if let follower = run.follower { state.scheduler.append(follower) }
+            list(from: run, &state)
             return (state.scheduler.nextTurn(), departure)
         }
         letGo(operation, run, departure)
@@ -176,7 +186,8 @@ extension QueueCore {
     private func endSlice(_ operation: Unmanaged<AnyOperation>, _ run: inout Run) -> Bool {
         let (ends, departure) = change { state in
             let departure = leave(operation, &run, &state)
-            return (state.scheduler.endSlice(givingBack: run.follower), departure)
+            list(from: run, &state)
+            return (state.scheduler.endSlice(), departure)
         }
         letGo(operation, run, departure)
         return ends
@@ -187,7 +198,7 @@ extension QueueCore {
     private func retire(_ operation: Unmanaged<AnyOperation>, _ run: inout Run) {
         let departure = change { state in
             let departure = leave(operation, &run, &state)
-            if let follower = run.follower { state.scheduler.append(follower) }
+            list(from: run, &state)
             if run.holdsSlot { state.scheduler.returnSlot() } else { state.scheduler.endedWithoutSlot() }
             return departure
         }

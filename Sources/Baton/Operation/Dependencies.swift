@@ -31,15 +31,27 @@ extension AnyOperation {
     final func connect(
         to operation: AnyOperation, on policy: DependencyPolicy, _ file: StaticString, _ line: UInt
     ) {
-        let isTooLate = life.withLock { life in
-            if life.phase != .created { return true }
+        if connect(to: operation, on: policy) != .created { reportTooLate("a dependency", file, line) }
+    }
+
+    /// As above, but it is no misuse if its end came before.
+    final func connectUnlessDecided(to operation: AnyOperation, on policy: DependencyPolicy) {
+        switch connect(to: operation, on: policy) {
+        case .created, .finishing, .finished: break
+        case .added, .evaluating, .executing: reportTooLate("a dependency", #fileID, #line)
+        }
+    }
+
+    /// Returns the phase in which it finds the operation. It is too late in any but `created`.
+    private final func connect(to operation: AnyOperation, on policy: DependencyPolicy) -> Lifecycle.Phase {
+        life.withLock { life in
+            if life.phase != .created { return life.phase }
             edges.append(operation)
             if policy != .always {
                 life.madeDetails().policies.append(EdgePolicy(source: .passUnretained(operation), policy: policy))
             }
-            return false
+            return .created
         }
-        if isTooLate { reportTooLate("a dependency", file, line) }
     }
 
     /// Takes back ``addDependency(_:file:line:)``, with its policy if it had one. Nothing happens if there is no such dependency.

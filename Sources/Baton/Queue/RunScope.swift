@@ -35,7 +35,7 @@ final class RunScope: Sendable {
 
     private func origin(of body: AnyOperation?) -> Origin {
         if let parent { return .child(of: parent, inside: parent.nameScope) }
-        return body != nil ? .awaited : .outside
+        return core.origin(awaitedBy: body)
     }
 
     /// One that was cancelled before is not added.

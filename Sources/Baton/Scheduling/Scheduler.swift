@@ -110,6 +110,15 @@ struct Scheduler {
         }
     }
 
+    /// This one, and those that are linked to it, in order.
+    mutating func append(linked first: Unmanaged<AnyOperation>) {
+        var next: Unmanaged<AnyOperation>? = first
+        while let operation = next {
+            next = operation._withUnsafeGuaranteedRef { $0.link }
+            append(operation)
+        }
+    }
+
     /// Ahead of those of its priority that were not taken up before. False: it may not start while the queue is suspended.
     mutating func appendReturning(_ operation: Unmanaged<AnyOperation>) -> Bool {
         let (level, goesFirst) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst) }
@@ -210,8 +219,7 @@ struct Scheduler {
     }
 
     /// At the end of a lane's slice. True: it returns its slot and ends, because a lane waits for its thread.
-    mutating func endSlice(givingBack operation: Unmanaged<AnyOperation>?) -> Bool {
-        if let operation { append(operation) }
+    mutating func endSlice() -> Bool {
         if isStarting { running -= 1 }
         return isStarting
     }

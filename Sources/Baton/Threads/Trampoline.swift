@@ -10,7 +10,7 @@ enum Trampoline {
         case release(AnyOperation.Remains)
         /// Calls `onCancel` handlers, which are user code and may cancel again.
         case cancelTask(Lane)
-        case cancel(AnyOperation, CancellationReason)
+        case cancel([AnyOperation], CancellationReason)
     }
 
     /// Of one thread. `@exclusivity(unchecked)` spares the dynamic check, a fifth of a release: whatever is taken from it is
@@ -58,7 +58,8 @@ enum Trampoline {
         switch consume work {
         case .release: break
         case .cancelTask(let lane): lane.cancelTaskNow()
-        case .cancel(let operation, let reason): operation.cancel(reason: reason)
+        case .cancel(let operations, let reason):
+            AnyOperation.cancel(operations, reason: reason) { $0.ownerWithdraws(reason) }
         }
     }
 }

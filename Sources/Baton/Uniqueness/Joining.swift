@@ -20,11 +20,11 @@ extension AnyOperation {
         if countdown.countDown() { Unmanaged.passUnretained(self).release() }
     }
 
-    /// Some other unfinished operation than those who have joined this needs it.
+    /// Some other operation than those who have joined this needs it, whose outcome is not decided.
     final func isNeeded(by dependents: [AnyOperation]) -> Bool {
         dependents.contains { dependent in
             dependent.life.withLock { life in
-                life.phase != .finished && life.details?.uniqueness?.joined?.original !== self
+                !life.isDecided && life.details?.uniqueness?.joined?.original !== self
             }
         }
     }

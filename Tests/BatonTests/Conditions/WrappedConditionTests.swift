@@ -120,4 +120,13 @@ private struct Answer: OperationCondition {
         stage.steps.runAll()
         #expect(stage.ran == ["holder", "other"])
     }
+
+    /// As a condition of the user's does that wraps another one.
+    @Test func theyAnswerTheSameWithoutADependency() async throws {
+        let operation = AsyncOperation {}
+        await #expect(throws: ConditionError.self) { try await Answer.yes.negated.evaluate(for: operation) }
+        #expect(try await Answer.skips.silent.evaluate(for: operation) == .skip("no"))
+        #expect(try await Answer.yes.and(Answer.skips).evaluate(for: operation) == .skip("no"))
+        #expect(try await Answer.skips.or(Answer.throwing).evaluate(for: operation) == .skip("no"))
+    }
 }

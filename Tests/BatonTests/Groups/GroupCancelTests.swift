@@ -81,4 +81,39 @@ extension GroupTests {
         stage.steps.runAll()
         #expect(group.ending == "cancelled on request")
     }
+
+    /// Else what needs the output of another one could have failed, when the group has only called both off.
+    @Test func allChildrenAreCancelledBeforeAnyNotices() {
+        let stage = Stage()
+        let children = EventLog<AsyncOperation<Void>>()
+        for name in ["one", "two"] {
+            let gate = Gate()
+            children(
+                AsyncOperation(name) {
+                    try await withTaskCancellationHandler {
+                        try await gate.waitUnlessCancelled()
+                    } onCancel: {
+                        stage.log("\(name): \(children.events.map(\.isCancelled))")
+                    }
+                })
+        }
+        let group = GroupOperation(children.events)
+        stage.run(group)
+        group.cancel()
+        stage.steps.runAll()
+        #expect(Set(stage.ran) == ["one: [true, true]", "two: [true, true]"])
+    }
+
+    /// Its last handler still runs when the group begins.
+    @Test func aChildOfAnOrderedGroupMayHaveBeenCancelledBefore() async {
+        let queue = AsyncOperationQueue()
+        let misuses = EventLog<Misuse>()
+        queue.onMisuse = { misuses($0) }
+        let gate = Gate()
+        let child = AsyncOperation("cancelled") {}.willFinish { _ in await gate.wait() }
+        child.cancel()
+        let group = GroupOperation(.ordered, AsyncOperation("first") { gate.open() }, child, AsyncOperation("last") {})
+        _ = try? await queue.run(group)
+        #expect(misuses.events.isEmpty)
+    }
 }

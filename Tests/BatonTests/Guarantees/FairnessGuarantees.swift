@@ -8,6 +8,18 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct FairnessGuarantees {
+    /// Those that become ready at once come in the order in which they came to need it.
+    @Test(arguments: [false, true]) func G23_dependentsComeInOrder(othersWait: Bool) {
+        let stage = Stage(width: 1, isSuspended: true)
+        let source = stage.noting("source")
+        stage.queue.add(source)
+        if othersWait { stage.queue.add(stage.noting("other")) }
+        for number in 1...5 { stage.queue.add(stage.noting("\(number)", after: source)) }
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["source"] + (othersWait ? ["other"] : []) + (1...5).map { "\($0)" })
+    }
+
     /// On this executor a slice is 64 operations: whoever comes after the lane is next when it is over.
     @Test func G34_aTaskBesideABusyQueueWaitsForOneSlice() {
         let stage = Stage(width: 1)

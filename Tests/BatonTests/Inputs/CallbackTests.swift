@@ -165,4 +165,22 @@ import Testing
         }
         #expect(try await queue.run(AsyncOperation.collect(operations)) == Array(0..<2000))
     }
+
+    @Test(arguments: [false, true]) func aCallbackThatIsKeptDoesNotKeepTheOutput(isCalledAtOnce: Bool) {
+        let stage = Stage()
+        let tokens = Tokens()
+        let kept = LockedState<Callback<Token>?>(nil)
+        do {
+            let operation = AsyncOperation<Token>(callback: { finish in
+                kept.withLock { $0 = finish }
+                if isCalledAtOnce { finish(tokens.make()) }
+            })
+            stage.run(operation)
+            if !isCalledAtOnce { kept.withLock { $0 }?(tokens.make()) }
+            stage.steps.runAll()
+            #expect(operation.ending == "success")
+        }
+        #expect(tokens.alive == 0)
+        kept.withLock { $0 = nil }
+    }
 }

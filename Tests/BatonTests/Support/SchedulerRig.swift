@@ -76,9 +76,7 @@ final class SchedulerRig {
 
     func nextTurn() -> Turn { named(scheduler.nextTurn()) }
 
-    func endSlice(givingBack name: String?) -> Bool {
-        scheduler.endSlice(givingBack: name.map { .passUnretained(make($0, .normal)) })
-    }
+    func endSlice() -> Bool { scheduler.endSlice() }
 
     private func named(_ turn: Scheduler.Turn) -> Turn {
         switch turn {

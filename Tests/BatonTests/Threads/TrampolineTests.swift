@@ -21,7 +21,7 @@ import Testing
         let stage = Stage(isSuspended: true)
         for _ in 0..<3 {
             let operation = stage.noting("operation")
-            Trampoline.run(.cancel(operation, .because("of rain")))
+            Trampoline.run(.cancel([operation], .because("of rain")))
             #expect(operation.ending == "cancelled because of rain")
         }
     }

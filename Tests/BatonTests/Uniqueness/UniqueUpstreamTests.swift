@@ -125,4 +125,21 @@ import Testing
         stage.steps.runAll()
         #expect(stage.queue.operationCount == 0)
     }
+
+    /// It has not finished yet, but needs nothing any more.
+    @Test func aCancelledRunTakesBackWhatItAddedAlsoWhenAWillFinishHandlerHoldsItUp() {
+        let stage = Stage()
+        let (gate, handler) = (Gate(), Gate())
+        let source = AsyncOperation("source") { try await gate.waitUnlessCancelled() }
+        let last = stage.noting("last", after: source).willFinish { _ in await handler.wait() }
+        let run = stage.steps.task { _ = try? await stage.queue.run(last) }
+        stage.steps.runAll()
+        #expect(source.state == .executing)
+        run.cancel()
+        stage.steps.runAll()
+        #expect(last.state == .finishing)
+        #expect(source.isCancelled)
+        handler.open()
+        stage.steps.runAll()
+    }
 }
