@@ -1,7 +1,7 @@
 extension AsyncOperationQueue {
     /// Adds an operation that starts when everything that is in the queue now has finished, and before everything added later.
     ///
-    /// What a body of an earlier operation awaits, by ``OperationContext/run(_:)`` or, on its own task, ``run(_:)``, goes before
+    /// What a body of an earlier operation or of another queue awaits, by ``OperationContext/run(_:)`` or, on its own task, ``run(_:)``, goes before
     /// the barrier, with all that it needs; what the body produces comes after. The barrier's own dependencies must have been added before, or be
     /// added to another queue: one that is added later would wait for the barrier, and such a circle fails with
     /// ``OperationError/dependencyCycle(_:)``.

@@ -55,7 +55,8 @@ enum Closing {
 }
 
 extension QueueCore.State {
-    /// What a body of this queue awaits goes before a barrier, because the barrier waits for that body.
+    /// What a body awaits goes before a barrier, because the barrier may wait for that body: it is one of this queue, or one of
+    /// another queue for which a body of this queue waits.
     func door(for origin: Origin) -> Door {
         switch (origin, closing) {
         case (_, .toAll), (.outside, .toOutside): return .closed(.queueShutDown)
@@ -76,9 +77,6 @@ extension QueueCore.State {
 }
 
 extension QueueCore {
-    /// Of what this body awaits. One of another queue is outside: neither a barrier nor a drain of this queue waits for it.
-    func origin(awaitedBy body: AnyOperation?) -> Origin { body?.queueNumber == number ? .awaited : .outside }
-
     /// Called by the thread that links the operation, before it does so.
     @inline(__always)
     func pass(_ operation: AnyOperation, _ door: Door) {

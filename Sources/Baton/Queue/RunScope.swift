@@ -35,7 +35,7 @@ final class RunScope: Sendable {
 
     private func origin(of body: AnyOperation?) -> Origin {
         if let parent { return .child(of: parent, inside: parent.nameScope) }
-        return core.origin(awaitedBy: body)
+        return body != nil ? .awaited : .outside
     }
 
     /// One that was cancelled before is not added.

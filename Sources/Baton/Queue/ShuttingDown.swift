@@ -1,7 +1,8 @@
 extension AsyncOperationQueue {
     /// Takes no more operations, for good, and returns when those that are in the queue have finished, with their handlers.
     ///
-    /// What their bodies run or produce is still taken. What is added otherwise ends with
+    /// What their bodies run or produce is still taken, and what bodies of other queues run, for which a body of this one may
+    /// wait: drain those first that run something here. What is added otherwise ends with
     /// ``OperationError/queueShutDown``, and who waits in ``submit(_:file:line:)`` gets that error. A suspended queue
     /// has to be resumed, or this waits, too. May be called several times; all return when the queue is idle. In a body or a
     /// handler of this queue it is ``Misuse``, and changes nothing.

@@ -225,20 +225,4 @@ import Testing
         stage.steps.runAll()
         #expect(stage.ran == ["before", "second"])
     }
-
-    @Test func whatABodyOfAnotherQueueAwaitsStandsBehindIt() {
-        let stage = Stage()
-        let other = Stage(on: stage.steps)
-        let gate = Gate()
-        stage.queue.addBarrier("barrier") { [log = stage.log] in
-            log("barrier begins")
-            await gate.wait()
-            log("barrier ends")
-        }
-        stage.steps.runAll()
-        other.run(AsyncOperation { try await stage.queue.run(stage.noting("from another queue")) })
-        gate.open()
-        stage.steps.runAll()
-        #expect(stage.ran == ["barrier begins", "barrier ends", "from another queue"])
-    }
 }

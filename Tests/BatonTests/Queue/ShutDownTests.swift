@@ -258,14 +258,4 @@ import Testing
             #expect(late.count == 0)
         }
     }
-
-    /// It is not what the drain waits for.
-    @Test func aBodyOfAnotherQueueIsRefusedAsFromOutside() async {
-        let (drained, other) = (AsyncOperationQueue(), AsyncOperationQueue())
-        await drained.drain()
-        let late = AsyncOperation("late") {}
-        let body = AsyncOperation("body") { try await drained.run(late) }.add(to: other)
-        _ = try? await body.value
-        #expect(late.ending == "queueShutDown")
-    }
 }
