@@ -315,4 +315,23 @@ import Testing
         stage.steps.runAll()
         #expect(operation.ending == "skipped: not today")
     }
+
+    /// Another operation has its slot when the conditions have answered.
+    @Test func oneThatIsCancelledWhileItIsEvaluatedIsNotListedAgain() {
+        let stage = Stage(width: 1)
+        let (gate, busy) = (Gate(), Gate())
+        let operation = stage.noting("body").addCondition("slow") { _ in
+            await gate.wait()
+            return .satisfied
+        }
+        stage.run(operation)
+        stage.run(stage.waiting("other", at: busy))
+        operation.cancel()
+        gate.open()
+        stage.steps.runAll()
+        #expect(operation.ending == "cancelled on request")
+        busy.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["other"])
+    }
 }
