@@ -1,10 +1,10 @@
 extension AsyncOperationQueue {
     /// Adds an operation that starts when everything that is in the queue now has finished, and before everything added later.
     ///
-    /// What a body of an earlier operation or of another queue awaits, by ``OperationContext/run(_:)`` or, on its own task, ``run(_:)``, goes before
-    /// the barrier, with all that it needs; what the body produces comes after. The barrier's own dependencies must have been added before, or be
-    /// added to another queue: one that is added later would wait for the barrier, and such a circle fails with
-    /// ``OperationError/dependencyCycle(_:)``.
+    /// What a body of an earlier operation or of another queue awaits, by ``OperationContext/run(_:)`` or, on its own task,
+    /// ``run(_:)``, goes before the barrier, with all that it needs; what the body produces comes after. The barrier's own
+    /// dependencies must have been added before, or be added to another queue: one that is added later would wait for the barrier,
+    /// and such a circle fails with ``OperationError/dependencyCycle(_:)``.
     ///
     /// Takes time and memory for each operation in the queue, and so does each later add for each barrier that has not finished.
     /// Both are quadratic if barriers pile up, as in a suspended queue: 1,000 of them, each after one operation, take tens of
