@@ -109,9 +109,7 @@ private enum Verdict: Sendable {
     var isSatisfied: Bool { rank == 2 }
 
     var isCancellation: Bool {
-        guard case .threw(let error, _) = self else { return false }
-        if case .cancelled? = error as? OperationError { return true }
-        return error is CancellationError
+        if case .threw(let error, _) = self { error is CancellationError } else { false }
     }
 
     var error: OperationError? {

@@ -296,26 +296,6 @@ import Testing
         #expect(Set(stage.ran) == ["condition", "started", "body", "finished"])
     }
 
-    /// Called off, it throws what Baton's own calls throw.
-    @Test func whatThrowsBecauseAnotherHasDecidedDoesNotCount() {
-        let stage = Stage()
-        let (gate, endless) = (Gate(), Gate())
-        let elsewhere = Stage(on: stage.steps)
-        let operation = stage.noting("body")
-            .addCondition("waits") { _ in
-                try await elsewhere.queue.run(AsyncOperation("long") { try await endless.waitUnlessCancelled() })
-                return .satisfied
-            }
-            .addCondition("skips") { _ in
-                await gate.wait()
-                return .skip("not today")
-            }
-        stage.run(operation)
-        gate.open()
-        stage.steps.runAll()
-        #expect(operation.ending == "skipped: not today")
-    }
-
     /// Another operation has its slot when the conditions have answered.
     @Test func oneThatIsCancelledWhileItIsEvaluatedIsNotListedAgain() {
         let stage = Stage(width: 1)
