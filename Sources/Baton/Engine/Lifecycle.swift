@@ -201,19 +201,6 @@ struct Lifecycle {
         noteCancel(.timeout(limit))
     }
 
-    /// What an attempt leaves behind when another one follows.
-    struct AttemptEnd {
-        let wasCut: Bool
-        /// No: it has left waits open that have lent its slot.
-        let holdsSlot: Bool
-        let holdsNames: Bool
-        /// To be released after unlocking.
-        let groups: [ChildGroup]
-        let waits: Slab<Awaited?>
-        let listeners: [any OutcomeListener]
-        let progress: ProgressState?
-    }
-
     /// It is to run again, and pauses. Nil: it has been cancelled.
     mutating func endAttempt() -> AttemptEnd? {
         guard !isCancelled, let details, let timing = details.timing else { return nil }
