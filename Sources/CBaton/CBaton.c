@@ -4,6 +4,7 @@
 #include "CBaton.h"
 #include <pthread.h>
 #include <stdio.h>
+#include <time.h>
 
 #ifndef __has_feature
 #define __has_feature(x) 0
@@ -34,4 +35,18 @@ void baton_name_thread(const char *name) {
 #else
     (void)name;
 #endif
+}
+
+#if defined(__linux__)
+static const clockid_t continuous = CLOCK_BOOTTIME;
+#elif defined(__APPLE__)
+static const clockid_t continuous = CLOCK_MONOTONIC_RAW;
+#else
+static const clockid_t continuous = CLOCK_MONOTONIC;
+#endif
+
+long long baton_continuous_time(void) {
+    struct timespec time;
+    clock_gettime(continuous, &time);
+    return (long long)time.tv_sec * 1000000000 + time.tv_nsec;
 }

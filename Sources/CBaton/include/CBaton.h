@@ -1,5 +1,5 @@
-// What Swift cannot say itself: two notes to ThreadSanitizer, one word per thread, a thread's name, a line on
-// standard error.
+// What Swift cannot say itself, or only at twice the price: two notes to ThreadSanitizer, one word per thread, a thread's
+// name, a line on standard error, the time.
 #pragma once
 
 /// What was written before `baton_tsan_release(p)` is seen after `baton_tsan_acquire(p)`. Both do nothing
@@ -16,3 +16,6 @@ void baton_complain(const char *_Nonnull text);
 
 /// Names the calling thread: at most 15 bytes, else Linux refuses.
 void baton_name_thread(const char *_Nonnull name);
+
+/// Nanoseconds of the clock that Swift's ContinuousClock reads: it never goes back, and does not stop while the machine sleeps.
+long long baton_continuous_time(void);
