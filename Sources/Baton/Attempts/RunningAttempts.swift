@@ -180,9 +180,10 @@ extension AnyOperation {
         let end = life.withLock { life -> Lifecycle.AttemptEnd? in
             guard let end = life.endAttempt() else { return nil }
             if let timing = life.details?.timing {
-                if let error = next.error {
-                    life.note(.retrying(attempt: Int(timing.attempt), error: error, delay: max(.zero, next.delay)))
-                }
+                let delay = max(.zero, next.delay)
+                life.note(
+                    next.error.map { .retrying(attempt: Int(timing.attempt), error: $0, delay: delay) }
+                        ?? .repeating(delay: delay))
                 formerFailures = timing.noteEnd(followedBy: next)
             }
             self.body = body

@@ -46,6 +46,8 @@ public struct OperationEvent: Sendable {
         case produced(OperationReference)
         /// This attempt has failed; the next one begins after the delay.
         indirect case retrying(attempt: Int, error: OperationError, delay: Duration)
+        /// This run has succeeded, and is not the last; the next one begins after the delay.
+        case repeating(delay: Duration)
         /// Somebody has cancelled it. Told at most once, and not if its outcome was decided before.
         indirect case cancelRequested(CancellationReason)
         /// Somebody has done something with it that makes no sense; also after the finish.
@@ -139,6 +141,7 @@ extension OperationEvent.Kind: CustomStringConvertible {
         case .produced(let product): "produced \(product)"
         case .retrying(let attempt, let error, let delay):
             "failed at attempt \(attempt), tries again in \(delay): \(error)"
+        case .repeating(let delay): "runs again in \(delay)"
         case .cancelRequested(let reason): "was cancelled \(reason)"
         case .misuse(let misuse): "was misused: \(misuse)"
         case .finished(let outcome, let error): "finished: \(error.map { "\($0)" } ?? "\(outcome)")"

@@ -38,6 +38,7 @@ public final class BatonDebugger: OperationObserver {
             return attempt == 1 ? "executed" : "executed again (attempt \(attempt))"
         case .retrying(let attempt, let error, let delay):
             return "will be executed again in \(delay), because attempt \(attempt) failed: \(error)"
+        case .repeating(let delay): return "will be executed again in \(delay)"
         case .produced(let product): return "produced \(product.name)"
         case .cancelRequested: return "cancelled"
         case .finished(_, error: .skipped(.duplicate(let other))):

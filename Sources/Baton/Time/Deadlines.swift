@@ -5,6 +5,9 @@ struct Deadlines<Entry> {
     struct Ticket {
         fileprivate let slot: Slab<Slot>.ID
         fileprivate let number: UInt64
+
+        /// That deadline was added later.
+        func isOlder(than other: Self) -> Bool { number < other.number }
     }
 
     fileprivate struct Slot {

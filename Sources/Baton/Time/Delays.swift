@@ -159,11 +159,8 @@ extension QueueCore {
         let retained = operation.takeUnretainedValue()
         let ticket = sleeper.add(.pauseEnd(operation), at: end)
         let hasEnded = retained.life.withLock { life in
-            guard life.phase == .added, let timing = life.details?.timing, timing.isPaused else { return true }
-            let rare = timing.madeRare()
-            rare.pauseTicket = ticket
-            rare.pauseEnd = end
-            return false
+            guard life.phase == .added, let timing = life.details?.timing else { return true }
+            return !timing.pauses(until: end, ticket)
         }
         if hasEnded, sleeper.remove(ticket) != nil { operation.release() }
     }

@@ -41,6 +41,16 @@ final class Timing {
         limit != nil || runsAgain || rare.map { $0.waitingTicket != nil || !$0.chainStarts.isEmpty } ?? false
     }
 
+    /// False: it has ended, and the next one may have begun, whose ticket may be known already.
+    func pauses(until end: Duration, _ ticket: Sleeper.Ticket) -> Bool {
+        if !isPaused { return false }
+        let rare = madeRare()
+        if let known = rare.pauseTicket, ticket.isOlder(than: known) { return false }
+        rare.pauseTicket = ticket
+        rare.pauseEnd = end
+        return true
+    }
+
     func pauseEnds() {
         isPaused = false
         rare?.pauseTicket = nil

@@ -8,7 +8,7 @@ public import Baton
 /// login.addObserver(activity)            // or single ones
 /// ```
 ///
-/// One that waits, for its turn or its next attempt, does not count. May observe any number of queues and operations; an
+/// One that waits, for its turn or its next run, does not count. May observe any number of queues and operations; an
 /// operation that it observes in two ways counts once.
 ///
 /// The idea is that of the network observers of Operations and ProcedureKit; the indicator is yours.
@@ -41,7 +41,7 @@ public final class NetworkActivity: OperationObserver {
         let id = event.operation.id
         switch event.kind {
         case .started: change { machine, _ in machine.started(id) }
-        case .retrying, .finished: change { machine, now in machine.ended(id, at: now) }
+        case .retrying, .repeating, .finished: change { machine, now in machine.ended(id, at: now) }
         case .added, .waiting, .evaluating, .ready, .progress, .produced, .cancelRequested, .misuse, .dropped: break
         }
     }

@@ -12,7 +12,7 @@ enum LiveChange: Sendable, Equatable {
     /// It is there, and does not run yet.
     case comes
     case starts
-    /// It has failed, and waits for its next attempt.
+    /// It waits for its next run.
     case rests
     case ends(Outcome)
 
@@ -21,7 +21,7 @@ enum LiveChange: Sendable, Equatable {
         switch kind {
         case .added, .waiting, .evaluating, .ready: self = .comes
         case .started: self = .starts
-        case .retrying: self = .rests
+        case .retrying, .repeating: self = .rests
         case .finished(.success, _): self = .ends(.done)
         case .finished(.failure, let error): self = .ends(.failed(error.map { PlainText.line("\($0)") } ?? ""))
         case .finished(.cancelled, _): self = .ends(.cancelled)

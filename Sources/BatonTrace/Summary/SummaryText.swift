@@ -77,7 +77,7 @@ extension TracedWait.Reason {
         case .delay: "a delay"
         case .conditions: "conditions"
         case .queue: "the queue"
-        case .pause: "the next attempt"
+        case .pause: "the next run"
         }
     }
 }

@@ -68,7 +68,8 @@ extension TracedOperation {
         case .ready: noteReady(at: time)
         case .started(let number): noteStart(of: number, at: time)
         case .progress(let fraction): progress = fraction
-        case .retrying(let number, let error, let delay): noteRetry(of: number, error, delay, at: time)
+        case .retrying(let number, let error, let delay): notePause(after: number, error, delay, at: time)
+        case .repeating(let delay): notePause(after: attempts.last?.number ?? 1, nil, delay, at: time)
         case .cancelRequested(let reason): cancel = Cancel(time: time, reason: Trace.text(of: reason))
         case .misuse(let misuse): misuses.append(Trace.text(of: misuse))
         case .finished(let outcome, let error): noteFinish(outcome, error, at: time)
@@ -77,7 +78,7 @@ extension TracedOperation {
     }
 
     private mutating func noteReady(at time: Duration) {
-        // Of a repetition no end is told.
+        // Its end may have been dropped.
         if let last = attempts.indices.last, attempts[last].end == nil { attempts[last].end = time }
         attempts.append(Attempt(number: (attempts.last?.number ?? 0) + 1, ready: time))
     }
@@ -88,13 +89,13 @@ extension TracedOperation {
         attempts[attempts.count - 1].start = time
     }
 
-    private mutating func noteRetry(
-        of number: Int, _ error: OperationError, _ delay: Duration, at time: Duration
+    private mutating func notePause(
+        after number: Int, _ error: OperationError?, _ delay: Duration, at time: Duration
     ) {
         if attempts.isEmpty { attempts.append(Attempt(number: number)) }
         let last = attempts.count - 1
         attempts[last].end = time
-        attempts[last].error = Trace.text(of: error)
+        attempts[last].error = error.map { Trace.text(of: $0) }
         attempts[last].pause = delay
     }
 

@@ -12,7 +12,7 @@ public struct TracedWait: Sendable, Hashable {
         /// A slot of its queue, the end of a suspension, or an exclusion that others held: events do not tell these apart. Of one
         /// with conditions also the time before these, in which it may have had a delay.
         case queue
-        /// The pause between two attempts.
+        /// The pause between two attempts or repetitions.
         case pause
     }
 

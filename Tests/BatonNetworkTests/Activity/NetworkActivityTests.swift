@@ -99,6 +99,18 @@ import Testing
         await isHidden()
     }
 
+    @Test func whatRepeatsDoesNotCountInBetween() async throws {
+        let queue = AsyncOperationQueue(clock: clock)
+        queue.addObserver(activity)
+        let repeated = AsyncOperation {}.repeating(every: .seconds(60))
+        queue.add(repeated)
+        await told.waitForCount(1)
+        await runs(0)
+        #expect(!repeated.hasResult)
+        repeated.cancel()
+        await isHidden()
+    }
+
     /// Returns when nothing is shown any more. A task whose clock stands still would never end.
     private func isHidden() async {
         clock.advance(by: .seconds(1))

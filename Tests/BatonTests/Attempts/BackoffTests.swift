@@ -82,14 +82,9 @@ struct BackoffTests {
     }
 
     @Test func whatABackoffHasCapturedIsReleasedWithoutTheLock() {
-        final class Captured: Sendable {
-            let act: @Sendable () -> Void
-            init(_ act: @escaping @Sendable () -> Void) { self.act = act }
-            deinit { act() }
-        }
         let operation = AsyncOperation("retried") {}
         let states = EventLog<OperationState>()
-        var captured: Captured? = Captured { [weak operation] in states(operation?.state ?? .finished) }
+        var captured: Release? = Release { [weak operation] in states(operation?.state ?? .finished) }
         operation.retry(.immediately.honoring { [captured] _ in captured == nil ? .zero : nil }, attempts: 2)
         captured = nil
         #expect(states.events == [])

@@ -4,13 +4,6 @@ import Testing
 
 /// A queue that is released while suspended ends what has not begun, and nothing else.
 @Suite(.timeLimit(.minutes(10))) struct RetryInReleasedQueueTests {
-    /// Acts when it is released: with the body that captures it, in the midst of the queue's release.
-    private final class Release: Sendable {
-        let act: @Sendable () -> Void
-        init(_ act: @escaping @Sendable () -> Void) { self.act = act }
-        deinit { act() }
-    }
-
     private struct Oops: Error {}
 
     @Test func oneThatFailsWhileTheQueueIsReleasedHasItsNextAttempt() async throws {
@@ -26,6 +19,7 @@ import Testing
         let neverAdded = AsyncOperation {}
         func fill() async {
             let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 1), clock: clock)
+            // With the body that captures it, in the midst of the queue's release.
             let release = Release {
                 mayFail.open()
                 while retried.state == .executing {}

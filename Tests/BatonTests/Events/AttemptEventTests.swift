@@ -85,12 +85,31 @@ import Testing
         #expect(notes.events == ["delay added", "delay ready", "delay started", "delay finished success"])
     }
 
-    @Test func eachRepetitionStartsAnew() {
+    @Test func aRepetitionTellsEachRun() {
         let seen = events(seconds: 1) { stage in
             stage.queue.add(stage.noting("a").repeating(every: .seconds(1), count: 2))
         }
         #expect(
-            seen == ["a added", "a ready", "a started", "a ready", "a started", "a finished success"])
+            seen == [
+                "a added", "a ready", "a started", "a repeating in 1.0 seconds", "a ready", "a started",
+                "a finished success",
+            ])
+    }
+
+    @Test func oneThatFailsInBetweenTellsBoth() {
+        let runs = Tally()
+        let seen = events(seconds: 0) { stage in
+            let operation = AsyncOperation("a") {
+                runs.add()
+                if runs.count == 2 { throw Oops() }
+            }
+            stage.queue.add(operation.repeating(every: .zero, count: 2).retry(.immediately, attempts: 2))
+        }
+        #expect(
+            seen == [
+                "a added", "a ready", "a started", "a repeating in 0.0 seconds", "a ready", "a started",
+                "a retrying 1 in 0.0 seconds", "a ready", "a started 2", "a finished success",
+            ])
     }
 }
 

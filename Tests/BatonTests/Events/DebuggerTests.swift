@@ -79,6 +79,7 @@ import Testing
         let kinds: [OperationEvent.Kind] = [
             .waiting, .evaluating, .ready, .progress(0.5), .produced(other), .misuse(Misuse(.addedTwice)), .dropped(3),
             .retrying(attempt: 1, error: .failed(Oops()), delay: .seconds(2)), .started(attempt: 2),
+            .repeating(delay: .seconds(3)),
             .finished(.skipped, error: .skipped(.duplicate(of: other))),
         ]
         for kind in kinds {
@@ -92,6 +93,7 @@ import Testing
                 "MyOperation and others: 3 events dropped",
                 "MyOperation will be executed again in 2.0 seconds, because attempt 1 failed: oops",
                 "MyOperation executed again (attempt 2)",
+                "MyOperation will be executed again in 3.0 seconds",
                 "MyOperation ignored because of uniqueId (Other is there)",
             ])
     }

@@ -16,6 +16,7 @@ extension OperationEvent {
             case .progress(let fraction): "progress \(fraction)"
             case .produced(let product): "produced \(product.name)"
             case .retrying(let attempt, _, let delay): "retrying \(attempt) in \(delay)"
+            case .repeating(let delay): "repeating in \(delay)"
             case .cancelRequested(.requested): "cancel"
             case .cancelRequested(let reason): "cancel \(reason)"
             case .misuse(let misuse): "misuse \(misuse.kind)"

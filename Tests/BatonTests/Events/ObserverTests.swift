@@ -35,7 +35,11 @@ import Testing
         gate.open()
         stage.steps.runAll()
         #expect(
-            observer.notes.events == ["a ready", "a started", "a ready", "a started", "a finished success"])
+            observer.notes.events == [
+                "a repeating in 0.0 seconds", "a ready", "a started", "a repeating in 0.0 seconds", "a ready",
+                "a started",
+                "a finished success",
+            ])
     }
 
     @Test func oneThatComesWhileTheOperationWaits() {

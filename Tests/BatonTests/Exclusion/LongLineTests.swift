@@ -5,13 +5,6 @@ import Testing
 
 /// Very many that wait for one name.
 @Suite(.timeLimit(.minutes(10))) struct LongLineTests {
-    /// Acts when it is released: with the body that captures it.
-    private final class Release: Sendable {
-        private let act: @Sendable () -> Void
-        init(_ act: @escaping @Sendable () -> Void) { self.act = act }
-        deinit { act() }
-    }
-
     /// Each gave the name back inside the one before it, until the stack was full.
     @Test func aSuspendedQueueGivesNamesBackInALoop() {
         let name = Names()

@@ -115,14 +115,9 @@ import Testing
     }
 
     @Test func aHandlerOfMisuseThatIsReplacedIsReleasedWithoutTheLock() {
-        final class Captured: Sendable {
-            let act: @Sendable () -> Void
-            init(_ act: @escaping @Sendable () -> Void) { self.act = act }
-            deinit { act() }
-        }
         let queue = AsyncOperationQueue()
         let misuses = EventLog<Misuse>()
-        var captured: Captured? = Captured { [weak queue] in queue?.maxWaitingOperationCount = 0 }
+        var captured: Release? = Release { [weak queue] in queue?.maxWaitingOperationCount = 0 }
         queue.onMisuse = { [captured] _ in withExtendedLifetime(captured) {} }
         captured = nil
         queue.onMisuse = { misuses($0) }

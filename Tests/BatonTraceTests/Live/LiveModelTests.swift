@@ -78,6 +78,7 @@ import Testing
         #expect(LiveChange(.added(edges: [])) == .comes)
         #expect(LiveChange(.started(attempt: 2)) == .starts)
         #expect(LiveChange(.retrying(attempt: 1, error: .inputMissing, delay: .zero)) == .rests)
+        #expect(LiveChange(.repeating(delay: .zero)) == .rests)
         #expect(LiveChange(.finished(.success, error: nil)) == .ends(.done))
         #expect(
             LiveChange(.finished(.failure, error: .callbackDropped))

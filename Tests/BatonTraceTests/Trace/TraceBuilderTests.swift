@@ -43,6 +43,7 @@ import Testing
     static let success = OperationEvent.Kind.finished(.success, error: nil)
     static let retry = OperationEvent.Kind.retrying(
         attempt: 1, error: .failed(Oops(description: "oops")), delay: .seconds(1))
+    static let again = OperationEvent.Kind.repeating(delay: .seconds(2))
 
     static let lives: [([OperationEvent.Kind], [String])] = [
         ([.added(edges: []), .ready, .started(attempt: 1), success], ["delay 1-2", "queue 2-3"]),
@@ -53,6 +54,10 @@ import Testing
         ),
         (
             [.added(edges: []), .ready, .started(attempt: 1), retry, .ready, .started(attempt: 2), success],
+            ["delay 1-2", "queue 2-3", "pause 4-5", "queue 5-6"]
+        ),
+        (
+            [.added(edges: []), .ready, .started(attempt: 1), again, .ready, .started(attempt: 1), success],
             ["delay 1-2", "queue 2-3", "pause 4-5", "queue 5-6"]
         ),
         ([.added(edges: []), .ready, .started(attempt: 1), retry, success], ["delay 1-2", "queue 2-3", "pause 4-5"]),
@@ -101,12 +106,21 @@ import Testing
 
     @Test func aRepetitionIsARunOfItsOwn() {
         let trace = trace([
-            (a, .added(edges: [])), (a, .ready), (a, .started(attempt: 1)), (a, .ready), (a, .started(attempt: 1)),
-            (a, Self.success),
+            (a, .added(edges: [])), (a, .ready), (a, .started(attempt: 1)), (a, Self.again), (a, .ready),
+            (a, .started(attempt: 1)), (a, Self.success),
         ])
         #expect(trace.operations[0].attempts.map(\.number) == [1, 1])
-        #expect(trace.operations[0].attempts.map(\.end) == [.milliseconds(4), .milliseconds(6)])
+        #expect(trace.operations[0].attempts.map(\.end) == [.milliseconds(4), .milliseconds(7)])
+        #expect(trace.operations[0].attempts.map(\.pause) == [.seconds(2), nil])
+        #expect(trace.operations[0].runningTime(until: trace.end) == .milliseconds(2))
         #expect(trace.operations[0].retryCount == 0)
+    }
+
+    @Test func aRunWhoseEndWasDroppedEndsBeforeTheNext() {
+        let trace = trace([
+            (a, .started(attempt: 1)), (a, .dropped(1)), (a, .ready), (a, .started(attempt: 1)), (a, Self.success),
+        ])
+        #expect(trace.operations[0].attempts.map(\.end) == [.milliseconds(3), .milliseconds(5)])
     }
 
     @Test func anyOrderOfEventsGivesTheSameTrace() {

@@ -44,15 +44,14 @@ final class NotedObserver: OperationObserver {
         if case .node(let own) = note.subject, own != id { faults.append("is told of n\(id)") }
         // What is cancelled before anybody adds it is not added.
         let isLate = if case .node = note.subject { true } else { !note.isThereFirst }
-        let runsAgain = site.ledger.graph.nodes[id].attempts?.repetition != nil
-        if let fault = notes.orders[id, default: EventOrder(isLate: isLate)].fault(in: event, runsAgain: runsAgain) {
+        if let fault = notes.orders[id, default: EventOrder(isLate: isLate)].fault(in: event) {
             faults.append("n\(id): \(fault)")
         }
         switch event.kind {
         case .added: notes.added.insert(id)
         case .finished: if !notes.finished.insert(id).inserted { faults.append("n\(id) finished twice") }
-        case .waiting, .evaluating, .ready, .started, .progress, .produced, .retrying, .cancelRequested, .misuse,
-            .dropped:
+        case .waiting, .evaluating, .ready, .started, .progress, .produced, .retrying, .repeating, .cancelRequested,
+            .misuse, .dropped:
             break
         }
         return faults

@@ -5,16 +5,14 @@ struct EventOrder {
     private var number: UInt64 = 0
     private var rank = -1
     private var isCancelled = false
-    private var isRetrying = false
+    private var isPaused = false
     /// What came before, nobody has told.
     private var isLate = false
 
     init(isLate: Bool = false) { self.isLate = isLate }
 
     /// Nil: it comes when it may.
-    ///
-    /// `runsAgain`: nobody says so before.
-    mutating func fault(in event: OperationEvent, runsAgain: Bool) -> String? {
+    mutating func fault(in event: OperationEvent) -> String? {
         if event.number <= number { return "event \(event.number) after event \(number)" }
         number = event.number
         switch event.kind {
@@ -22,18 +20,18 @@ struct EventOrder {
         case .waiting: return reach(1)
         case .evaluating: return reach(2)
         case .ready:
-            if isRetrying || runsAgain, rank == 4 { rank = 2 }
-            isRetrying = false
+            if isPaused, rank == 4 { rank = 2 }
+            isPaused = false
             return reach(3)
-        case .started: return isRetrying ? "started again and not ready" : reach(4)
+        case .started: return isPaused ? "started again and not ready" : reach(4)
         case .finished: return reach(5)
         case .progress, .produced:
             noteThatItRuns()
-            return rank == 4 && !isRetrying ? nil : "\(event.kind) when it does not run"
-        case .retrying:
+            return rank == 4 && !isPaused ? nil : "\(event.kind) when it does not run"
+        case .retrying, .repeating:
             noteThatItRuns()
-            defer { isRetrying = true }
-            return rank == 4 && !isRetrying && !isCancelled ? nil : "retrying, and it does not run, or is cancelled"
+            defer { isPaused = true }
+            return rank == 4 && !isPaused && !isCancelled ? nil : "\(event.kind), and it does not run, or is cancelled"
         case .cancelRequested:
             defer { isCancelled = true }
             return isCancelled || rank > 4 || rank < 0 && !isLate ? "cancelled again, or when it is not there" : nil

@@ -95,9 +95,7 @@ final class Ledger: Sendable {
         // Those who misuse it after its end do not wait for one another, and this is called outside the lock that orders what
         // observers are told.
         if case .misuse = event.kind, nodes[id].phase.load(ordering: .relaxed) == 3 { return }
-        if let fault = nodes[id].events.withLock({
-            $0.fault(in: event, runsAgain: graph.nodes[id].attempts?.repetition != nil)
-        }) {
+        if let fault = nodes[id].events.withLock({ $0.fault(in: event) }) {
             violation("G27: n\(id): \(fault)")
         }
         let next: Int
@@ -108,7 +106,9 @@ final class Ledger: Sendable {
             if graph.nodes[id].attempts != nil, nodes[id].phase.load(ordering: .relaxed) == 2 { return }
             next = 2
         case .finished: next = 3
-        case .waiting, .evaluating, .ready, .progress, .produced, .retrying, .cancelRequested, .misuse, .dropped: return
+        case .waiting, .evaluating, .ready, .progress, .produced, .retrying, .repeating, .cancelRequested,
+            .misuse, .dropped:
+            return
         }
         if next == 1 {
             nodes[id].queue.store(queue, ordering: .relaxed)
