@@ -154,14 +154,16 @@ int baton_may_enter(const char *path) {
     return access(path, X_OK) ? errno : 0;
 }
 
-int baton_examine(const char *path, enum baton_file_kind *kind, unsigned *rights) {
+int baton_examine(const char *path, struct baton_file *file) {
     struct stat status;
-    *kind = baton_file_missing;
+    file->kind = baton_file_missing;
     if (stat(path, &status)) return errno == ENOENT ? 0 : errno;
-    *rights = status.st_mode & 07777;
-    *kind = S_ISREG(status.st_mode)   ? baton_file_regular
-            : S_ISDIR(status.st_mode) ? baton_file_directory
-                                      : baton_file_other;
+    file->rights = status.st_mode & 07777;
+    file->owner = status.st_uid;
+    file->group = status.st_gid;
+    file->kind = S_ISREG(status.st_mode)   ? baton_file_regular
+                 : S_ISDIR(status.st_mode) ? baton_file_directory
+                                           : baton_file_other;
     return 0;
 }
 
@@ -201,7 +203,14 @@ int baton_make_file(const char *path, unsigned rights, int *descriptor) {
     return open_patiently(path, O_WRONLY | O_CREAT | O_EXCL, rights, descriptor);
 }
 
-int baton_set_rights(int descriptor, unsigned rights) { return fchmod(descriptor, rights) ? errno : 0; }
+int baton_resemble(int descriptor, const struct baton_file *file) {
+    struct stat status;
+    if (fstat(descriptor, &status)) return errno;
+    unsigned rights = file->rights;
+    if (status.st_uid != file->owner && fchown(descriptor, file->owner, -1)) rights &= ~S_ISUID;
+    if (status.st_gid != file->group && fchown(descriptor, -1, file->group)) rights &= ~(S_ISGID | S_IRWXG);
+    return fchmod(descriptor, rights) ? errno : 0;
+}
 
 int baton_is_one_file(const char *path, const char *other) {
     struct stat one, two;

@@ -35,7 +35,7 @@ extension SessionDelegate: URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        completionHandler(newRequest.redirected(from: response.url))
+        completionHandler(newRequest.redirected(from: response.url, of: task.originalRequest))
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

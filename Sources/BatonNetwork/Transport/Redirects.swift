@@ -8,9 +8,12 @@ extension URLRequest {
     /// The request that URLSession is to send after a redirect. Nil: none; the answer is that of the redirect.
     ///
     /// On Linux, URLSession would send an empty body where a redirect wants the same one again: see ``repeated(after:)``.
-    func redirected(from origin: URL?) -> URLRequest? {
+    func redirected(from origin: URL?, of original: URLRequest?) -> URLRequest? {
         if url?.isHTTP != true || mayHaveBody { return nil }
-        return leaving(origin)
+        var request = leaving(origin)
+        // On Linux, URLSession makes a GET of it after 303, and the answer would have the body that nobody asked for.
+        if original?.httpMethod?.uppercased() == "HEAD" { request.httpMethod = "HEAD" }
+        return request
     }
 
     /// This request once more, with its body, for the place that a redirect names. Nil: this is no such redirect.

@@ -11,28 +11,28 @@ final class OutputFile: Sendable {
     private let ending = ".\(UInt64.random(in: 0...(.max))).partial"
     private let isSettled = Atomic(false)
 
-    /// - Parameter setRights: For tests.
+    /// - Parameter resemble: For tests.
     init(
         _ path: String, appending: Bool,
-        setRights: (_ descriptor: Int32, _ rights: UInt32) -> Int32 = { baton_set_rights($0, $1) }
+        resemble: (_ descriptor: Int32, _ file: UnsafePointer<baton_file>) -> Int32 = baton_resemble
     ) throws(SystemFailure) {
-        let found = try Found(path)
-        if found.kind == baton_file_directory { throw .isDirectory }
+        var found = try Found(path)
+        if found.file.kind == baton_file_directory { throw .isDirectory }
         self.path = found.place
-        if appending || found.kind == baton_file_other {
+        if appending || found.file.kind == baton_file_other {
             draft = nil
             descriptor = try .opened { baton_open_writing(path, appending ? 1 : 0, $0) }
         } else {
             let draft = found.place + ending
             self.draft = draft
-            guard let rights = found.rights else {
+            if found.file.kind == baton_file_missing {
                 descriptor = try .opened { baton_make_file(draft, 0o666, $0) }
                 return
             }
             // Whoever opened it before it has its rights could read it for ever.
             descriptor = try .opened { baton_make_file(draft, 0o600, $0) }
             // Where that is not possible, it stays its owner's alone.
-            _ = setRights(descriptor.number, rights)
+            _ = resemble(descriptor.number, &found.file)
         }
     }
 
@@ -40,17 +40,13 @@ final class OutputFile: Sendable {
 
     /// What there is under a name.
     private struct Found {
-        var kind = baton_file_missing
-        /// Nil: there is nothing.
-        let rights: UInt32?
+        var file = baton_file()
         /// What a link leads to is replaced, and not the link.
         let place: String
 
         init(_ path: String) throws(SystemFailure) {
-            var rights: UInt32 = 0
-            try SystemFailure.check(baton_examine(path, &kind, &rights))
-            self.rights = kind == baton_file_missing ? nil : rights
-            place = kind == baton_file_regular ? Self.resolved(path) : path
+            try SystemFailure.check(baton_examine(path, &file))
+            place = file.kind == baton_file_regular ? Self.resolved(path) : path
         }
 
         private static func resolved(_ path: String) -> String {

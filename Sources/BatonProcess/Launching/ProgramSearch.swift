@@ -2,12 +2,15 @@ internal import CBatonProcess
 
 /// Finds the file of a program.
 enum ProgramSearch {
+    private static let slash = UInt8(ascii: "/")
     private static let usualPath = "/usr/bin:/bin"
 
     /// - Parameter path: The `PATH` of its environment.
     static func file(of program: String, path: String?) throws(SubprocessError) -> String {
-        if program.contains("/") { return program }
-        let directories = (path ?? usualPath).split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
+        // Bytes, as the system sees them: to Swift a slash and an accent that follows it are one character.
+        if program.utf8.contains(slash) { return program }
+        let directories = (path ?? usualPath).utf8.split(separator: UInt8(ascii: ":"))
+            .filter { $0.first == slash }.map { String(Substring($0)) }
         var refusal: Int32?
         for directory in directories where !program.isEmpty {
             let candidate = "\(directory)/\(program)"

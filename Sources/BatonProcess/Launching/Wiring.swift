@@ -48,11 +48,10 @@ struct Wiring: Sendable {
             }
         case .file(let path):
             input = try Self.opening(path, for: program) { descriptor in
-                var kind = baton_file_missing
-                var rights: UInt32 = 0
-                let code = baton_examine(path, &kind, &rights)
+                var file = baton_file()
+                let code = baton_examine(path, &file)
                 if code != 0 { return code }
-                return kind == baton_file_directory ? baton_is_a_directory : baton_open_reading(path, descriptor)
+                return file.kind == baton_file_directory ? baton_is_a_directory : baton_open_reading(path, descriptor)
             }
         case .pipe(let pipe):
             input = try Self.taking(for: program) { () throws(SystemFailure) in try pipe.takeReading() }

@@ -50,9 +50,10 @@ public struct StandardOutput: Sendable {
 
     /// To a file, which the program writes itself.
     ///
-    /// It is written beside the one of this name, and takes its place, with its rights, when the program has succeeded:
-    /// after a failure or a cancel that is as it was. Meanwhile it gives nobody but its owner more rights than that one. What is
-    /// there and is no file, such as a device, is written to directly. A relative path starts from the directory of this process.
+    /// It is written beside the one of this name, and takes its place when the program has succeeded, with its rights, and
+    /// with its owner and group as far as this process may give a file to them: after a failure or a cancel that is as it was.
+    /// Meanwhile it gives nobody but its owner more rights than that one. What is there and is no file, such as a device, is
+    /// written to directly. A relative path starts from the directory of this process.
     ///
     /// If standard error goes to the same file, under whatever name, both are in it in the order in which the program writes, as
     /// with ``StandardError/merged``; also if one of the two is to be added to its end.

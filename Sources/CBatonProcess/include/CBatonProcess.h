@@ -35,8 +35,13 @@ int baton_may_run(const char *_Nonnull path);
 int baton_may_enter(const char *_Nonnull path);
 
 enum baton_file_kind { baton_file_missing, baton_file_regular, baton_file_directory, baton_file_other };
-/// What there is, links followed, and with which rights.
-int baton_examine(const char *_Nonnull path, enum baton_file_kind *_Nonnull kind, unsigned *_Nonnull rights);
+struct baton_file {
+    enum baton_file_kind kind;
+    /// Whose they are, where the kind is not ‘missing’.
+    unsigned rights, owner, group;
+};
+/// What there is, links followed.
+int baton_examine(const char *_Nonnull path, struct baton_file *_Nonnull file);
 
 /// The path with every link followed, to be freed; null if there is nothing.
 char *_Nullable baton_resolve(const char *_Nonnull path);
@@ -47,8 +52,9 @@ int baton_open_reading(const char *_Nonnull path, int *_Nonnull descriptor);
 int baton_open_writing(const char *_Nonnull path, int is_appending, int *_Nonnull descriptor);
 /// Makes a file that was not there, with those of these rights that the umask allows.
 int baton_make_file(const char *_Nonnull path, unsigned rights, int *_Nonnull descriptor);
-/// Exactly these, whatever the umask says.
-int baton_set_rights(int descriptor, unsigned rights);
+/// Gives a new file the owner, the group and exactly the rights of another one. An owner or a group that may not be given is
+/// not; then the rights that were meant for it are left out.
+int baton_resemble(int descriptor, const struct baton_file *_Nonnull file);
 /// Whether both paths lead to one file, their last links not followed.
 int baton_is_one_file(const char *_Nonnull path, const char *_Nonnull other);
 

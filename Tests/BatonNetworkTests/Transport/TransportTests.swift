@@ -49,7 +49,7 @@ import Testing
         #expect(count == 3_000_000)
     }
 
-    @Test(arguments: ["GET", "HEAD"], ["301", "302", "307", "308"])
+    @Test(arguments: ["GET", "HEAD"], ["301", "302", "303", "307", "308"])
     func redirectsAreFollowed(_ method: String, _ code: String) async throws {
         let key = freshKey()
         let target = server.url("/bytes/10", ["key": key])

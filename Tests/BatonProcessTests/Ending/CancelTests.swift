@@ -33,7 +33,7 @@ import Testing
 
     @Test func whenItHasJustStarted() async {
         for _ in 0..<20 {
-            let operation = AsyncOperation(sh("exec sleep 100"))
+            let operation = AsyncOperation(sh("exec sleep 1000"))
             operation.didStart { [weak operation] in operation?.cancel() }
             queue.add(operation)
             await operation.finished()
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func whileItRuns() async {
-        let operation = start("echo $$; exec sleep 100")
+        let operation = start("echo $$; exec sleep 1000")
         let pid = Int32(await log.waitForCount(1)[0]) ?? 0
         operation.cancel(reason: .because("of rain"))
         await operation.finished()
@@ -67,7 +67,7 @@ import Testing
     @Test func whileItsInputIsWritten() async {
         let input = StandardInput.data(Data(count: 1_000_000))
         let operation = AsyncOperation(
-            sh("echo ready; exec sleep 100", input: input, output: .lines { [log] in log($0) }))
+            sh("echo ready; exec sleep 1000", input: input, output: .lines { [log] in log($0) }))
         queue.add(operation)
         await log.waitForCount(1)
         operation.cancel()
@@ -78,7 +78,7 @@ import Testing
     @Test func whileAHandlerThinks() async {
         let gate = Gate()
         let operation = AsyncOperation(
-            sh("echo; exec sleep 100", output: .lines { _ in try await gate.waitUnlessCancelled() }))
+            sh("echo; exec sleep 1000", output: .lines { _ in try await gate.waitUnlessCancelled() }))
         queue.add(operation)
         await gate.waitForWaiters(count: 1)
         operation.cancel()
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func aCancelOfAllEndsAll() async {
-        let operations = (0..<30).map { _ in start("echo ready; exec sleep 100") }
+        let operations = (0..<30).map { _ in start("echo ready; exec sleep 1000") }
         await log.waitForCount(30)
         queue.cancelAll()
         for operation in operations {
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func oneThatReturnsOnTheSignalWasCancelledAllTheSame() async {
-        let operation = start("trap 'exit 0' TERM; echo ready; sleep 100 & wait")
+        let operation = start("trap 'exit 0' TERM; echo ready; sleep 1000 & wait")
         await log.waitForCount(1)
         operation.cancel()
         await operation.finished()
@@ -128,7 +128,7 @@ import Testing
             let (queue, clock, log) = (AsyncOperationQueue(), ContinuousClock(), EventLog<String>())
             var durations: [Duration] = []
             for number in 1...21 {
-                let program = sh("echo; exec sleep 100", output: .lines { log($0) }, grace: .milliseconds(400))
+                let program = sh("echo; exec sleep 1000", output: .lines { log($0) }, grace: .milliseconds(400))
                 let operation = AsyncOperation(program)
                 queue.add(operation)
                 await log.waitForCount(number)

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func oneThatIgnoresTheSignalIsKilledAfterTheGrace() async {
-        let operation = start("trap '' TERM; echo $$; exec sleep 100")
+        let operation = start("trap '' TERM; echo $$; exec sleep 1000")
         let pid = Int32(await log.waitForCount(1)[0]) ?? 0
         operation.cancel()
         await clock.waitForSleepers(count: 1)
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func withoutGraceItIsKilledAtOnce() async {
-        let operation = start("trap '' TERM; echo ready; exec sleep 100", grace: .zero)
+        let operation = start("trap '' TERM; echo ready; exec sleep 1000", grace: .zero)
         await log.waitForCount(1)
         operation.cancel()
         await operation.finished()
@@ -43,7 +43,7 @@ import Testing
     @Test func inItsGraceItCanCleanUp() async throws {
         let folder = try Folder()
         let operation = start(
-            "trap 'echo clean > $1; exit 0' TERM; echo ready; sleep 100 & wait", folder.file("mark"))
+            "trap 'echo clean > $1; exit 0' TERM; echo ready; sleep 1000 & wait", folder.file("mark"))
         await log.waitForCount(1)
         operation.cancel()
         await operation.finished()
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func oneThatWasStoppedEndsToo() async {
-        let operation = start("echo $$; kill -STOP $$; exec sleep 100")
+        let operation = start("echo $$; kill -STOP $$; exec sleep 1000")
         await log.waitForCount(1)
         operation.cancel()
         await operation.finished()
@@ -61,7 +61,7 @@ import Testing
     @Test func theAlarmGoesWithTheProgram() async throws {
         let folder = try Folder()
         let operation = start(
-            "trap 'until test -e $1; do sleep 0.01; done; exit 0' TERM; echo ready; sleep 100 & wait",
+            "trap 'until test -e $1; do sleep 0.01; done; exit 0' TERM; echo ready; sleep 1000 & wait",
             folder.file("mark"))
         await log.waitForCount(1)
         operation.cancel()

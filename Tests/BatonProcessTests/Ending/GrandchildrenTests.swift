@@ -10,7 +10,7 @@ import Testing
     private let queue = AsyncOperationQueue()
 
     @Test func oneThatIsLeftBehindDoesNotDelayTheEnd() async throws {
-        let result = try await sh("sleep 100 & echo $!").result()
+        let result = try await sh("sleep 1000 & echo $!").result()
         let pid = Int32(result.text.dropLast()) ?? 0
         // It was not cancelled, so this is nobody's business.
         #expect(Neighbours.isAlive(pid))
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func whatTheProgramWroteIsCompleteAllTheSame() async throws {
-        let result = try await sh("sleep 100 & head -c 60000 /dev/zero; echo; echo $!").result()
+        let result = try await sh("sleep 1000 & head -c 60000 /dev/zero; echo; echo $!").result()
         #expect(result.standardOutput.count > 60_000)
         let pid = Int32(result.text.split(separator: "\n").last ?? "") ?? 0
         Neighbours.end(pid)
@@ -34,7 +34,7 @@ import Testing
 
     @Test func aCancelEndsThemToo() async {
         let operation = AsyncOperation(
-            sh("sleep 100 & sleep 100 & echo $!; wait", output: .lines { [log] in log($0) }))
+            sh("sleep 1000 & sleep 1000 & echo $!; wait", output: .lines { [log] in log($0) }))
         queue.add(operation)
         let pid = Int32(await log.waitForCount(1)[0]) ?? 0
         #expect(Neighbours.isAlive(pid))
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func oneThatIgnoresTheSignalDoesNotOutliveACancelledProgram() async {
-        let script = "sh -c 'trap \"\" TERM; echo $$; exec sleep 100' & wait"
+        let script = "sh -c 'trap \"\" TERM; echo $$; exec sleep 1000' & wait"
         // With this clock the grace never ends.
         let operation = AsyncOperation(sh(script, output: .lines { [log] in log($0) }, clock: TestClock()))
         queue.add(operation)

@@ -39,7 +39,7 @@ import Testing
         let log = EventLog<String>()
         let operation = AsyncOperation(
             sh(
-                "echo new; echo ready >&2; exec sleep 100", output: .file(folder.file("out")),
+                "echo new; echo ready >&2; exec sleep 1000", output: .file(folder.file("out")),
                 errors: .lines { log($0) }))
         AsyncOperationQueue().add(operation)
         await log.waitForCount(1)
@@ -66,6 +66,40 @@ import Testing
         #expect(before.map { $0 & ~0o600 } == 0)
         file.abandon()
     }
+
+    /// Only the superuser may give files away.
+    @Test(.enabled(if: geteuid() == 0)) func aFileIsReplacedAndKeepsItsOwnerAndGroup() async throws {
+        let file = try folder.write("old", to: "out", rights: 0o640)
+        #expect(chown(file, 1234, 2345) == 0)
+        #expect(chmod(file, 0o6750) == 0)
+        _ = try await sh("echo new", output: .file(file)).result()
+        #expect(folder.read("out") == "new\n")
+        #expect(folder.ownerAndGroup(of: "out") == [1234, 2345])
+        #expect(folder.rights(of: "out") == 0o6750)
+    }
+
+    #if os(Linux)
+        @Test(.enabled(if: geteuid() == 0)) func whoeverMayNotGiveItAwayGivesNobodyTheRightsOfOthers() throws {
+            let path = try folder.write("old", to: "out", rights: 0o640)
+            #expect(chown(path, 1234, 2345) == 0)
+            #expect(chmod(path, 0o6754) == 0)
+            #expect(chmod(folder.path, 0o777) == 0)
+            let file = try asUser(3456) { try OutputFile(path, appending: false) }
+            try file.putInPlace()
+            #expect(folder.ownerAndGroup(of: "out") == [3456, 0])
+            #expect(folder.rights(of: "out") == 0o704)
+        }
+
+        /// What this thread does with files, another user does.
+        private func asUser<Value>(_ user: UInt32, _ body: () throws -> Value) throws -> Value {
+            typealias Function = @convention(c) (UInt32) -> Int32
+            let symbol = try #require(dlsym(nil, "setfsuid"))
+            let become = unsafeBitCast(symbol, to: Function.self)
+            let former = UInt32(bitPattern: become(user))
+            defer { _ = become(former) }
+            return try body()
+        }
+    #endif
 
     @Test func aFileThatNobodyMayOpenStaysOne() async throws {
         let file = try folder.write("old", to: "out", rights: 0)

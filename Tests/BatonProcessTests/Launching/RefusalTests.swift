@@ -19,6 +19,17 @@ import Testing
         #expect(await Subprocess("", environment: .custom([:])).failure() != nil)
     }
 
+    @Test func directoriesAreBytesBetweenColons() async {
+        let accent = "\u{301}directory"
+        let named = Subprocess("tool", environment: .custom(["PATH": "/bin:\(accent):/\(accent):bin"]))
+        #expect(await named.failure() == .notFound(program: "tool", searched: ["/bin", "/\(accent)"]))
+        let program = "folder/\(accent)"
+        guard case .notStarted(program, _)? = await Subprocess(program).failure() else {
+            Issue.record("a path is not searched for")
+            return
+        }
+    }
+
     @Test func aPathWhereNothingIs() async {
         let failure = await Subprocess("/no/such/program").failure()
         #expect(failure == .notStarted(program: "/no/such/program", reason: SystemFailure(code: 2)))

@@ -99,7 +99,7 @@ import Testing
 
     @Test func inOneProcedureTheFirstFailureEndsTheOthers() async {
         let operation = AsyncOperation(
-            SubprocessPipeline(sh("exec sleep 100"), sh("exit 5"), sh("exec sleep 100")))
+            SubprocessPipeline(sh("exec sleep 1000"), sh("exit 5"), sh("exec sleep 1000")))
         queue.add(operation)
         await operation.finished()
         #expect(operation.failure == .exited(program: "/bin/sh", status: 5, errors: ""))

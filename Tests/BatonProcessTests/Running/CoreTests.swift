@@ -30,7 +30,7 @@ import Testing
         let log = EventLog<Int32>()
         let queue = AsyncOperationQueue(clock: clock)
         let operation = AsyncOperation(
-            sh("echo $$; exec sleep 100", output: .lines { log(Int32($0) ?? 0) }))
+            sh("echo $$; exec sleep 1000", output: .lines { log(Int32($0) ?? 0) }))
         operation.timeout(.seconds(3))
         queue.add(operation)
         let pid = await log.waitForCount(1)[0]
@@ -48,7 +48,7 @@ import Testing
         let folder = try Folder()
         let log = EventLog<String>()
         let script = sh(
-            "if test -e $1; then echo second; else touch $1; echo first; exec sleep 100; fi", folder.file("mark"),
+            "if test -e $1; then echo second; else touch $1; echo first; exec sleep 1000; fi", folder.file("mark"),
             output: .lines { log($0) })
         let operation = AsyncOperation(script).timeout(.seconds(3)).retry(.immediately, attempts: 2)
         AsyncOperationQueue(clock: clock).add(operation)

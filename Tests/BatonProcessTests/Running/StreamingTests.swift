@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func linesComeWhileTheProgramRuns() async throws {
-        let operation = AsyncOperation(sh("echo first; exec sleep 100", output: logging()))
+        let operation = AsyncOperation(sh("echo first; exec sleep 1000", output: logging()))
         AsyncOperationQueue().add(operation)
         await log.waitForCount(1)
         #expect(operation.state == .executing)

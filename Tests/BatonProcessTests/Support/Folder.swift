@@ -27,5 +27,10 @@ final class Folder: Sendable {
         (try? FileManager.default.attributesOfItem(atPath: file(name)))?[.posixPermissions] as? Int
     }
 
+    func ownerAndGroup(of name: String) -> [Int?] {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file(name))
+        return [attributes?[.ownerAccountID] as? Int, attributes?[.groupOwnerAccountID] as? Int]
+    }
+
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
 }
