@@ -73,6 +73,23 @@ private enum Ambience {
         #expect(scheduler.jobCount < 1_100)
     }
 
+    @Test func whatTheBodyHasThrownIsNotHiddenByALoopThatItLeft() async {
+        await #expect(throws: CancellationError.self) {
+            try await SeededScheduler(seed: 3, jobLimit: 1_000, patience: .zero).run { scheduler in
+                Task(executorPreference: scheduler) { while !Task.isCancelled { await Task.yield() } }
+                throw CancellationError()
+            }
+        }
+    }
+
+    @Test func theLimitMayBeTheGreatestNumber() async {
+        await #expect(throws: ScheduleError.stuck(seed: 3)) {
+            try await SeededScheduler(seed: 3, jobLimit: .max, patience: .zero).run { _ in
+                try await Gate().waitUnlessCancelled()
+            }
+        }
+    }
+
     @Test func aLoopThatIgnoresCancellationIsGivenUp() async {
         let scheduler = SeededScheduler(seed: 3, jobLimit: 100, patience: .zero)
         let exit = Gate()

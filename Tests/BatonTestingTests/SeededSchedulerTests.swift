@@ -204,4 +204,13 @@ private func mixture(_ scheduler: SeededScheduler) async throws -> [String] {
         scheduler.clock.advance(by: .seconds(1))
         try await nap.value
     }
+
+    @Test func anyRangeMayBeDrawnFrom() {
+        let scheduler = SeededScheduler(seed: 1)
+        #expect(scheduler.random(in: 0...Int.max) >= 0)
+        #expect(scheduler.random(in: Int.min..<Int.max) < Int.max)
+        #expect(Set((0..<100).map { _ in scheduler.random(in: Int.min...Int.max) }).count == 100)
+        #expect(Set((0..<1000).map { _ in scheduler.random(in: -2...2) }) == [-2, -1, 0, 1, 2])
+        #expect(scheduler.random(in: Int.max...Int.max) == Int.max)
+    }
 }

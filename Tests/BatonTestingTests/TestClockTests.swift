@@ -91,4 +91,12 @@ import Testing
         await watcher.value
         #expect(clock.sleeperCount == 0)
     }
+
+    @Test func itCanBeMovedByAnyAmount() async throws {
+        let clock = TestClock()
+        for _ in 0..<30 { clock.advance(by: .seconds(Int64.max)) }
+        #expect(clock.now.sinceStart == .seconds(Int64.max))
+        try await clock.sleep(for: .seconds(Int64.max))
+        #expect(clock.now.duration(to: .start) == .seconds(-Int64.max))
+    }
 }

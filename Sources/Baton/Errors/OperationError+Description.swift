@@ -20,6 +20,8 @@ extension OperationError: CustomStringConvertible {
             "skipped by a condition: \(text)"
         case .skipped(.duplicate(let other)):
             "skipped, because \(other) does the same already"
+        case .groupFailed(let failures) where failures.isEmpty:
+            "has no child that could succeed"
         case .groupFailed(let failures):
             "\(failures.count) of the group failed: "
                 + failures.map { "\($0.operation): \($0.error)" }.joined(separator: "; ")

@@ -17,7 +17,7 @@
 /// Cancelling the group cancels its children, and theirs, and the group finishes after all of them: with
 /// ``OperationError/cancelled(reason:)``, unless every child has succeeded all the same. A group that ends without having
 /// started cancels its children, too: nobody else will run them. Each child counts for one unit of the group's
-/// ``AnyOperation/progress``.
+/// ``AnyOperation/progress``; how far one had come that failed is known if somebody had asked for that by then.
 public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     // @unchecked: it adds no state. Its children are in ``Details``, so that a chain of groups is released in a loop.
 
@@ -100,6 +100,8 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
         let (group, core) = operation.life.withLock { ($0.details?.childGroups.first, operation.core) }
         guard let group, let core else { return }
         if let failures = await group.run(on: core) {
+            // Nobody could tell later where it was.
+            _ = operation.progressState
             operation.bodyFailed(.groupFailed(failures))
         } else {
             operation.outcome = ()

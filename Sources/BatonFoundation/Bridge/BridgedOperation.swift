@@ -76,10 +76,11 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         withExtendedLifetime(queue) {}
     }
 
-    /// On Linux, a dependency that has not finished keeps the address of what was cancelled meanwhile, and would look there.
+    /// On Linux, a dependency keeps the address of what was cancelled meanwhile, and would look there: also one that says that it
+    /// has finished, because it looks after that.
     private func dropDependencies() {
         #if !canImport(ObjectiveC)
-            for dependency in dependencies where !dependency.isFinished { removeDependency(dependency) }
+            for dependency in dependencies { removeDependency(dependency) }
         #endif
     }
 }

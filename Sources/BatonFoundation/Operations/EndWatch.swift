@@ -44,10 +44,12 @@ extension OperationQueue {
     /// Adds an operation whose dependencies may be about to finish.
     ///
     /// On Linux, one whose last dependency finishes while it is being added is found to be ready, and not started: not before
-    /// the queue has a reason to look again.
+    /// the queue has a reason to look again. The reason is its own width; where that is the user's, who may change it at this
+    /// moment, only an operation that has dependencies is worth it.
     func addForSure(_ operation: Foundation.Operation) {
         addOperation(operation)
         #if !canImport(ObjectiveC)
+            if operation.dependencies.isEmpty { return }
             let width = maxConcurrentOperationCount
             maxConcurrentOperationCount = width
         #endif

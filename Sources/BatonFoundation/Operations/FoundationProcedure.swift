@@ -61,13 +61,20 @@ extension FoundationProcedure where Output == Void {
 extension AsyncOperation {
     /// Plans the run of one Foundation operation, and takes the output from it when it has finished, as ``FoundationProcedure`` does.
     ///
-    /// It is called as the Foundation operation is, or after its type.
+    /// It is called as the Foundation operation is, or after its type. If the run ends before it begins, because it was cancelled
+    /// or skipped, the Foundation operation is cancelled and finishes, so that nothing waits for it in vain; but not one that
+    /// somebody else has started.
     public convenience init<Performed: Foundation.Operation>(
         foundation operation: Performed, on queue: OperationQueue? = nil,
         output: @escaping @Sendable (Performed) throws -> Output
     ) {
         self.init(FoundationProcedure(on: queue, { operation }, output: output))
         name = operation.name ?? "\(type(of: operation))"
+        didFinish { result in
+            if operation.isFinished { return }
+            let wasCancelled = if case .failure(.cancelled) = result { true } else { false }
+            FoundationRuns.end(operation, wasCancelled: wasCancelled)
+        }
     }
 }
 

@@ -32,6 +32,15 @@ enum FoundationRuns {
         queue.name = "Baton, operations that it runs"
         return queue
     }()
+
+    /// Its run has ended, and will not begin. Cancelled and in a queue, it finishes without having begun.
+    static func end(_ operation: Foundation.Operation, wasCancelled: Bool) {
+        let claim = RunClaim(on: operation)
+        if wasCancelled || claim.isFirst { operation.cancel() }
+        guard claim.isFirst else { return }
+        queue.addForSure(operation)
+        _ = EndWatch(of: operation) { claim.end() }
+    }
 }
 
 extension Foundation.Operation {

@@ -70,8 +70,8 @@ private final class ProgressMirror: Foundation.Progress, @unchecked Sendable {
 
     func show(_ progress: OperationProgress) {
         let counts = UnitCounts(of: progress)
-        // In an order in which it never seems to be finished in between.
-        if counts.total >= totalUnitCount {
+        // In an order in which it never seems to be finished in between: a parent would count it as that for good.
+        if counts.total <= 0 || counts.total >= totalUnitCount && completedUnitCount < counts.total {
             totalUnitCount = counts.total
             completedUnitCount = counts.completed
         } else {

@@ -1,3 +1,5 @@
+internal import Baton
+
 extension TestClock {
     /// A moment of a test clock: how far it is from the clock's start.
     public struct Instant: InstantProtocol, CustomStringConvertible {
@@ -12,14 +14,14 @@ extension TestClock {
         /// The moment at which every test clock starts.
         public static let start = Instant(sinceStart: .zero)
 
-        /// The moment that comes `duration` later.
+        /// The moment that comes `duration` later. None is more than 2⁶³ seconds from the clock's start.
         public func advanced(by duration: Duration) -> Instant {
-            Instant(sinceStart: sinceStart + duration)
+            Instant(sinceStart: (sinceStart.bounded + duration.bounded).bounded)
         }
 
         /// The time from this moment to `other`, negative if `other` is earlier.
         public func duration(to other: Instant) -> Duration {
-            other.sinceStart - sinceStart
+            other.sinceStart.bounded - sinceStart.bounded
         }
 
         /// Whether `left` is the earlier moment.

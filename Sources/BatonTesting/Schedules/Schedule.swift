@@ -81,7 +81,7 @@ struct Schedule<Job> {
     }
 
     mutating func allow(moreJobs: Int) {
-        jobLimit += moreJobs
+        jobLimit = jobLimit.addingReportingOverflow(moreJobs).overflow ? .max : jobLimit + moreJobs
     }
 
     /// Ends the run. False if a job is there, which can only have come from another thread.

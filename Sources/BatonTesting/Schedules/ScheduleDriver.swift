@@ -15,7 +15,7 @@ struct ScheduleDriver {
         /// The body has not ended, no job can run, nobody sleeps.
         case idle
         /// As many jobs have run as are allowed.
-        case exhausted
+        case exhausted(bodyHasEnded: Bool)
     }
 
     /// Drives until the body has ended and no job is left, or until there is no hope of that.
@@ -44,7 +44,7 @@ struct ScheduleDriver {
             case .run(let job):
                 job.runSynchronously(on: scheduler.asUnownedTaskExecutor())
             case .exhausted:
-                return .exhausted
+                return .exhausted(bodyHasEnded: hasEnded())
             case .none:
                 if hasEnded() {
                     // A job that came from outside just now has to run first.

@@ -24,4 +24,12 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         // The bias for a bound far below 2^64 is far below anything a test could notice.
         Int(next().multipliedFullWidth(by: UInt64(bound)).high)
     }
+
+    /// A number of the range, which may have more than there are positive numbers.
+    mutating func next(in range: ClosedRange<Int>) -> Int {
+        let span = UInt64(truncatingIfNeeded: range.upperBound) &- UInt64(truncatingIfNeeded: range.lowerBound)
+        let draw = next()
+        let offset = span == .max ? draw : draw.multipliedFullWidth(by: span + 1).high
+        return range.lowerBound &+ Int(truncatingIfNeeded: offset)
+    }
 }

@@ -6,6 +6,7 @@ extension SeededScheduler {
     /// The jobs run inside the caller's task, off its actor, never two at a time. The body sees the caller's
     /// task-local values, so that what it expects is counted for the caller's test; when the caller is cancelled, so is
     /// the body. A task that still sleeps on ``clock`` when the body has ended and nothing else can run is left asleep.
+    /// A run inside the body of another one is as repeatable, unless it has to wait for that: it does so in real time.
     ///
     /// - Throws: the body's error; ``ScheduleError/stuck(seed:)`` or ``ScheduleError/endless(seed:jobs:)`` if the run
     ///   does not end by itself (the body is then cancelled and gets the chance to clean up);
@@ -24,7 +25,10 @@ extension SeededScheduler {
         switch await driver.driveToTheEnd() {
         case .ended: break
         case .idle: throw ScheduleError.stuck(seed: seed)
-        case .exhausted: throw ScheduleError.endless(seed: seed, jobs: jobLimit)
+        case .exhausted(let bodyHasEnded):
+            // What it leaves behind goes on for ever, perhaps because of this.
+            if bodyHasEnded, case .failure(let error)? = outcome.result { throw error }
+            throw ScheduleError.endless(seed: seed, jobs: jobLimit)
         }
         let value = try outcome.result!.get()
         let foreignJobs = foreignJobCount

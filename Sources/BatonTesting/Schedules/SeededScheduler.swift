@@ -16,7 +16,8 @@ internal import Baton
 /// Task groups, `async let`, actors and `Task.yield()` stay on the scheduler. To keep the order in the seed's hand,
 /// write `Task(executorPreference: scheduler)` for `Task`, sleep on ``clock``, and draw from
 /// ``random(in:)-(Range<Int>)``. A real clock, the main actor, a plain `Task` or a continuation resumed by another
-/// thread bring jobs from outside: the run counts them and fails.
+/// thread bring jobs from outside: the run counts those that come to it, and fails. What runs elsewhere and wakes nobody
+/// here is not noticed.
 ///
 /// The idea is that of deterministic simulation, as in FoundationDB and Rust's `loom` and `shuttle`.
 public final class SeededScheduler: TaskExecutor {
@@ -75,14 +76,14 @@ public final class SeededScheduler: TaskExecutor {
     /// What is drawn here has no influence on the order of the jobs.
     public func random(in range: Range<Int>) -> Int {
         precondition(!range.isEmpty, "There is no number in an empty range.")
-        return range.lowerBound + choices.withLock { $0.next(below: range.count) }
+        return random(in: range.lowerBound...(range.upperBound - 1))
     }
 
     /// A number for the test's own choices, drawn from the seed: the first call gives the same in every run.
     ///
     /// What is drawn here has no influence on the order of the jobs.
     public func random(in range: ClosedRange<Int>) -> Int {
-        range.lowerBound + choices.withLock { $0.next(below: range.count) }
+        choices.withLock { $0.next(in: range) }
     }
 
     /// A generator for `shuffled(using:)` and the like, itself drawn from the seed.

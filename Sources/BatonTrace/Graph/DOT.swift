@@ -3,7 +3,8 @@ public import Baton
 extension Trace {
     /// The operations and their dependencies in the DOT language of Graphviz, coloured by outcome; the critical path is bold.
     ///
-    /// Any name gives a valid text: control characters become spaces, all others stay what they are.
+    /// Any name gives a valid text: control characters become spaces, all others stay what they are. Of a name with more than
+    /// a thousand the rest is cut, because Graphviz refuses long ones.
     public func dot() -> String { Graph(of: self).dot(named: queueName ?? "trace") }
 
     /// The same as a flowchart in the language of Mermaid, which GitHub shows in a code block named `mermaid`.
@@ -47,30 +48,19 @@ extension Graph {
 
     /// As an ID, in which only the quote is special. A backslash before a quote could not be told from an escape.
     private static func quoted(_ text: String) -> String {
-        "\"\(text.map { $0 == "\"" || $0 == "\\" || $0.isNewline ? " " : String($0.printable) }.joined())\""
+        "\"\(spelled(text) { $0 == "\"" || $0 == "\\" || $0 == "\n" ? " " : nil })\""
     }
 
     /// In a label a backslash begins an escape, and `&` an HTML entity.
     private static func label(_ text: String) -> String {
-        text.map { character in
-            switch character {
+        spelled(text) { scalar in
+            switch scalar {
             case "\\": "\\\\"
             case "\"": "\\\""
             case "&": "&amp;"
-            case _ where character.isNewline: "\\n"
-            default: String(character.printable)
+            case "\n": "\\n"
+            default: nil
             }
         }
-        .joined()
-    }
-}
-
-extension Character {
-    /// A space for what no picture can show, and XML does not allow.
-    var printable: Character {
-        let isUnprintable = unicodeScalars.contains { scalar in
-            scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value) || scalar.value & 0xfffe == 0xfffe
-        }
-        return isUnprintable ? " " : self
     }
 }

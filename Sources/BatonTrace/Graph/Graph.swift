@@ -105,14 +105,14 @@ extension TracedOperation {
         case .failure: .failure
         case .cancelled: .cancelled
         case .skipped: .skipped
-        case nil: started == nil ? .waiting : .running
+        case nil: attempts.last.map { $0.start != nil && $0.end == nil } ?? false ? .running : .waiting
         }
     }
 
     /// "1.25 s, 3 attempts".
     fileprivate func note(until end: Duration) -> String {
         var parts: [String] = []
-        if started != nil { parts.append(runningTime(until: end).inShort) }
+        if attempts.contains(where: { $0.start != nil }) { parts.append(runningTime(until: end).inShort) }
         if attempts.count > 1 { parts.append("\(attempts.count) attempts") }
         if condition != .success { parts.append(condition.rawValue) }
         return parts.joined(separator: ", ")

@@ -8,7 +8,7 @@ final class GraphvizRun: Sendable {
     private let child = LockedState(Child())
 
     private struct Child: @unchecked Sendable {
-        /// Reached under the lock, and by the one thread that runs it; `terminate()` may be called on any.
+        /// Reached under the lock, and by the one thread that runs it; ended on any.
         var process: Process?
         var isCancelled = false
     }
@@ -73,7 +73,7 @@ final class GraphvizRun: Sendable {
             child.process = process
             return child.isCancelled
         }
-        if isCancelled { process.terminate() }
+        if isCancelled { Self.end(process) }
     }
 
     /// It ends soon; on any thread, at any time.
@@ -82,6 +82,12 @@ final class GraphvizRun: Sendable {
             child.isCancelled = true
             return child.process
         }
-        if let process, process.isRunning { process.terminate() }
+        if let process { Self.end(process) }
+    }
+
+    /// Not by a signal that it may have inherited as blocked: threads that Dispatch makes block them. It leaves nothing that
+    /// is not in the folder.
+    private static func end(_ process: Process) {
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
 }

@@ -24,13 +24,12 @@ extension Graph {
     /// Letters, digits, spaces and what is not ASCII stay; everything else that could mean something becomes a character code,
     /// in the form that Mermaid has for it.
     private static func text(_ text: String) -> String {
-        text.map { character in
+        spelled(text) { scalar in
+            let character = Character(scalar)
             if character.isNewline { return "<br/>" }
             let isPlain =
-                !character.isASCII || character.isLetter || character.isNumber || " .,:-_/+".contains(character)
-            if isPlain { return String(character.printable) }
-            return character.asciiValue.map { $0 < 0x20 || $0 == 0x7f ? " " : "#\($0);" } ?? " "
+                !scalar.isASCII || character.isLetter || character.isNumber || " .,:-_/+".contains(character)
+            return isPlain ? nil : "#\(scalar.value);"
         }
-        .joined()
     }
 }

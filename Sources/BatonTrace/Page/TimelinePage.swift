@@ -54,16 +54,16 @@ enum TimelinePage {
 
     /// As text of an element.
     static func escaped(_ text: String) -> String {
-        text.map { character in
-            switch character {
+        Graph.spelled(text) { scalar in
+            switch scalar {
             case "&": "&amp;"
             case "<": "&lt;"
             case ">": "&gt;"
             case "\"": "&quot;"
-            default: String(character.printable)
+            case "\n": " "
+            default: nil
             }
         }
-        .joined()
     }
 
     private static let structure = #"""

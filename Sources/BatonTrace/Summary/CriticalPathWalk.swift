@@ -16,6 +16,8 @@ struct CriticalPathWalk {
     /// By the place of the parent, in the order in which they finished.
     private var children: [Int: [Moment]] = [:]
     private var isEntered: [Bool]
+    /// Of operations from which another one was followed: what lies before. Time only goes back.
+    private var spansBefore: [Int: [TracedOperation.Span]] = [:]
 
     // The last first.
     private var steps: [CriticalPath.Step] = []
@@ -65,14 +67,19 @@ struct CriticalPathWalk {
         let operation = trace.operations[moment.place]
         chain.append(operation.reference)
         var time = moment.time
-        for span in operation.spans(until: trace.end).reversed() where span.start < time {
-            let cause = self.cause(of: span, of: operation, at: moment.place, before: time)
-            note(operation, span.activity, from: cause?.time ?? span.start, to: time)
-            if let cause {
-                isEntered[cause.place] = true
-                return cause
+        var spans = spansBefore.removeValue(forKey: moment.place) ?? operation.spans(until: trace.end)
+        while let span = spans.last {
+            if span.start < time {
+                let cause = self.cause(of: span, of: operation, at: moment.place, before: time)
+                note(operation, span.activity, from: cause?.time ?? span.start, to: time)
+                if let cause {
+                    spansBefore[moment.place] = spans
+                    isEntered[cause.place] = true
+                    return cause
+                }
+                time = span.start
             }
-            time = span.start
+            spans.removeLast()
         }
         // Who runs it, or has produced it, was running then.
         guard let origin = operation.parent ?? operation.producer, let place = places[origin.id] else { return nil }

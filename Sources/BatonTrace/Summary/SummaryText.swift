@@ -6,7 +6,8 @@ extension TraceSummary: CustomStringConvertible {
         if operationCount == 0 { return "No operations." }
         var lines = ["\(Self.count(operationCount, "operation")) in \(duration.inShort): \(endings)."]
         if retryCount > 0 { lines.append("\(Self.count(retryCount, "failed attempt")) with another one after it.") }
-        let average = Int((parallelism * 100).rounded())
+        // Of a trace that nobody recorded it may be more than can be counted.
+        let average = Int(min(parallelism * 100, 1e9).rounded())
         lines.append(
             "Bodies ran for \(runningTime.inShort), \(average / 100).\(Self.twoDigits(average % 100)) at a time.")
         // The time between two events is hardly ever zero: what is less than a thousandth of the longest is no news.

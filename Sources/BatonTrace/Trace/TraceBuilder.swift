@@ -80,7 +80,9 @@ extension TracedOperation {
     private mutating func noteReady(at time: Duration) {
         // Its end may have been dropped.
         if let last = attempts.indices.last, attempts[last].end == nil { attempts[last].end = time }
-        attempts.append(Attempt(number: (attempts.last?.number ?? 0) + 1, ready: time))
+        // A repetition begins at 1 again.
+        let hasFailed = attempts.last.map { $0.pause == nil || $0.error != nil } ?? false
+        attempts.append(Attempt(number: hasFailed ? attempts[attempts.count - 1].number + 1 : 1, ready: time))
     }
 
     private mutating func noteStart(of number: Int, at time: Duration) {

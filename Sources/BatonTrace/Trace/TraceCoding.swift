@@ -1,6 +1,6 @@
 import Baton
 
-// Times are written as whole nanoseconds: exact, and short. What is nil or empty is left out.
+// Times are written as whole nanoseconds: short, and exact but for clocks that count in less. What is nil or empty is left out.
 
 extension Trace: Codable {
     private enum CodingKeys: String, CodingKey {
@@ -134,12 +134,11 @@ extension KeyedEncodingContainer {
 }
 
 extension Duration {
-    /// Whole ones; the nearest that there is if they are too many.
+    /// Whole ones, of at most 73 years: the sum or difference of two is a number, too, also in a trace that nobody recorded.
     var nanoseconds: Int64 {
+        let most: Int64 = 1 << 61
         let (seconds, attoseconds) = components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds < 0 ? .min : .max }
-        let (sum, isTooMuch) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return isTooMuch ? (seconds < 0 ? .min : .max) : sum
+        if seconds.magnitude > UInt64(most / 1_000_000_000) { return seconds < 0 ? -most : most }
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }

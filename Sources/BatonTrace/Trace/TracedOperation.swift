@@ -54,7 +54,11 @@ public struct TracedOperation: Sendable, Hashable, Identifiable {
 
     /// When it was first heard of.
     var firstMoment: Duration? {
-        added ?? evaluating ?? attempts.first?.ready ?? attempts.first?.start ?? cancel?.time ?? finished
+        if let added { return added }
+        let first = attempts.first
+        // What was recorded from the middle of a run on has the end of that alone.
+        return [evaluating, first?.ready, first?.start, first?.end, cancel?.time, finished].lazy.compactMap(\.self)
+            .min()
     }
 }
 
@@ -87,7 +91,7 @@ extension TracedOperation {
         public internal(set) var ready: Duration?
         /// When the body began.
         public internal(set) var start: Duration?
-        /// When it had ended. Of one that is repeated this is not told: then, when it is ready again.
+        /// When it had ended.
         public internal(set) var end: Duration?
         /// The text of the error, if another attempt follows.
         public internal(set) var error: String?

@@ -58,7 +58,7 @@ extension TracedOperation {
         }
         note(.conditions, evaluating, ready ?? started)
         for (place, attempt) in attempts.enumerated() {
-            note(.queue, attempt.ready, attempt.start)
+            note(.queue, attempt.ready, attempt.start ?? attempt.end)
             let isLast = place == attempts.count - 1
             if isLast, attempt.pause == nil { continue }
             let next = isLast ? nil : attempts[place + 1]
@@ -73,7 +73,7 @@ extension TracedOperation {
     public func runningTime(until end: Duration) -> Duration {
         attempts.reduce(.zero) { sum, attempt in
             guard let start = attempt.start else { return sum }
-            return sum + ((attempt.end ?? finished ?? end) - start)
+            return sum + max(.zero, (attempt.end ?? finished ?? end) - start)
         }
     }
 }

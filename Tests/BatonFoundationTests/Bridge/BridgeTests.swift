@@ -291,4 +291,24 @@ import Testing
         #expect(queue.operationCount == 0)
         await isEmpty(foundation)
     }
+
+    #if !canImport(ObjectiveC)
+        /// Foundation looks at what depends on an operation after that says that it has finished.
+        @Test func cancelledItIsForgottenByADependencyThatIsJustFinishing() async {
+            final class Slow: Foundation.Operation, @unchecked Sendable {
+                let isOver = LockedState(false)
+                override var isFinished: Bool { isOver.withLock { $0 } }
+                override func start() {}
+            }
+            let slow = Slow()
+            let operation = AsyncOperation("ours") {}
+            let bridge = operation.foundationOperation(on: queue)
+            bridge.addDependency(slow)
+            foundation.addOperation(bridge)
+            slow.isOver.withLock { $0 = true }
+            operation.cancel()
+            await foundationEnd(of: bridge)
+            #expect(bridge.dependencies.isEmpty)
+        }
+    #endif
 }

@@ -216,4 +216,44 @@ import Testing
         await queue.waitUntilIdle()
         #expect(queue.operationCount == 0)
     }
+
+    /// Cancelled, or skipped.
+    @Test(arguments: [true, false]) func oneWhoseRunNeverBeginsFinishesAllTheSame(isCancelled: Bool) async throws {
+        let inner = BlockOperation { [log] in log("ran") }
+        let operation = AsyncOperation(foundation: inner)
+        let other = AsyncOperation("other") {}
+        other.addDependency(inner)
+        if isCancelled { operation.cancel() } else { operation.addCondition("no") { _ in .skip("no") } }
+        queue.add(operation, other)
+        try await other.value
+        #expect(inner.isCancelled && inner.isFinished)
+        #expect(log.events == [])
+    }
+
+    @Test func aSkippedRunLeavesAloneWhatSomebodyElseHasStarted() async throws {
+        let inner = HandOperation("inner")
+        foundation.addOperation(inner)
+        await inner.started.wait()
+        let operation = AsyncOperation(foundation: inner)
+        operation.addCondition("no") { _ in .skip("no") }
+        await run(operation, on: queue)
+        #expect(!inner.isCancelled && !inner.isFinished)
+        inner.finish()
+    }
+
+    @Test func theWidthOfAQueueIsItsOwners() async throws {
+        final class Queue: OperationQueue, @unchecked Sendable {
+            let widths = EventLog<Int>()
+            override var maxConcurrentOperationCount: Int {
+                get { super.maxConcurrentOperationCount }
+                set {
+                    widths(newValue)
+                    super.maxConcurrentOperationCount = newValue
+                }
+            }
+        }
+        let foundation = Queue()
+        try await queue.run(AsyncOperation(foundation: BlockOperation {}, on: foundation))
+        #expect(foundation.widths.events == [])
+    }
 }

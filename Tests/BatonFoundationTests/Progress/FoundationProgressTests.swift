@@ -167,6 +167,37 @@ import Testing
     }
 
     /// Foundation tells nobody on Linux, so the test asks again, each time another task has had its turn.
+    struct Report: Sendable {
+        let completed: Int
+        let total: Int?
+        init(_ completed: Int, of total: Int?) { (self.completed, self.total) = (completed, total) }
+    }
+
+    /// A parent for which it seemed to have finished would count it for good.
+    @Test(arguments: [
+        [Report(5, of: nil), Report(1, of: 3)], [Report(5, of: 10), Report(12, of: nil)],
+        [Report(5, of: 10), Report(2, of: 3)], [Report(1, of: 3), Report(5, of: 10)],
+    ])
+    func itNeverSeemsToBeFinishedInBetween(_ reports: [Report]) async throws {
+        let steps = Steps(2)
+        let operation = AsyncOperation("ours") { context in
+            for (report, gate) in zip(reports, steps.gates) {
+                context.progress.report(completed: report.completed, of: report.total)
+                await gate.wait()
+            }
+        }
+        let parent = Progress(totalUnitCount: 10)
+        let progress = operation.foundationProgress
+        parent.addChild(progress, withPendingUnitCount: 10)
+        queue.add(operation)
+        await says(progress, Int64(reports[0].completed), of: Int64(reports[0].total ?? -1))
+        steps.gates[0].open()
+        await says(progress, Int64(reports[1].completed), of: Int64(reports[1].total ?? -1))
+        #expect(!parent.isFinished && parent.completedUnitCount == 0)
+        steps.gates[1].open()
+        try await operation.value
+    }
+
     private func says(_ progress: Progress, _ completed: Int64, of total: Int64) async {
         while progress.completedUnitCount != completed || progress.totalUnitCount != total { await Task.yield() }
     }

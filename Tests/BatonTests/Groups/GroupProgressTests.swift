@@ -54,4 +54,14 @@ import Testing
         stage.steps.runAll()
         #expect(group.progress.fractionCompleted == 1)
     }
+
+    @Test func whoAsksAfterAFailureSeesHowFarItCame() {
+        let stage = Stage()
+        let group = GroupOperation(
+            stage.noting("one"), stage.noting("two"), AsyncOperation<Void>("bad") { throw Oops() },
+            stage.noting("three"))
+        stage.run(group)
+        #expect(shown(group) == "3/4")
+        #expect(group.progress.isFinished && group.progress.fractionCompleted == 0.75)
+    }
 }

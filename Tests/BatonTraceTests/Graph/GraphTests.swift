@@ -50,6 +50,29 @@ import Testing
         #expect(sketch.trace.dot().hasPrefix("digraph \"a  b\" {"))
     }
 
+    /// To Swift, each of these is one character together with the accent.
+    @Test func aQuoteWithAnAccentIsAQuote() {
+        var sketch = Sketch()
+        sketch.add("a\"\u{301}\\\u{FE0F}b", 0)
+        #expect(sketch.trace.dot().contains("n1 [label=\"a\\\"\u{301}\\\\\u{FE0F}b\\nwaiting\""))
+        #expect(sketch.trace.mermaid().contains("n1[\"a#34;\u{301}#92;\u{FE0F}b<br/>waiting\"]"))
+    }
+
+    @Test func aLongNameIsCut() {
+        var sketch = Sketch()
+        sketch.add(String(repeating: "\"", count: 20_000), 0)
+        let expected = String(repeating: "\\\"", count: 1000) + "…"
+        #expect(sketch.trace.dot().contains("n1 [label=\"\(expected)\\nwaiting\""))
+    }
+
+    @Test func oneThatPausesDoesNotRun() {
+        var sketch = Sketch()
+        sketch.add("a", 0, ready: 0, start: 0)
+        #expect(sketch.trace.operations[0].condition == .running)
+        sketch.trace.operations[0].attempts[0].end = .milliseconds(1)
+        #expect(sketch.trace.operations[0].condition == .waiting)
+    }
+
     @Test func anEmptyTraceIsAGraphToo() {
         #expect(Trace(of: []).dot().hasSuffix("}\n"))
         #expect(Trace(of: []).mermaid().hasPrefix("flowchart LR\n"))

@@ -12,13 +12,14 @@ import Testing
 
     @Test(.enabled(if: isInstalled, need)) func graphvizReadsEveryName() async throws {
         var sketch = Sketch()
-        for (place, name) in hostileNames.enumerated() {
+        let names = hostileNames + [String(repeating: "long\"", count: 20_000)]
+        for (place, name) in names.enumerated() {
             sketch.add(name, 0, after: place == 0 ? [] : [UInt64(place)], ready: place, start: place, end: place + 1)
         }
         let svg = try await sketch.trace.svg()
         let parser = Picture()
         #expect(parser.parse(svg))
-        #expect(parser.nodeCount == hostileNames.count)
+        #expect(parser.nodeCount == names.count)
         #expect(svg.contains("שלום עולם") && svg.contains("😀"))
         #expect(!svg.contains("<script"))
     }
@@ -33,6 +34,19 @@ import Testing
             withUnsafeCurrentTask { $0?.cancel() }
             return try await trace.svg()
         }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func aCancelEndsTheProgramThatRuns() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "baton-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (program, mark) = (folder.appending(path: "dot").path, folder.appending(path: "started").path)
+        try "#!/bin/sh\necho > '\(mark)'\nexec sleep 1000\n".write(toFile: program, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+        let task = Task { try await Trace(of: []).svg(dot: program) }
+        while !FileManager.default.fileExists(atPath: mark) { await Task.yield() }
+        task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 

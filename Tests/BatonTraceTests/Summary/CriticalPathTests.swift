@@ -157,4 +157,28 @@ import Testing
         sketch.trace.operations[1].parent = sketch.reference(b)
         #expect(sketch.trace.criticalPath().duration <= .milliseconds(9))
     }
+
+    /// It would take an hour if the way back to the parent began at its end each time.
+    @Test func oneThatRunsManyTimesWithAChildEachTakesNoTime() {
+        var sketch = Sketch()
+        let parent = sketch.add("parent", 0, ready: 0, start: 0, end: 50_000 * 4)
+        var attempts: [TracedOperation.Attempt] = []
+        for run in 0..<50_000 {
+            let start = Duration.milliseconds(run * 4)
+            attempts.append(
+                .init(
+                    number: 1, ready: start, start: start, end: start + .milliseconds(3), pause: .milliseconds(1)))
+            var child = TracedOperation(.sketched(UInt64(run + 2), "child"))
+            child.parent = sketch.reference(parent)
+            child.added = start + .milliseconds(1)
+            child.attempts = [.init(number: 1, ready: child.added, start: child.added, end: start + .milliseconds(2))]
+            child.finished = start + .milliseconds(2)
+            child.outcome = .success
+            sketch.trace.operations.append(child)
+        }
+        sketch.trace.operations[0].attempts = attempts
+        let path = sketch.trace.criticalPath()
+        #expect(path.duration == .milliseconds(50_000 * 4))
+        #expect(path.operations.count == 50_001)
+    }
 }

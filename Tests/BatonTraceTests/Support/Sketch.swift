@@ -82,5 +82,5 @@ extension Trace {
 let hostileNames = [
     "</script><script>alert(1)</script>", "\"quoted\" 'twice'", "two\nlines\r\nthree", "back\\slash\\", "😀 👨‍👩‍👧‍👦",
     "שלום עולם", "<!--", "]]>&amp;&lt;", "\u{2028}\u{2029}\u{0}\u{1b}[31m", "", " ", "end", "#quot; %23 `md`;",
-    "$\\N\\G",
+    "$\\N\\G", "\"\u{301} \\\u{301} &\u{FE0F} ]\u{301} <\u{301}/script>",
 ]

@@ -116,6 +116,28 @@ import Testing
         #expect(trace.operations[0].retryCount == 0)
     }
 
+    @Test func aRepetitionThatNeverBeginsHasTheFirstNumber() {
+        let trace = trace([(a, .started(attempt: 1)), (a, Self.again), (a, .ready), (a, Self.success)])
+        #expect(trace.operations[0].attempts.map(\.number) == [1, 1])
+    }
+
+    /// Recording began while it ran.
+    @Test func whatIsRecordedFromTheMiddleOfARunBeginsThere() {
+        let trace = trace([
+            (a, .progress(0.5)), (a, Self.retry), (a, .ready), (a, .started(attempt: 2)), (a, Self.success),
+        ])
+        #expect(trace.operations[0].firstMoment == .milliseconds(2))
+        #expect(trace.duration == .milliseconds(3))
+        #expect(trace.summary().leadTime == .zero)
+        #expect(trace.criticalPath().duration <= trace.duration)
+    }
+
+    @Test func aRunWhoseStartWasDroppedWaitsUpToItsEnd() {
+        #expect(
+            waits([.added(edges: []), .ready, Self.retry, .ready, .started(attempt: 2), Self.success])
+                == ["delay 1-2", "queue 2-3", "pause 3-4", "queue 4-5"])
+    }
+
     @Test func aRunWhoseEndWasDroppedEndsBeforeTheNext() {
         let trace = trace([
             (a, .started(attempt: 1)), (a, .dropped(1)), (a, .ready), (a, .started(attempt: 1)), (a, Self.success),
@@ -150,8 +172,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (Duration.nanoseconds(-3), Int64(-3)), (.seconds(1), 1_000_000_000), (.seconds(Int64.max), .max),
-        (.seconds(-Int64.max), .min), (.zero, 0),
+        (Duration.nanoseconds(-3), Int64(-3)), (.seconds(1), 1_000_000_000), (.seconds(Int64.max), 1 << 61),
+        (.seconds(-Int64.max), -(1 << 61)), (.nanoseconds(1 << 60), 1 << 60), (.zero, 0),
     ]) func timesAreWholeNanoseconds(time: Duration, nanoseconds: Int64) {
         #expect(time.nanoseconds == nanoseconds)
     }
