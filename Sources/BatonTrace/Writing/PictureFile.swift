@@ -1,12 +1,18 @@
 internal import Foundation
 
-/// A file that is there whole, or not at all.
+/// A file that is there whole, or not at all. What is there and is no file, such as a device or a pipe, is written to, and not
+/// replaced.
 enum PictureFile {
     static func write(_ bytes: [UInt8], to path: String) throws(TraceError) {
         do {
-            try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
+            try Data(bytes).write(to: URL(fileURLWithPath: path), options: isToBeKept(path) ? [] : .atomic)
         } catch {
             throw .notWritten(path: path, reason: Trace.text(of: (error as NSError).localizedDescription))
         }
+    }
+
+    private static func isToBeKept(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
     }
 }

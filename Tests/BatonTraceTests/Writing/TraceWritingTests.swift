@@ -42,4 +42,17 @@ import Testing
         let path = FileManager.default.temporaryDirectory.path
         await #expect(throws: TraceError.self) { try await trace.write(.dot, to: path) }
     }
+
+    @Test func whatIsNoFileIsWrittenToAndStays() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "baton-\(UUID().uuidString)").path
+        #expect(mkfifo(path, 0o600) == 0)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let descriptor = open(path, O_RDWR | O_NONBLOCK)
+        try #require(descriptor >= 0)
+        let pipe = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        try await trace.write(.mermaid, to: path)
+        var status = stat()
+        #expect(stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+        #expect(try pipe.read(upToCount: 9) == Data("flowchart".utf8))
+    }
 }
