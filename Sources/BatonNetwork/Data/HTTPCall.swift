@@ -38,7 +38,9 @@ struct HTTPCall: Sendable {
 
     private func checkReadable(_ file: URL, _ request: URLRequest) throws {
         do { try File.open(file.path, O_RDONLY | O_CLOEXEC).close() } catch { throw HTTPError(error, request) }
-        if File.isDirectory(file.path) { throw HTTPError(.file(.isDirectory, path: file.path), request) }
+        if File.hindrance(at: file.path) == .isDirectory {
+            throw HTTPError(.file(.isDirectory, path: file.path), request)
+        }
     }
 
     // MARK: The deadline

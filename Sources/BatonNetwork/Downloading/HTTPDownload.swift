@@ -16,7 +16,7 @@ public import Foundation
 /// it is the beginning of, `.NAME.origin`; the next run, of a retry or of a later operation, asks for the rest only, and the server says
 /// whether the file is still the same one. If the server cannot do that, the next run begins anew. The note has nothing of user,
 /// password and query but a hash. A link, or what is no plain file, in place of the hidden file is an error,
-/// ``HTTPError/FileProblem/notPlain``, and is not touched.
+/// ``HTTPError/FileProblem/notPlain``, and is not touched; nor is a device or a pipe in place of the target.
 ///
 /// The progress counts bytes, those included that an earlier run has brought. A file that is there already is replaced. It throws
 /// ``HTTPError``; two downloads to one file at the same time are one: the second fails.
@@ -74,7 +74,9 @@ public struct HTTPDownload: HTTPProcedure {
     }
 
     private func openPartial() throws -> PartialFile {
-        if File.isDirectory(file.path) { throw HTTPError(.file(.isDirectory, path: file.path), options.request) }
+        if let hindrance = File.hindrance(at: file.path) {
+            throw HTTPError(.file(hindrance, path: file.path), options.request)
+        }
         do throws(FileError) {
             if let partial = try PartialFile.open(for: file) { return partial }
         } catch {

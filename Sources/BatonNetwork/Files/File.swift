@@ -125,9 +125,15 @@ struct File: Sendable {
         return here.st_ino == there.st_ino && here.st_dev == there.st_dev
     }
 
-    static func isDirectory(_ path: String) -> Bool {
+    /// Why a file must not take the place of what is there. Nil: it may, or there is nothing.
+    static func hindrance(at path: String) -> HTTPError.FileProblem? {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        if stat(path, &status) != 0 { return nil }
+        return switch status.st_mode & S_IFMT {
+        case S_IFREG: nil
+        case S_IFDIR: .isDirectory
+        default: .notPlain
+        }
     }
 
     static func rename(_ path: String, to other: String) throws(FileError) {

@@ -123,6 +123,16 @@ import Testing
         #expect(error?.reason == .file(.isDirectory, path: folder.url.path))
     }
 
+    /// Whoever may do so would have replaced the null device.
+    @Test func aPipeIsNoTarget() async throws {
+        let pipe = folder.file("pipe")
+        #expect(mkfifo(pipe.path, 0o600) == 0)
+        let error = await failure(HTTPDownload(server.url("/bytes/10"), to: pipe))
+        #expect(error?.reason == .file(.notPlain, path: pipe.path))
+        var status = stat()
+        #expect(stat(pipe.path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+    }
+
     @Test func aFolderThatIsNotThereIsAnError() async throws {
         let error = await failure(HTTPDownload(server.url("/bytes/10"), to: folder.file("missing/file")))
         guard case .file(.notFound, _)? = error?.reason else {
