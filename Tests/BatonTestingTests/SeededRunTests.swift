@@ -74,12 +74,16 @@ private enum Ambience {
     }
 
     @Test func whatTheBodyHasThrownIsNotHiddenByALoopThatItLeft() async {
+        let scheduler = SeededScheduler(seed: 3, jobLimit: 1_000, patience: .zero)
+        let exit = Gate()
         await #expect(throws: CancellationError.self) {
-            try await SeededScheduler(seed: 3, jobLimit: 1_000, patience: .zero).run { scheduler in
-                Task(executorPreference: scheduler) { while !Task.isCancelled { await Task.yield() } }
+            try await scheduler.run { scheduler in
+                Task(executorPreference: scheduler) { while !exit.isOpen { await Task.yield() } }
                 throw CancellationError()
             }
         }
+        exit.open()
+        for job in scheduler.schedule.withLock({ $0.giveUp() }) { scheduler.runElsewhere(job) }
     }
 
     @Test func theLimitMayBeTheGreatestNumber() async {
