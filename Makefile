@@ -78,7 +78,8 @@ sanitize-thread: export BATON_SANITIZE := thread
 sanitize-thread: export TSAN_OPTIONS := halt_on_error=1 atexit_sleep_ms=0 suppressions=$(CURDIR)/scripts/tsan.supp
 sanitize-thread:
 	@scripts/bootstrap test
-	swift test $(SWIFTFLAGS) --sanitize=thread --disable-xctest --no-parallel --scratch-path .build/tsan
+	swift build $(SWIFTFLAGS) --sanitize=thread --product batonPackageTests --scratch-path .build/tsan
+	swift test $(SWIFTFLAGS) --sanitize=thread --skip-build --disable-xctest --no-parallel --scratch-path .build/tsan
 
 .PHONY: sanitize-address
 sanitize-address: export BATON_SANITIZE := address
@@ -86,7 +87,8 @@ sanitize-address: export ASAN_OPTIONS := detect_leaks=1
 sanitize-address: export LSAN_OPTIONS := suppressions=$(CURDIR)/scripts/lsan.supp:print_suppressions=0
 sanitize-address:
 	@scripts/bootstrap test
-	swift test $(SWIFTFLAGS) --sanitize=address --disable-xctest --no-parallel --scratch-path .build/asan
+	swift build $(SWIFTFLAGS) --sanitize=address --product batonPackageTests --scratch-path .build/asan
+	swift test $(SWIFTFLAGS) --sanitize=address --skip-build --disable-xctest --no-parallel --scratch-path .build/asan
 
 .PHONY: mutants
 mutants: ## break the code on purpose, and see that the tests notice: hours; SAMPLE=5 for some of them
