@@ -11,7 +11,8 @@ internal import Baton
 public final class EventLog<Event: Sendable>: Sendable {
     private struct State {
         var events: [Event] = []
-        var watchers = CountWatchers<Wait>()
+        /// At the count that they wait for.
+        var watchers = Deadlines<Int, Wait>()
     }
 
     private let state = LockedState(State())
@@ -31,7 +32,7 @@ public final class EventLog<Event: Sendable>: Sendable {
     public func append(_ event: Event) {
         let content = state.withLock { state in
             state.events.append(event)
-            return state.watchers.take(at: state.events.count)
+            return state.watchers.takeDue(at: state.events.count)
         }
         for watcher in content { watcher.end() }
     }
@@ -47,14 +48,12 @@ public final class EventLog<Event: Sendable>: Sendable {
     @discardableResult
     public func waitForCount(_ count: Int) async -> [Event] {
         let wait = Wait()
-        let mustWait = state.withLock { state in
-            guard state.events.count < count else { return false }
-            state.watchers.add(wait, target: count)
-            return true
+        let ticket = state.withLock { state in
+            state.events.count < count ? state.watchers.add(wait, at: count) : nil
         }
-        if mustWait {
+        if let ticket {
             _ = await wait.suspend(forgottenWhenCancelled: {
-                state.withLock { $0.watchers.remove(wait) }
+                _ = state.withLock { $0.watchers.remove(ticket) }
             })
         }
         return events

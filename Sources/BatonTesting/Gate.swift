@@ -30,8 +30,7 @@ public final class Gate: Sendable {
     /// ``waitUnlessCancelled()`` for one that does.
     public func wait() async {
         let wait = Wait()
-        guard enter(wait) else { return }
-        await wait.suspend()
+        if enter(wait) != nil { await wait.suspend() }
     }
 
     /// Suspends until the gate is open or the task is cancelled; returns at once if it is open.
@@ -40,9 +39,9 @@ public final class Gate: Sendable {
     public func waitUnlessCancelled() async throws {
         try Task.checkCancellation()
         let wait = Wait()
-        guard enter(wait) else { return }
+        guard let ticket = enter(wait) else { return }
         let passed = await wait.suspend(forgottenWhenCancelled: {
-            machine.withLock { $0.remove(wait) }
+            machine.withLock { $0.removeWaiter(ticket) }
         })
         if !passed { throw CancellationError() }
     }
@@ -56,23 +55,24 @@ public final class Gate: Sendable {
 
     /// Suspends until at least `count` tasks wait for the gate to open.
     ///
-    /// When the waiting task is cancelled it returns at once, whatever the number.
+    /// Returns at once, whatever the number, if the gate is open, and as soon as it is: nobody waits then any more. The same
+    /// holds when the waiting task is cancelled.
     public func waitForWaiters(count: Int) async {
         let wait = Wait()
-        guard machine.withLock({ $0.watch(wait, count: count) }) else { return }
+        guard let ticket = machine.withLock({ $0.watch(wait, count: count) }) else { return }
         _ = await wait.suspend(forgottenWhenCancelled: {
-            machine.withLock { $0.remove(wait) }
+            machine.withLock { $0.removeWatcher(ticket) }
         })
     }
 
-    /// False if the gate is open.
-    private func enter(_ wait: Wait) -> Bool {
+    /// Nil if the gate is open.
+    private func enter(_ wait: Wait) -> GateMachine<Wait>.Ticket? {
         switch machine.withLock({ $0.arrive(wait) }) {
         case .pass:
-            return false
-        case .wait(let watchers):
+            return nil
+        case .wait(let ticket, let watchers):
             for watcher in watchers { watcher.end() }
-            return true
+            return ticket
         }
     }
 }

@@ -86,42 +86,72 @@ import Testing
         gate.open()
         for task in tasks { await task.value }
     }
+
+    @Test func whoWatchesGoesOnWhenTheGateOpens() async {
+        let gate = Gate()
+        let waiter = Task { await gate.wait() }
+        await gate.waitForWaiters(count: 1)
+        let watchers = (2..<5).map { count in Task { await gate.waitForWaiters(count: count) } }
+        gate.open()
+        for task in watchers + [waiter] { await task.value }
+        await gate.waitForWaiters(count: 1)
+    }
+
+    /// They would be looked for in a list.
+    @Test(.timeLimit(.minutes(1))) func veryManyCancelledWaitsTakeNoLonger() async throws {
+        let gate = Gate()
+        let clock = TestClock()
+        let log = EventLog<Int>()
+        let never = 1_000_000
+        let waits = (0..<20_000).flatMap { _ in
+            [
+                Task { try await gate.waitUnlessCancelled() }, Task { await gate.waitForWaiters(count: never) },
+                Task { try await clock.sleep(for: .seconds(1)) }, Task { await clock.waitForSleepers(count: never) },
+                Task { _ = await log.waitForCount(never) },
+            ]
+        }
+        await gate.waitForWaiters(count: 20_000)
+        await clock.waitForSleepers(count: 20_000)
+        for wait in waits { wait.cancel() }
+        for wait in waits { _ = await wait.result }
+        #expect(gate.waiterCount == 0 && clock.sleeperCount == 0)
+    }
 }
 
 @Suite struct GateMachineTests {
-    @Test func letsWaitersGoInOrderOfArrivalAndOnce() {
+    private func arrive(_ name: String, at gate: inout GateMachine<String>) -> (ticket: Int?, wakes: [String]) {
+        switch gate.arrive(name) {
+        case .pass: (nil, [])
+        case .wait(let ticket, let wakes): (ticket, wakes)
+        }
+    }
+
+    @Test func letsWaitersGoInOrderOfArrivalAndOnce() throws {
         var gate = GateMachine<String>(isOpen: false)
-        #expect(gate.arrive("a") == .wait(wake: []))
-        #expect(gate.arrive("b") == .wait(wake: []))
-        #expect(gate.arrive("c") == .wait(wake: []))
-        gate.remove("b")
-        #expect(gate.open() == ["a", "c"])
+        let names = (0..<20).map { "\($0)" }
+        let tickets = names.map { arrive($0, at: &gate).ticket }
+        gate.removeWaiter(try #require(tickets[7]))
+        #expect(gate.open() == names.filter { $0 != "7" })
         #expect(gate.open() == [])
-        #expect(gate.arrive("d") == .pass)
+        gate.removeWaiter(try #require(tickets[8]))
+        #expect(arrive("late", at: &gate).ticket == nil)
         #expect(gate.waiterCount == 0)
     }
 
-    @Test func tellsThoseWhoWaitForWaiters() {
+    @Test func tellsThoseWhoWatchForWaiters() throws {
         var gate = GateMachine<String>(isOpen: false)
-        let booked = [gate.watch("two", count: 2), gate.watch("one", count: 1), gate.watch("none", count: 0)]
-        #expect(booked == [true, true, false])
-        #expect(gate.arrive("a") == .wait(wake: ["one"]))
-        let again = gate.watch("forgotten", count: 2)
-        #expect(again)
-        gate.remove("forgotten")
-        #expect(gate.arrive("b") == .wait(wake: ["two"]))
-        #expect(gate.arrive("c") == .wait(wake: []))
-    }
-}
-
-@Suite struct CountWatchersTests {
-    @Test func takesThoseWhoAreContentOnce() {
-        var watchers = CountWatchers<Int>()
-        for target in [5, 1, 3, 2] { watchers.add(target, target: target) }
-        #expect(watchers.take(at: 0) == [])
-        #expect(watchers.take(at: 3) == [1, 3, 2])
-        #expect(watchers.take(at: 4) == [])
-        watchers.remove(5)
-        #expect(watchers.take(at: 9) == [])
+        let none = gate.watch("none", count: 0)
+        #expect(none == nil)
+        for (name, count) in [("two", 2), ("one", 1), ("two more", 2), ("nine", 9)] {
+            _ = gate.watch(name, count: count)
+        }
+        #expect(arrive("a", at: &gate).wakes == ["one"])
+        let forgotten = gate.watch("forgotten", count: 2)
+        gate.removeWatcher(try #require(forgotten))
+        #expect(arrive("b", at: &gate).wakes == ["two", "two more"])
+        #expect(arrive("c", at: &gate).wakes == [])
+        #expect(gate.open() == ["a", "b", "c", "nine"])
+        let late = gate.watch("late", count: 10)
+        #expect(late == nil)
     }
 }

@@ -96,7 +96,7 @@ private func anotherThread() async -> ThreadIdentity {
             Issue.record("went on")
             return
         }
-        schedule.allow(moreJobs: 1)
+        schedule.allow(jobs: 1)
         #expect(drained(&schedule).count == 1)
         let left = schedule.giveUp()
         #expect(left.count == 1)

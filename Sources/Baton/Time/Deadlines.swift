@@ -1,8 +1,8 @@
 /// What is to happen at which time, the earliest first, and of equal times what was added first. A binary heap in which every
 /// entry knows its place, so that it can be taken out. Pure.
-struct Deadlines<Entry> {
+package struct Deadlines<Time: Comparable, Entry> {
     /// Names an entry for good: one that has been taken out is not mistaken for another.
-    struct Ticket {
+    package struct Ticket {
         fileprivate let slot: Slab<Slot>.ID
         fileprivate let number: UInt64
 
@@ -17,7 +17,7 @@ struct Deadlines<Entry> {
     }
 
     private struct Node {
-        let time: Duration
+        let time: Time
         let number: UInt64
         let slot: Slab<Slot>.ID
 
@@ -30,12 +30,14 @@ struct Deadlines<Entry> {
     private var slots = Slab<Slot>()
     private var lastNumber: UInt64 = 0
 
-    var count: Int { heap.count }
+    package init() {}
+
+    package var count: Int { heap.count }
 
     /// The earliest time.
-    var next: Duration? { heap.first?.time }
+    package var next: Time? { heap.first?.time }
 
-    mutating func add(_ entry: Entry, at time: Duration) -> Ticket {
+    package mutating func add(_ entry: Entry, at time: Time) -> Ticket {
         lastNumber += 1
         let slot = slots.insert(Slot(entry: entry, place: heap.count, number: lastNumber))
         heap.append(Node(time: time, number: lastNumber, slot: slot))
@@ -44,7 +46,8 @@ struct Deadlines<Entry> {
     }
 
     /// Nil: its time has come, or it was taken out before.
-    mutating func remove(_ ticket: Ticket) -> Entry? {
+    @discardableResult
+    package mutating func remove(_ ticket: Ticket) -> Entry? {
         guard slots.hasPlace(ticket.slot), slots[ticket.slot].number == ticket.number,
             slots[ticket.slot].entry != nil
         else { return nil }
@@ -52,7 +55,7 @@ struct Deadlines<Entry> {
     }
 
     /// Takes out everything whose time has come, in order.
-    mutating func takeDue(at now: Duration) -> [Entry] {
+    package mutating func takeDue(at now: Time) -> [Entry] {
         var due: [Entry] = []
         while let first = heap.first, first.time <= now { due.append(remove(at: 0)) }
         return due

@@ -5,10 +5,10 @@ import Synchronization
 /// A queue has its own, but for those with the continuous clock and the global executor, which share one. When a deadline is
 /// taken out the task sleeps on: deadlines are mostly taken out in time, and the next one mostly comes later.
 final class Sleeper: Sendable {
-    typealias Ticket = Deadlines<Alarm>.Ticket
+    typealias Ticket = Deadlines<Duration, Alarm>.Ticket
 
     fileprivate struct State {
-        var deadlines = Deadlines<Alarm>()
+        var deadlines = Deadlines<Duration, Alarm>()
         /// When the task wakes. Nil: there is none.
         var wakeTime: Duration?
         /// Of the task that sleeps. One with an older number has been replaced.

@@ -15,8 +15,10 @@ internal import Baton
 /// The idea is that of the manual clocks of swift-async-algorithms and of Point-Free's swift-clocks.
 public final class TestClock: Clock, Sendable {
     private struct State {
-        var sleepers = Sleepers<Wait>()
-        var watchers = CountWatchers<Wait>()
+        var now = Instant.start
+        var sleepers = Deadlines<Instant, Wait>()
+        /// At the number of sleepers that they wait for.
+        var watchers = Deadlines<Int, Wait>()
     }
 
     private let state = LockedState(State())
@@ -25,13 +27,13 @@ public final class TestClock: Clock, Sendable {
     public init() {}
 
     /// The moment at which the clock stands.
-    public var now: Instant { state.withLock { $0.sleepers.now } }
+    public var now: Instant { state.withLock { $0.now } }
 
     /// Zero: a test clock can be moved by any amount.
     public var minimumResolution: Duration { .zero }
 
     /// The moment at which the next sleeper wakes, nil if nobody sleeps.
-    public var nextDeadline: Instant? { state.withLock { $0.sleepers.nextDeadline } }
+    public var nextDeadline: Instant? { state.withLock { $0.sleepers.next } }
 
     /// How many tasks sleep on this clock.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
@@ -43,14 +45,15 @@ public final class TestClock: Clock, Sendable {
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try Task.checkCancellation()
         let wait = Wait()
-        let content: [Wait]? = state.withLock { state in
-            guard state.sleepers.add(wait, until: deadline) else { return nil }
-            return state.watchers.take(at: state.sleepers.count)
+        let booking = state.withLock { state -> (ticket: Deadlines<Instant, Wait>.Ticket, content: [Wait])? in
+            guard deadline > state.now else { return nil }
+            let ticket = state.sleepers.add(wait, at: deadline)
+            return (ticket, state.watchers.takeDue(at: state.sleepers.count))
         }
-        guard let content else { return }
-        for watcher in content { watcher.end() }
+        guard let booking else { return }
+        for watcher in booking.content { watcher.end() }
         let woken = await wait.suspend(forgottenWhenCancelled: {
-            state.withLock { $0.sleepers.remove(wait) }
+            _ = state.withLock { $0.sleepers.remove(booking.ticket) }
         })
         if !woken { throw CancellationError() }
     }
@@ -77,19 +80,20 @@ public final class TestClock: Clock, Sendable {
     /// When the waiting task is cancelled it returns at once, whatever the number.
     public func waitForSleepers(count: Int) async {
         let wait = Wait()
-        let mustWait = state.withLock { state in
-            guard state.sleepers.count < count else { return false }
-            state.watchers.add(wait, target: count)
-            return true
+        let ticket = state.withLock { state in
+            state.sleepers.count < count ? state.watchers.add(wait, at: count) : nil
         }
-        guard mustWait else { return }
+        guard let ticket else { return }
         _ = await wait.suspend(forgottenWhenCancelled: {
-            state.withLock { $0.watchers.remove(wait) }
+            _ = state.withLock { $0.watchers.remove(ticket) }
         })
     }
 
     private func advance(_ target: (Instant) -> Instant) {
-        let woken = state.withLock { $0.sleepers.advance(to: target($0.sleepers.now)) }
+        let woken = state.withLock { state in
+            state.now = max(state.now, target(state.now))
+            return state.sleepers.takeDue(at: state.now)
+        }
         for sleeper in woken { sleeper.end() }
     }
 }

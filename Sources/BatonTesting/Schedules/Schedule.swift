@@ -24,13 +24,13 @@ struct Schedule<Job> {
     private var phase = Phase.beforeRun
     private var jobs: [Job] = []
     private var dice: SeededGenerator
-    private var jobLimit: Int
+    private var jobsLeft: Int
     private(set) var jobCount = 0
     private(set) var foreignJobCount = 0
 
     init(seed: UInt64, jobLimit: Int) {
         dice = SeededGenerator(seed: seed)
-        self.jobLimit = jobLimit
+        jobsLeft = jobLimit
     }
 
     var hasJobs: Bool { !jobs.isEmpty }
@@ -74,15 +74,15 @@ struct Schedule<Job> {
     /// Takes out the job that runs next.
     mutating func next() -> Turn {
         if jobs.isEmpty { return .none }
-        if jobCount >= jobLimit { return .exhausted }
+        if jobsLeft < 1 { return .exhausted }
+        jobsLeft -= 1
         jobCount += 1
         jobs.swapAt(dice.next(below: jobs.count), jobs.count - 1)
         return .run(jobs.removeLast())
     }
 
-    mutating func allow(moreJobs: Int) {
-        jobLimit = jobLimit.addingReportingOverflow(moreJobs).overflow ? .max : jobLimit + moreJobs
-    }
+    /// So many from now on, however many have run.
+    mutating func allow(jobs: Int) { jobsLeft = jobs }
 
     /// Ends the run. False if a job is there, which can only have come from another thread.
     mutating func end() -> Bool {

@@ -72,7 +72,7 @@ struct ScheduleDriver {
 
     /// Whoever heeds cancellation can clean up. Whoever does not stays suspended, in nobody's way.
     private func windDown() {
-        scheduler.schedule.withLock { $0.allow(moreJobs: scheduler.jobLimit) }
+        scheduler.schedule.withLock { $0.allow(jobs: scheduler.jobLimit) }
         switch driveUntilIdle(cancelling: true) {
         case .ended: break
         case .idle: for job in scheduler.schedule.withLock({ $0.giveUp() }) { scheduler.runElsewhere(job) }

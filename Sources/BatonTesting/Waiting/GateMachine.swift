@@ -1,8 +1,15 @@
-/// Open or not, and those who wait: the machine of ``Gate``.
-struct GateMachine<Waiter: Equatable> {
+internal import Baton
+
+/// Open or not, those who wait for it to open, and those who watch until enough wait: the machine of ``Gate``.
+struct GateMachine<Waiter> {
+    /// Names a waiter in order of arrival.
+    typealias Ticket = Int
+
     private(set) var isOpen: Bool
-    private var waiters: [Waiter] = []
-    private var watchers = CountWatchers<Waiter>()
+    private var waiters: [Ticket: Waiter] = [:]
+    private var arrivals = 0
+    /// At the number that they want to see.
+    private var watchers = Deadlines<Int, Waiter>()
 
     init(isOpen: Bool) {
         self.isOpen = isOpen
@@ -10,35 +17,35 @@ struct GateMachine<Waiter: Equatable> {
 
     var waiterCount: Int { waiters.count }
 
-    enum ArrivalAction: Equatable {
+    enum ArrivalAction {
         case pass
-        case wait(wake: [Waiter])
+        case wait(Ticket, wake: [Waiter])
     }
 
-    /// Books one who wants to pass; those who waited for it to wait are told.
+    /// Books one who wants to pass; those who watched for it are told.
     mutating func arrive(_ waiter: Waiter) -> ArrivalAction {
         if isOpen { return .pass }
-        waiters.append(waiter)
-        return .wait(wake: watchers.take(at: waiters.count))
+        arrivals += 1
+        waiters[arrivals] = waiter
+        return .wait(arrivals, wake: watchers.takeDue(at: waiters.count))
     }
 
-    /// Opens for good; those who waited pass in order of arrival.
+    /// Opens for good; those who waited pass in order of arrival. Nobody will wait any more, so those who watch go on, too.
     mutating func open() -> [Waiter] {
         isOpen = true
-        defer { waiters = [] }
-        return waiters
+        defer { waiters = [:] }
+        return waiters.sorted { $0.key < $1.key }.map(\.value) + watchers.takeDue(at: .max)
     }
 
-    /// Books one who wants to know when `count` wait, unless they already do: then false.
-    mutating func watch(_ watcher: Waiter, count: Int) -> Bool {
-        guard waiters.count < count else { return false }
-        watchers.add(watcher, target: count)
-        return true
+    /// Books one who wants to know when `count` wait. Nil: they do, or never will, because the gate is open.
+    mutating func watch(_ watcher: Waiter, count: Int) -> Deadlines<Int, Waiter>.Ticket? {
+        if isOpen || waiters.count >= count { return nil }
+        return watchers.add(watcher, at: count)
     }
 
-    /// Forgets a waiter or watcher. One that has been let go in the meantime is no longer here; that is no error.
-    mutating func remove(_ waiter: Waiter) {
-        waiters.removeAll { $0 == waiter }
-        watchers.remove(waiter)
-    }
+    /// Forgets a waiter. One that has been let go in the meantime is no longer here; that is no error.
+    mutating func removeWaiter(_ ticket: Ticket) { waiters[ticket] = nil }
+
+    /// Forgets a watcher, in the same way.
+    mutating func removeWatcher(_ ticket: Deadlines<Int, Waiter>.Ticket) { watchers.remove(ticket) }
 }

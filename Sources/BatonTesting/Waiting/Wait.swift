@@ -3,7 +3,7 @@ internal import Baton
 /// One suspension of one task, ended once: by whoever comes first, which may be before the task has suspended.
 ///
 /// Owners keep their waits in a machine under their own lock and end them after leaving it.
-final class Wait: Sendable, Equatable {
+final class Wait: Sendable {
     private enum Phase {
         case notSuspended
         case suspended(CheckedContinuation<Bool, Never>)
@@ -11,8 +11,6 @@ final class Wait: Sendable, Equatable {
     }
 
     private let phase = LockedState(Phase.notSuspended)
-
-    static func == (left: Wait, right: Wait) -> Bool { left === right }
 
     /// Ends when what was waited for has come. Ignores cancellation.
     func suspend() async {

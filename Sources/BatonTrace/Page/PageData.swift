@@ -86,7 +86,7 @@ struct PageData {
             json.value(Self.cut(operation.name))
             json.value(stage)
             json.value(Graph.Condition.allCases.firstIndex(of: operation.condition) ?? 0)
-            json.microseconds((operation.firstMoment ?? trace.start).nanoseconds - origin)
+            json.microseconds((operation.firstMoment?.nanoseconds ?? origin) - origin)
             writeTime(operation.finished, to: &json)
             json.array { json in
                 for wait in operation.waits(until: trace.end) {

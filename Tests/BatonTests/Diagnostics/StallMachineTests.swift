@@ -6,7 +6,7 @@ import Testing
     private typealias Machine = StallMachine<String>
 
     private var machine = Machine()
-    private var deadlines = Deadlines<Alarm>()
+    private var deadlines = Deadlines<Duration, Alarm>()
 
     private func signs(_ added: Int, _ finished: Int = 0, taken: Int = 0) -> Machine.Signs {
         Machine.Signs(added: added, finished: finished, taken: taken)

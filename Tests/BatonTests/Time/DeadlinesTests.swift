@@ -5,7 +5,7 @@ import Testing
 
 struct DeadlinesTests {
     @Test func theEarliestComesFirst() {
-        var deadlines = Deadlines<String>()
+        var deadlines = Deadlines<Duration, String>()
         _ = deadlines.add("late", at: .seconds(3))
         _ = deadlines.add("early", at: .seconds(1))
         _ = deadlines.add("middle", at: .seconds(2))
@@ -18,13 +18,13 @@ struct DeadlinesTests {
     }
 
     @Test func equalTimesComeInOrderOfArrival() {
-        var deadlines = Deadlines<Int>()
+        var deadlines = Deadlines<Duration, Int>()
         for number in 0..<100 { _ = deadlines.add(number, at: .seconds(1)) }
         #expect(deadlines.takeDue(at: .seconds(1)) == Array(0..<100))
     }
 
     @Test func whatWasTakenOutDoesNotCome() {
-        var deadlines = Deadlines<String>()
+        var deadlines = Deadlines<Duration, String>()
         let first = deadlines.add("a", at: .seconds(1))
         _ = deadlines.add("b", at: .seconds(2))
         #expect(deadlines.remove(first) == "a")
@@ -33,7 +33,7 @@ struct DeadlinesTests {
     }
 
     @Test func aTicketIsGoodForOneEntryOnly() {
-        var deadlines = Deadlines<String>()
+        var deadlines = Deadlines<Duration, String>()
         let old = deadlines.add("old", at: .seconds(1))
         _ = deadlines.takeDue(at: .seconds(1))
         // It gets the place of the old one.
@@ -44,8 +44,8 @@ struct DeadlinesTests {
 
     @Test func manyStepsAgreeWithASortedList() {
         var generator = SeededGenerator(seed: 7)
-        var deadlines = Deadlines<Int>()
-        var model: [(time: Int, number: Int, ticket: Deadlines<Int>.Ticket)] = []
+        var deadlines = Deadlines<Duration, Int>()
+        var model: [(time: Int, number: Int, ticket: Deadlines<Duration, Int>.Ticket)] = []
         var now = 0
         for number in 0..<100_000 {
             switch Int.random(in: 0..<10, using: &generator) {

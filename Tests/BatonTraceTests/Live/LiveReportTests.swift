@@ -50,6 +50,8 @@ import Testing
         let lines = report.summary(LivePicture(showing: stages))
         #expect(lines.count == 22)
         #expect(lines.dropLast().last == "… and 980 more stages")
+        var plain = LiveReport(hasUnicode: false)
+        #expect(plain.summary(LivePicture(showing: stages)).dropLast().last == "~ and 980 more stages")
     }
 
     @Test(arguments: [

@@ -117,6 +117,17 @@ import Testing
         #expect(pipe.read() == "")
     }
 
+    @Test(arguments: [LiveView.Options.Style.lines, .redrawn])
+    func whatTheViewAddsIsASCIIWhereNothingElseIsKnown(style: LiveView.Options.Style) async throws {
+        let pipe = try Pipe()
+        let output = pipe.output(style, locale: "C") { LiveOutput.Size(columns: 20, rows: 9) }
+        var canvas = LiveCanvas(output, knowsTotals: true)
+        canvas.end(LivePicture(showing: (0..<40).map { stage("stage \($0)", waiting: 1) }))
+        let text = pipe.read()
+        #expect(text.contains("~"))
+        #expect(text.utf8.allSatisfy { $0 < 0x80 })
+    }
+
     @Test func signalsThatTheProgramHandlesAreLeftToIt() {
         // Not one that test runners use.
         signal(SIGUSR2, SIG_IGN)

@@ -20,7 +20,9 @@ import Testing
         ("日本語", 5, "日本…"), ("日本語", 4, "日…"), ("日本語", 2, "…"), ("日本語", 6, "日本語"),
         ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"),
     ])
-    func longTextIsCut(text: String, width: Int, cut: String) { #expect(PlainText.clip(text, to: width) == cut) }
+    func longTextIsCut(text: String, width: Int, cut: String) {
+        #expect(PlainText.clip(text, to: width, mark: "…") == cut)
+    }
 
     @Test func nothingThatATerminalObeysIsLeft() {
         #expect(PlainText.line("a\u{1B}[2Jb\nc\rd\te\u{9B}f\u{7}") == "a [2Jb c d e f ")

@@ -53,6 +53,15 @@ import Testing
         #expect(rows.map { $0[12] as? Int } == [1, 1, 0])
     }
 
+    @Test func whatIsNotKnownToHaveHappenedBeginsWithTheFirstMoment() throws {
+        var sketch = Sketch()
+        sketch.add("unheard of", 2)
+        sketch.add("run", 2, start: 3, end: 5)
+        sketch.trace.operations[0].added = nil
+        let rows = try #require(data(sketch.trace.timeline())["operations"] as? [[Any]])
+        #expect(rows.map { $0[4] as? Int } == [0, 0])
+    }
+
     @Test func longNamesAndManyErrorsAreCut() throws {
         var sketch = Sketch()
         sketch.add(String(repeating: "n", count: 5000), 0)

@@ -14,7 +14,7 @@ struct LiveRenderer: Sendable {
     private static let narrowestBar = 6
     private static let narrowestName = 3
 
-    private var mark: String { hasUnicode ? "…" : "~" }
+    private var mark: String { PlainText.mark(hasUnicode: hasUnicode) }
 
     func lines(_ picture: LivePicture) -> [String] {
         if picture.stages.isEmpty { return [PlainText.clip("no operations yet", to: width, mark: mark)] }

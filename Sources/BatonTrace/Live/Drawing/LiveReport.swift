@@ -2,10 +2,14 @@
 struct LiveReport: Sendable {
     private static let mostStagesInSummary = 20
 
+    private let mark: String
     private var begun: Set<Int> = []
     /// How many had finished when it was last said that a stage is over.
     private var toldAtEnd: [Int: Int] = [:]
     private var failuresTold = 0
+
+    /// `hasUnicode` false: of what the report itself adds, everything is ASCII.
+    init(hasUnicode: Bool = true) { mark = PlainText.mark(hasUnicode: hasUnicode) }
 
     /// What has changed since the last call: stages that begin, the last failures, stages that are over.
     ///
@@ -39,7 +43,7 @@ struct LiveReport: Sendable {
                 lines.append(line)
             }
         }
-        if untold > 0 { lines.append("… and \(untold) more stages") }
+        if untold > 0 { lines.append("\(mark) and \(untold) more stages") }
         lines.append(Self.total(picture))
         return lines
     }

@@ -33,8 +33,11 @@ enum PlainText {
         return columns
     }
 
+    /// Says that something is missing, in one column.
+    static func mark(hasUnicode: Bool) -> String { hasUnicode ? "…" : "~" }
+
     /// As much of it as fits, the last column being `mark` if something is missing.
-    static func clip(_ text: String, to limit: Int, mark: String = "…") -> String {
+    static func clip(_ text: String, to limit: Int, mark: String) -> String {
         if columns(text) <= limit { return text }
         if limit < 1 { return "" }
         var clipped = ""

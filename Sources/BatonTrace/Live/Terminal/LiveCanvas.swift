@@ -3,11 +3,12 @@ struct LiveCanvas {
     private let output: LiveOutput
     private let knowsTotals: Bool
     private var frame = LiveFrame()
-    private var report = LiveReport()
+    private var report: LiveReport
 
     init(_ output: LiveOutput, knowsTotals: Bool) {
         self.output = output
         self.knowsTotals = knowsTotals
+        report = LiveReport(hasUnicode: output.ability.hasUnicode)
     }
 
     var isRedrawn: Bool { output.ability.isRedrawn }
@@ -23,8 +24,9 @@ struct LiveCanvas {
         if !isRedrawn {
             _ = write(lines: report.summary(picture))
         } else if redraw(picture) {
-            let total = PlainText.clip(LiveReport.total(picture), to: max(1, output.size().columns - 1))
-            _ = write(lines: [total])
+            let mark = PlainText.mark(hasUnicode: output.ability.hasUnicode)
+            let total = LiveReport.total(picture)
+            _ = write(lines: [PlainText.clip(total, to: max(1, output.size().columns - 1), mark: mark)])
         }
     }
 
