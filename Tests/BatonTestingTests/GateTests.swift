@@ -96,26 +96,6 @@ import Testing
         for task in watchers + [waiter] { await task.value }
         await gate.waitForWaiters(count: 1)
     }
-
-    /// They would be looked for in a list.
-    @Test(.timeLimit(.minutes(1))) func veryManyCancelledWaitsTakeNoLonger() async throws {
-        let gate = Gate()
-        let clock = TestClock()
-        let log = EventLog<Int>()
-        let never = 1_000_000
-        let waits = (0..<20_000).flatMap { _ in
-            [
-                Task { try await gate.waitUnlessCancelled() }, Task { await gate.waitForWaiters(count: never) },
-                Task { try await clock.sleep(for: .seconds(1)) }, Task { await clock.waitForSleepers(count: never) },
-                Task { _ = await log.waitForCount(never) },
-            ]
-        }
-        await gate.waitForWaiters(count: 20_000)
-        await clock.waitForSleepers(count: 20_000)
-        for wait in waits { wait.cancel() }
-        for wait in waits { _ = await wait.result }
-        #expect(gate.waiterCount == 0 && clock.sleeperCount == 0)
-    }
 }
 
 @Suite struct GateMachineTests {

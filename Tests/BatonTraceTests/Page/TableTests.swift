@@ -97,7 +97,7 @@ extension BrowserTests {
 
         /// With the wheel of a user, over a hundred times as many rows as there are in the document.
         @Test func aLongTableIsScrolledThrough() async throws {
-            try await Browser.open(.ofHundredThousand) { browser in
+            try await Browser.open(.ofHundredThousand, page: Trace.pageOfHundredThousand) { browser in
                 #expect(try browser.column(0).count < 60)
                 for _ in 0..<3 { try browser.wheel(at: browser.middle(of: "#rows"), down: 3e6) }
                 #expect(try browser.column(0).last == "download page 99999")

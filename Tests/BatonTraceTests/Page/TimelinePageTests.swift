@@ -78,6 +78,6 @@ import Testing
     }
 
     @Test func aHundredThousandOperationsAreLessThanThirtyMegabytes() {
-        #expect(Trace.ofHundredThousand.timelineBytes().count < 30_000_000)
+        #expect(Trace.pageOfHundredThousand.count < 30_000_000)
     }
 }

@@ -53,9 +53,10 @@ final class Browser {
         try call("Performance.enable", ["timeDomain": "threadTicks"])
     }
 
-    /// Shows a trace, and has a body look at it, on a thread of its own.
+    /// Shows a trace, and has a body look at it, on a thread of its own. The page is made, unless it is there already.
     static func open(
-        _ trace: Trace, hash: String = "", width: Int = 1200, height: Int = 800, isDark: Bool = false,
+        _ trace: Trace, page content: [UInt8]? = nil, hash: String = "", width: Int = 1200, height: Int = 800,
+        isDark: Bool = false,
         _ body: @escaping @Sendable (Browser) throws -> Void
     ) async throws {
         let program = try #require(program)
@@ -63,7 +64,7 @@ final class Browser {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let page = folder.appending(path: "page.html")
-        try await trace.write(.timeline, to: page.path)
+        try Data(content ?? trace.timelineBytes()).write(to: page)
         try await OwnThread.run {
             let browser = try Browser(program, profile: folder.appending(path: "profile"))
             defer { browser.close() }
