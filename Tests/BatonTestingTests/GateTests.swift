@@ -87,14 +87,17 @@ import Testing
         for task in tasks { await task.value }
     }
 
-    @Test func whoWatchesGoesOnWhenTheGateOpens() async {
-        let gate = Gate()
-        let waiter = Task { await gate.wait() }
-        await gate.waitForWaiters(count: 1)
-        let watchers = (2..<5).map { count in Task { await gate.waitForWaiters(count: count) } }
-        gate.open()
-        for task in watchers + [waiter] { await task.value }
-        await gate.waitForWaiters(count: 1)
+    /// In some schedules before they watch, in others after that.
+    @Test func whoWatchesGoesOnWhenTheGateOpens() async throws {
+        try await exploring(schedules: 50) { scheduler in
+            let gate = Gate()
+            let watchers = (1...3).map { count in
+                Task(executorPreference: scheduler) { await gate.waitForWaiters(count: count) }
+            }
+            await Task.yield()
+            gate.open()
+            for watcher in watchers { await watcher.value }
+        }
     }
 }
 
