@@ -34,7 +34,7 @@ extension AsyncOperation {
         // Released after unlocking.
         var former: Repetition?
         change("a repetition", place) { life in
-            let rare = life.madeDetails().madeTiming().madeRare()
+            let rare = life.madeTiming().madeRareTiming()
             former = rare.repetition
             rare.repetition = repetition
         }

@@ -61,7 +61,7 @@ extension AnyOperation {
     /// Apart, so that returning `self` costs nothing where nobody wants it.
     @usableFromInline
     final func retryAlways(
-        _ backoff: Backoff, _ attempts: Int, _ deadline: Duration?, _ file: StaticString, _ line: UInt
+        _ backoff: consuming Backoff, _ attempts: Int, _ deadline: Duration?, _ file: StaticString, _ line: UInt
     ) {
         retry(backoff, attempts, deadline, CallSite(file: file, line: line), if: nil)
     }
@@ -88,14 +88,15 @@ extension AnyOperation {
         let (failures, number, hasEnded) = life.withLock { life in
             let timing = life.details?.timing
             let last = life.hasBegun && timing?.isPaused != true ? Int(timing?.attempt ?? 1) : 0
-            return (timing?.rare?.failures ?? [], last, life.phase == .finished)
+            return (timing?.rareTiming?.failures ?? [], last, life.phase == .finished)
         }
         if number <= failures.count { return failures }
         return failures + [OperationAttempt(number: number, error: hasEnded ? failure : nil, delay: nil)]
     }
 
     private final func retry(
-        _ backoff: Backoff, _ attempts: Int, _ deadline: Duration?, _ place: CallSite, if mayRetry: RetryPredicate?
+        _ backoff: consuming Backoff, _ attempts: Int, _ deadline: Duration?, _ place: CallSite,
+        if mayRetry: consuming RetryPredicate?
     ) {
         if refusesToRunAgain(place) { return }
         if attempts < 1 { report(Misuse(.invalidAttempts(attempts), operation: reference, callSite: place)) }
@@ -103,20 +104,20 @@ extension AnyOperation {
             report(Misuse(.negativeDuration("a backoff"), operation: reference, callSite: place))
         }
         let deadline = deadline.map { checked($0, "a deadline", place) }
-        // Released after unlocking, like what it captures.
-        var former: (RetryPredicate?, Backoff?)
+        // What they were before is released after unlocking.
+        var backoff = Optional(consume backoff)
+        var mayRetry = consume mayRetry
         change("a retry", place) { life in
-            let timing = life.madeDetails().madeTiming()
-            former.1 = timing.backoff
-            timing.backoff = backoff
+            let timing = life.madeTiming()
+            swap(&timing.backoff, &backoff)
             timing.maxAttempts = Int32(clamping: max(1, attempts))
-            former.0 = timing.rare?.mayRetry
-            if mayRetry != nil || deadline != nil || timing.rare != nil {
-                timing.madeRare().mayRetry = mayRetry
-                timing.madeRare().deadline = deadline
+            if mayRetry != nil || deadline != nil || timing.rareTiming != nil {
+                let rare = timing.madeRareTiming()
+                swap(&rare.mayRetry, &mayRetry)
+                rare.deadline = deadline
             }
         }
-        withExtendedLifetime(former) {}
+        withExtendedLifetime((backoff, mayRetry)) {}
     }
 
     final func refusesToRunAgain(_ place: CallSite) -> Bool {

@@ -2,9 +2,9 @@
 extension QueueCore {
     /// Before the body: takes the time, if somebody wants to know it. True: the lane watches it.
     @inline(__always)
-    func startAttempt(of operation: Unmanaged<AnyOperation>, _ timing: Unmanaged<Timing>, on lane: Lane) -> Bool {
+    func startAttempt(of operation: Unmanaged<AnyOperation>, _ timing: Unmanaged<TimedDetails>, on lane: Lane) -> Bool {
         timing._withUnsafeGuaranteedRef { timing in
-            if timing.rare != nil { return startRareAttempt(of: operation, timing, on: lane) }
+            if timing.rareTiming != nil { return startRareAttempt(of: operation, timing, on: lane) }
             guard let limit = timing.limit else { return false }
             watch(operation, timing, until: sleeper.now + limit, limit, isLast: false, on: lane)
             return true
@@ -14,16 +14,16 @@ extension QueueCore {
     /// After the body. True: it may have to run again.
     @inline(__always)
     func endAttempt(
-        of operation: Unmanaged<AnyOperation>, _ timing: Unmanaged<Timing>, on lane: Lane, isWatched: Bool
+        of operation: Unmanaged<AnyOperation>, _ timing: Unmanaged<TimedDetails>, on lane: Lane, isWatched: Bool
     ) -> Bool {
         if isWatched { lane.endAttempt() }
         let hasFailed = operation._withUnsafeGuaranteedRef { $0.hasFailed }
-        return timing._withUnsafeGuaranteedRef { hasFailed ? $0.backoff != nil : $0.rare?.repetition != nil }
+        return timing._withUnsafeGuaranteedRef { hasFailed ? $0.backoff != nil : $0.rareTiming?.repetition != nil }
     }
 
     private func watch(
-        _ operation: Unmanaged<AnyOperation>, _ timing: Timing, until end: Duration, _ limit: Duration, isLast: Bool,
-        on lane: Lane
+        _ operation: Unmanaged<AnyOperation>, _ timing: TimedDetails, until end: Duration, _ limit: Duration,
+        isLast: Bool, on lane: Lane
     ) {
         let attempt = AttemptWatch.Attempt(
             operation: operation, run: timing.run, end: end, limit: limit, isLast: isLast)
@@ -32,15 +32,14 @@ extension QueueCore {
 
     @inline(never)
     private func startRareAttempt(
-        of operation: Unmanaged<AnyOperation>, _ timing: Timing, on lane: Lane
+        of operation: Unmanaged<AnyOperation>, _ timing: TimedDetails, on lane: Lane
     ) -> Bool {
         let now = sleeper.now
         let deadline = operation._withUnsafeGuaranteedRef { operation in
-            let (alarms, chainStarts, deadline) = operation.life.withLock { _ in
-                (timing.takeAlarms(), timing.rare?.takeChainStarts() ?? [], timing.rare?.noteStart(at: now))
+            let (alarms, deadline) = operation.life.withLock { _ in
+                (timing.takeAlarms(), timing.rareTiming?.noteStart(at: now))
             }
             alarms?.takeOut(of: operation, from: self)
-            for chain in chainStarts { chain.note(time) }
             return deadline
         }
         let end = timing.limit.map { now + $0 }
@@ -147,20 +146,20 @@ extension AnyOperation {
     }
 
     private nonisolated(nonsending) final func nextAttempt(
-        after error: OperationError, _ timing: Timing, _ now: () -> Duration
+        after error: OperationError, _ timing: TimedDetails, _ now: () -> Duration
     ) async throws -> NextRun? {
         guard let backoff = timing.backoff, timing.hasAttemptsLeft else { return nil }
         let failures = Int(timing.attempt)
-        if let mayRetry = timing.rare?.mayRetry, !(try await mayRetry(failures - 1, error)) { return nil }
+        if let mayRetry = timing.rareTiming?.mayRetry, !(try await mayRetry(failures - 1, error)) { return nil }
         let delay = backoff.delay(after: failures, error: error)
-        if let deadline = timing.rare?.deadlineEnd, now() + delay >= deadline { return nil }
+        if let deadline = timing.rareTiming?.deadlineEnd, now() + delay >= deadline { return nil }
         return NextRun(delay: delay, error: error)
     }
 
     private nonisolated(nonsending) final func nextRepetition(
-        _ timing: Timing, _ now: () -> Duration
+        _ timing: TimedDetails, _ now: () -> Duration
     ) async throws -> NextRun? {
-        guard let rare = timing.rare, let repetition = rare.repetition else { return nil }
+        guard let rare = timing.rareTiming, let repetition = rare.repetition else { return nil }
         if let count = repetition.count, rare.repetitions + 1 >= count { return nil }
         if try await repetition.isDone(self) { return nil }
         return NextRun(delay: rare.lastStart + repetition.interval - now(), error: nil)
@@ -198,10 +197,10 @@ extension AnyOperation {
     }
 }
 
-extension Timing {
+extension TimedDetails {
     /// Returns what is not needed any more, to be released after unlocking.
     fileprivate func noteEnd(followedBy next: NextRun) -> [OperationAttempt] {
-        let rare = madeRare()
+        let rare = madeRareTiming()
         if let error = next.error {
             rare.failures.append(OperationAttempt(number: Int(attempt), error: error, delay: next.delay))
             return []
@@ -215,11 +214,6 @@ extension Timing {
 }
 
 extension RareTiming {
-    fileprivate func takeChainStarts() -> [ChainStart] {
-        defer { chainStarts = [] }
-        return chainStarts
-    }
-
     /// Returns the deadline of all attempts.
     fileprivate func noteStart(at now: Duration) -> (Duration, end: Duration)? {
         if firstStart == nil { firstStart = now }

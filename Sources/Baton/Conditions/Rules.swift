@@ -44,7 +44,7 @@ struct Rules {
 
     /// It has one, and one without names.
     var onlyCondition: StoredCondition? {
-        if case .one(let condition) = conditions, !conditionsHaveNames { condition } else { nil }
+        if !conditionsHaveNames, case .one(let condition) = conditions { condition } else { nil }
     }
 
     mutating func add(_ condition: StoredCondition, _ exclusions: [Exclusion]) {

@@ -176,17 +176,17 @@ private struct Look {
         attempt = max(1, Int(timing?.attempt ?? 1))
         pause = timing.flatMap { $0.isPaused ? Pause($0) : nil }
         lane = timing?.limit == nil ? nil : life.lane
-        start = timing?.rare.flatMap { $0.firstStart == nil ? nil : $0.lastStart }
+        start = timing?.rareTiming.flatMap { $0.firstStart == nil ? nil : $0.lastStart }
         toldStart = life.outbox?.machine.start
     }
 }
 
 extension Look.Pause {
-    fileprivate init(_ timing: Timing) {
-        let end = timing.rare?.pauseEnd
-        if timing.attempt > 0, let failure = timing.rare?.failures.last, let error = failure.error {
+    fileprivate init(_ timing: TimedDetails) {
+        let end = timing.rareTiming?.pauseEnd
+        if timing.attempt > 0, let failure = timing.rareTiming?.failures.last, let error = failure.error {
             self = .attempt(Int(timing.attempt) + 1, at: end, after: error)
-        } else if let rare = timing.rare, rare.repetitions > 0 {
+        } else if let rare = timing.rareTiming, rare.repetitions > 0 {
             self = .repetition(at: end)
         } else {
             self = .delay(until: end)

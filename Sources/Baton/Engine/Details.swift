@@ -1,25 +1,50 @@
 /// What few operations have, made when first needed so that a bare one pays nothing. Guarded by its operation's lock.
 ///
-/// Small, with what is rarer still in an object of its own: past 120 bytes the allocator takes several times as long over the
-/// objects of a large graph. `@exclusivity(unchecked)` spares the dynamic check, where it is paid for every handler or rule: the
-/// lock forbids what it finds.
-final class Details {
+/// Small, with what is rarer still in an object of its own: past 120 bytes the allocator takes longer over the objects of a large
+/// graph, though not as long as over two, so ``TimedDetails`` are these and more. `@exclusivity(unchecked)` spares the dynamic
+/// check, where it is paid for every handler or rule: the lock forbids what it finds.
+class Details {
     @exclusivity(unchecked) private var boxedName: Name?
     @exclusivity(unchecked) var handlers = HandlerList()
     /// A lane has taken it up, and nobody knows yet whether its body will run.
     @exclusivity(unchecked) var isStartOpen = false
     /// How many waits the body has begun and not ended: while there is one, the operation holds no slot.
     @exclusivity(unchecked) var openWaits: Int32 = 0
+    /// Which one of the body is under way, or comes next. Counts them all, repetitions included, and may wrap around: to be
+    /// compared and nothing else.
+    @exclusivity(unchecked) var run: Int32 = 0
     /// Conditions and exclusions.
     @exclusivity(unchecked) var rules = Rules()
     /// Nil, and not empty, for most: even an empty array costs something each time it is handed on.
     @exclusivity(unchecked) private var waitersIfAny: [Waiter]?
-    @exclusivity(unchecked) private(set) var timing: Timing?
     @exclusivity(unchecked) fileprivate(set) var rare: RareDetails?
+    private let isTimed: Bool
+
+    init() { isTimed = false }
+
+    /// For ``TimedDetails``, which take the place of `former`.
+    init(timedAfter former: Details?) {
+        isTimed = true
+        guard let former else { return }
+        boxedName = former.boxedName
+        handlers = former.handlers
+        isStartOpen = former.isStartOpen
+        openWaits = former.openWaits
+        run = former.run
+        rules = former.rules
+        waitersIfAny = former.waitersIfAny
+        rare = former.rare
+    }
+
+    /// Itself, if it has limits, delays or further attempts.
+    var timing: TimedDetails? { isTimed ? unsafeDowncast(self, to: TimedDetails.self) : nil }
+
+    @inline(__always)
+    var borrowedTiming: Unmanaged<TimedDetails>? { timing.map { .passUnretained($0) } }
 
     /// Something is asked or told before the body runs, or before its outcome is published. For ``timing`` it says so itself.
     var surroundsBody: Bool {
-        handlers.surroundBody || rare.map { !$0.policies.isEmpty || $0.executor != nil || $0.outbox != nil } ?? false
+        handlers.surroundBody || rare?.surroundsBody == true
     }
 
     var name: String? {
@@ -27,18 +52,13 @@ final class Details {
         set { boxedName = newValue.map { Name($0) } }
     }
 
-    @inline(__always)
-    func madeTiming() -> Timing {
-        if timing == nil { timing = Timing() }
-        return timing!
-    }
-
     /// It has an identity, or limits that count from the add.
-    var isPreparedAtAdd: Bool { rare?.uniqueness != nil || timing?.rare != nil }
+    var isPreparedAtAdd: Bool { rare?.uniqueness != nil || timing?.rareTiming != nil }
 
     /// Its finish has to call, wake or release something.
     var hasEnd: Bool {
-        handlers.hasHadAny || waitersIfAny != nil || rare?.hasEnd == true || !rules.areNone || timing?.hasEnd == true
+        handlers.hasHadAny || waitersIfAny != nil || rare?.hasEnd == true || !rules.areNone
+            || timing?.hasTimedEnd == true
     }
 
     /// At the finish, for the caller to release after unlocking.
@@ -60,13 +80,10 @@ final class Details {
 
     func takeWaiters() -> [Waiter]? { waitersIfAny.take() }
 
-    /// Which one of the body is under way, or comes next.
-    var run: Int32 { timing?.run ?? 0 }
-
     /// Those of a run that has ended are not counted any more.
     func forgetWaits() {
         openWaits = 0
-        timing?.run &+= 1
+        run &+= 1
         if rare != nil {
             waits = Slab()
             childGroups = []
@@ -96,6 +113,8 @@ final class RareDetails {
     @exclusivity(unchecked) fileprivate(set) var childGroups: [ChildGroup] = []
     @exclusivity(unchecked) fileprivate(set) var nameHolder: AnyOperation?
     @exclusivity(unchecked) fileprivate(set) var listeners: [any OutcomeListener] = []
+    /// To be told when it starts.
+    @exclusivity(unchecked) fileprivate(set) var chainStarts: [ChainStart] = []
     fileprivate(set) var uniqueness: Uniqueness?
     /// Nil: nobody observes it.
     @exclusivity(unchecked) fileprivate(set) var outbox: EventOutbox.Box?
@@ -104,6 +123,8 @@ final class RareDetails {
         progress?.release()
         outbox?.machine.letGo()
     }
+
+    var surroundsBody: Bool { !policies.isEmpty || executor != nil || outbox != nil || !chainStarts.isEmpty }
 
     /// Something ends with the operation.
     var hasEnd: Bool {
@@ -193,6 +214,15 @@ extension Details {
     var listeners: [any OutcomeListener] {
         get { rare?.listeners ?? [] }
         _modify { yield &madeRare.listeners }
+    }
+
+    /// It is told when the operation starts.
+    func add(_ chain: ChainStart) { madeRare.chainStarts.append(chain) }
+
+    func takeChainStarts() -> [ChainStart] {
+        guard let rare else { return [] }
+        defer { rare.chainStarts = [] }
+        return rare.chainStarts
     }
 
     /// Its identity, and those who share its outcome.

@@ -214,10 +214,12 @@ extension AnyOperation {
     @inline(never)
     final func wake(in core: QueueCore?) -> Bool {
         // Some of it is held for its release after unlocking alone.
-        let (rules, ends, waiters, effects) = life.withLock { life in
-            let details = life.madeDetails()
-            return (details.takeRules(), details.takeEnds(), details.takeWaiters(), reachPast(life, details))
+        let taken = life.withLock { life in
+            life.borrowedDetails?._withUnsafeGuaranteedRef { details in
+                (details.takeRules(), details.takeEnds(), details.takeWaiters(), reachPast(life, details))
+            }
         }
+        guard let (rules, ends, waiters, effects) = taken else { return false }
         withExtendedLifetime(rules) {}
         ends?.tell(of: self, in: core)
         if let waiters { for waiter in waiters { waiter.outcomeCame(of: self) } }

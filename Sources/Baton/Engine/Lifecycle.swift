@@ -38,6 +38,19 @@ struct Lifecycle {
         return details!
     }
 
+    /// Without a reference of its own: nobody takes them away from the holder of the lock.
+    @inline(__always)
+    var borrowedDetails: Unmanaged<Details>? { details.map { .passUnretained($0) } }
+
+    /// Only before the add: afterwards somebody may look at the details that are there.
+    mutating func madeTiming() -> TimedDetails {
+        assert(phase == .created)
+        if let timing = details?.timing { return timing }
+        let made = TimedDetails(after: details)
+        details = made
+        return made
+    }
+
     /// Nothing of a dead operation is released recursively; see ``Trampoline``.
     mutating func takeDetails() -> Details? { details.take() }
 
@@ -95,7 +108,7 @@ struct Lifecycle {
         case ruled
         /// It has time limits or may run again, and nothing else of ``Details`` is asked or told around the body. They are there
         /// until it has finished.
-        case timed(Unmanaged<Timing>)
+        case timed(Unmanaged<TimedDetails>)
         /// Something else is.
         case withDetails
     }
@@ -104,12 +117,11 @@ struct Lifecycle {
     mutating func begin(on lane: Lane) -> Beginning {
         switch phase {
         case .added:
-            guard let details else {
+            guard let details = borrowedDetails else {
                 start(on: lane)
                 return .plain
             }
-            if !details.rules.isPassed { return .ruled }
-            return start(on: lane, details)
+            return details._withUnsafeGuaranteedRef { $0.rules.isPassed ? start(on: lane, $0) : .ruled }
         case .finished, .finishing, .created, .evaluating, .executing: return .endedBefore
         }
     }
@@ -124,13 +136,14 @@ struct Lifecycle {
     @inline(__always)
     private mutating func start(on lane: Lane, _ details: Details) -> Beginning {
         start(on: lane)
-        let timing = details.timing
-        if let timing { timing.attempt += 1 }
+        let timing = details.borrowedTiming
+        timing?._withUnsafeGuaranteedRef { $0.attempt += 1 }
         if details.surroundsBody {
             details.isStartOpen = true
             return .withDetails
         }
-        return timing.map { $0.surroundsBody ? .timed(.passUnretained($0)) : .plain } ?? .plain
+        guard let timing, timing._withUnsafeGuaranteedRef({ $0.timesBody }) else { return .plain }
+        return .timed(timing)
     }
 
     func bodyStarts() {
@@ -229,7 +242,8 @@ struct Lifecycle {
 
     /// The outcome is stored. False: nothing stands between it and its publication.
     mutating func beginFinishing() -> Bool {
-        guard let details, details.handlers.beginFinishing() else { return false }
+        guard let details = borrowedDetails, details._withUnsafeGuaranteedRef({ $0.handlers.beginFinishing() })
+        else { return false }
         phase = .finishing
         return true
     }
@@ -237,23 +251,33 @@ struct Lifecycle {
     /// The end of a run. Nil: `willFinish` handlers stand between the outcome and its publication.
     @inline(__always)
     mutating func finishRun() -> Ending? {
-        guard let details else { return finish() }
-        if let timing = details.timing, timing.isCut, !isCancelled, let limit = timing.limit {
-            attemptIsCancelled(after: limit)
+        guard let details = borrowedDetails else { return finish() }
+        return details._withUnsafeGuaranteedRef { details in
+            if let timing = details.timing, timing.isCut, !isCancelled, let limit = timing.limit {
+                attemptIsCancelled(after: limit)
+            }
+            return beginFinishing() ? nil : finish()
         }
-        return beginFinishing() ? nil : finish()
     }
 
     struct Ending {
-        var dependents: Dependents
-        var hasDetails: Bool
+        let dependents: Dependents
+        let isCancelled: Bool
+        private(set) var hasDetails = false
         /// Somebody waits for it, or it holds something for its life only.
-        var wakes: Bool
+        private(set) var wakes = false
         /// It holds names, or has asked for them.
-        var claims: Bool
-        var isCancelled: Bool
+        private(set) var claims = false
         /// Waits of the body that outlive it: its lane holds no slot.
-        var hasOpenWaits: Bool
+        private(set) var hasOpenWaits = false
+
+        @inline(__always)
+        fileprivate mutating func note(_ details: Details) {
+            hasDetails = true
+            wakes = details.hasEnd
+            claims = details.rules.standing != .asksForNone
+            hasOpenWaits = details.openWaits > 0
+        }
     }
 
     /// The one step that publishes the outcome. The caller has stored it.
@@ -261,15 +285,9 @@ struct Lifecycle {
     mutating func finish() -> Ending {
         phase = .finished
         lane = nil
-        let ending = Ending(
-            dependents: dependents,
-            hasDetails: details != nil,
-            wakes: details.map { $0.hasEnd } ?? false,
-            claims: details.map { $0.rules.standing != .asksForNone } ?? false,
-            isCancelled: isCancelled,
-            hasOpenWaits: details.map { $0.openWaits > 0 } ?? false
-        )
+        var ending = Ending(dependents: dependents, isCancelled: isCancelled)
         dependents = .none
+        borrowedDetails?._withUnsafeGuaranteedRef { ending.note($0) }
         return ending
     }
 }
@@ -296,8 +314,13 @@ extension Lifecycle {
     }
 
     /// - Parameter isKept: Something else keeps the body from running, so no rule is asked.
+    @inline(__always)
     mutating func pass(on lane: Lane, isKept: Bool) -> Passage {
-        guard phase == .added, let details else { return .endedBefore }
+        guard phase == .added, let details = borrowedDetails else { return .endedBefore }
+        return details._withUnsafeGuaranteedRef { pass(on: lane, isKept: isKept, $0) }
+    }
+
+    private mutating func pass(on lane: Lane, isKept: Bool, _ details: Details) -> Passage {
         switch isKept ? .run : details.rules.next() {
         case .run:
             if case .plain = start(on: lane, details) { return .run(isPlain: true) }
@@ -312,7 +335,7 @@ extension Lifecycle {
             details.openWaits += 1
             return .evaluate(conditionsIn: .passUnretained(details))
         case .pause:
-            guard let timing = details.timing, let delay = timing.rare?.delay else { return .endedBefore }
+            guard let timing = details.timing, let delay = timing.rareTiming?.delay else { return .endedBefore }
             details.rules.delayBegins()
             timing.isPaused = true
             return .pause(delay)

@@ -50,14 +50,17 @@ extension QueueCore {
     }
 
     /// Returns what the body runs with. Both are there until it has finished.
-    private func tellStart(of operation: AnyOperation) -> (timing: Unmanaged<Timing>?, executor: (any TaskExecutor)?) {
-        let (delivers, timing, executor) = operation.life.withLock { life in
+    private func tellStart(
+        of operation: AnyOperation
+    ) -> (timing: Unmanaged<TimedDetails>?, executor: (any TaskExecutor)?) {
+        let (delivers, chainStarts, timing, executor) = operation.life.withLock { life in
             life.bodyStarts()
             return (
-                operation.reachPast(life).isDue, life.details?.timing.map { Unmanaged.passUnretained($0) },
-                life.details?.executor
+                operation.reachPast(life).isDue, life.details?.takeChainStarts() ?? [],
+                life.details?.borrowedTiming, life.details?.executor
             )
         }
+        for chain in chainStarts { chain.note(time) }
         if operation.isObserved { operation.tellEvents() }
         if delivers { operation.deliver(from: self) }
         return (timing, executor)

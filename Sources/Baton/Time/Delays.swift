@@ -116,9 +116,9 @@ final class ChainStart: Sendable {
 extension AnyOperation {
     fileprivate final func delay(by delay: Delay) {
         life.withLock { life in
-            let details = life.madeDetails()
-            details.madeTiming().madeRare().delay = delay
-            details.rules.delay()
+            let timing = life.madeTiming()
+            timing.madeRareTiming().delay = delay
+            timing.rules.delay()
         }
     }
 
@@ -126,7 +126,7 @@ extension AnyOperation {
     fileprivate final func tellsStart(to chain: ChainStart) -> Bool {
         life.withLock { life in
             if life.hasBegun || life.phase == .finished { return true }
-            life.madeDetails().madeTiming().madeRare().chainStarts.append(chain)
+            life.madeDetails().add(chain)
             return false
         }
     }

@@ -20,7 +20,7 @@ extension AnyOperation {
     @usableFromInline
     final func limitAttempts(to limit: Duration, _ file: StaticString, _ line: UInt) {
         let limit = checked(limit, "a timeout", CallSite(file: file, line: line))
-        change("a timeout", CallSite(file: file, line: line)) { $0.madeDetails().madeTiming().limit = limit }
+        change("a timeout", CallSite(file: file, line: line)) { $0.madeTiming().limit = limit }
     }
 
     /// Ends the operation with ``OperationError/timedOut(after:)`` if its body has not started `limit` after the add.
@@ -31,7 +31,7 @@ extension AnyOperation {
     public final func timeout(waiting limit: Duration, file: StaticString = #fileID, line: UInt = #line) -> Self {
         let limit = checked(limit, "a timeout", CallSite(file: file, line: line))
         change("a timeout", CallSite(file: file, line: line)) {
-            $0.madeDetails().madeTiming().madeRare().waitingLimit = limit
+            $0.madeTiming().madeRareTiming().waitingLimit = limit
         }
         return self
     }
@@ -58,7 +58,7 @@ extension AnyOperation {
     }
 
     final func waitingLimitCame() {
-        let limit = life.withLock { $0.details?.timing?.rare?.waitingLimit }
+        let limit = life.withLock { $0.details?.timing?.rareTiming?.waitingLimit }
         if let limit { cancel(reason: .timeout(limit)) { !$0.hasBegun } }
     }
 }
@@ -68,12 +68,12 @@ extension QueueCore {
     func limitWaiting(of operation: AnyOperation) {
         let limit = operation.life.withLock { life in
             // One that has joined another does not wait for its start.
-            life.details?.uniqueness?.joined == nil ? life.details?.timing?.rare?.waitingLimit : nil
+            life.details?.uniqueness?.joined == nil ? life.details?.timing?.rareTiming?.waitingLimit : nil
         }
         guard let limit else { return }
         let ticket = sleeper.add(.waitingLimit(.passUnretained(operation)), at: sleeper.now + limit)
         let isTooLate = operation.life.withLock { life in
-            if life.phase == .added { life.details?.timing?.rare?.waitingTicket = ticket }
+            if life.phase == .added { life.details?.timing?.rareTiming?.waitingTicket = ticket }
             return life.phase != .added
         }
         // It was cancelled in between.
@@ -94,10 +94,10 @@ struct Alarms {
     }
 }
 
-extension Timing {
+extension TimedDetails {
     func takeAlarms() -> Alarms? {
-        guard let rare, rare.waitingTicket != nil || rare.pauseTicket != nil else { return nil }
-        return Alarms(waiting: rare.waitingTicket.take(), pause: rare.pauseTicket.take())
+        guard let rareTiming, rareTiming.waitingTicket != nil || rareTiming.pauseTicket != nil else { return nil }
+        return Alarms(waiting: rareTiming.waitingTicket.take(), pause: rareTiming.pauseTicket.take())
     }
 
 }

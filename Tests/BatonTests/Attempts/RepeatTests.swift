@@ -187,7 +187,7 @@ import Testing
 
     @Test func theNumberOfItsRunsMayWrapAround() {
         let details = Details()
-        details.madeTiming().run = .max
+        details.run = .max
         details.forgetWaits()
         #expect(details.run == .min)
     }

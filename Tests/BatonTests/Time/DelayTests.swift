@@ -136,6 +136,25 @@ import Testing
         #expect(delay.ending == "success")
     }
 
+    @Test func aStartThatComesAfterConditionsCounts() {
+        let stage = Stage()
+        let work = AsyncOperation("work") {}
+        work.addCondition("patience") { _ in
+            try await stage.clock.sleep(for: .seconds(100))
+            return .satisfied
+        }
+        stage.run(work)
+        #expect(work.state == .evaluating)
+        let delay = work.delay(untilAtLeast: .seconds(5))
+        stage.run(delay)
+        stage.advance(by: .seconds(100))
+        #expect(work.ending == "success")
+        stage.advance(by: .milliseconds(4999))
+        #expect(delay.result == nil)
+        stage.advance(by: .milliseconds(1))
+        #expect(delay.ending == "success")
+    }
+
     @Test func aChainThatHasStartedBeforeCountsFromTheCall() {
         let stage = Stage()
         let work = stage.noting("work")

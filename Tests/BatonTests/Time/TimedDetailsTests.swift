@@ -1,0 +1,47 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite struct TimedDetailsTests {
+    /// They take the place of what the operation had.
+    @Test func aLimitThatComesLastChangesNothingElse() {
+        let stage = Stage()
+        let log = stage.log
+        let operation = AsyncOperation("work") { log("body") }
+        operation.executor = stage.steps
+        operation.addCondition("yes") { _ in
+            log("condition")
+            return .satisfied
+        }
+        operation.didStart { log("start") }
+        operation.didFinish { _ in log("finish") }
+        stage.steps.task {
+            _ = try? await operation.value
+            log("awaited")
+        }
+        stage.steps.runAll()
+        operation.timeout(.seconds(1))
+        #expect(operation.name == "work")
+        #expect(operation.executor === stage.steps)
+        stage.run(operation)
+        #expect(Set(stage.ran) == ["condition", "start", "body", "finish", "awaited"])
+        #expect(operation.ending == "success")
+    }
+
+    /// Its thread was held up between adding the alarm and saying so; the alarm rang, the next run paused, too.
+    @Test func aPauseThatIsOverIsNotTakenForTheNext() {
+        let operation = AsyncOperation {}
+        var deadlines = Deadlines<Duration, Alarm>()
+        let timing = TimedDetails()
+        let first = deadlines.add(.pauseEnd(.passUnretained(operation)), at: .seconds(1))
+        #expect(!timing.pauses(until: .seconds(1), first))
+        timing.isPaused = true
+        let second = deadlines.add(.pauseEnd(.passUnretained(operation)), at: .seconds(2))
+        #expect(timing.pauses(until: .seconds(2), second))
+        #expect(!timing.pauses(until: .seconds(1), first))
+        #expect(timing.rareTiming?.pauseEnd == .seconds(2))
+        #expect(timing.rareTiming?.pauseTicket.flatMap { deadlines.remove($0) } != nil)
+        #expect(deadlines.next == .seconds(1))
+    }
+}
