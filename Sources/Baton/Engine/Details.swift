@@ -4,10 +4,11 @@
 /// graph, though not as long as over two, so ``TimedDetails`` are these and more. `@exclusivity(unchecked)` spares the dynamic
 /// check, where it is paid for every handler or rule: the lock forbids what it finds.
 class Details {
-    @exclusivity(unchecked) private var boxedName: Name?
+    @exclusivity(unchecked) var name: String?
     @exclusivity(unchecked) var handlers = HandlerList()
     /// A lane has taken it up, and nobody knows yet whether its body will run.
     @exclusivity(unchecked) var isStartOpen = false
+    private let isTimed: Bool
     /// How many waits the body has begun and not ended: while there is one, the operation holds no slot.
     @exclusivity(unchecked) var openWaits: Int32 = 0
     /// Which one of the body is under way, or comes next. Counts them all, repetitions included, and may wrap around: to be
@@ -18,7 +19,6 @@ class Details {
     /// Nil, and not empty, for most: even an empty array costs something each time it is handed on.
     @exclusivity(unchecked) private var waitersIfAny: [Waiter]?
     @exclusivity(unchecked) fileprivate(set) var rare: RareDetails?
-    private let isTimed: Bool
 
     init() { isTimed = false }
 
@@ -26,7 +26,7 @@ class Details {
     init(timedAfter former: Details?) {
         isTimed = true
         guard let former else { return }
-        boxedName = former.boxedName
+        name = former.name
         handlers = former.handlers
         isStartOpen = former.isStartOpen
         openWaits = former.openWaits
@@ -43,14 +43,7 @@ class Details {
     var borrowedTiming: Unmanaged<TimedDetails>? { timing.map { .passUnretained($0) } }
 
     /// Something is asked or told before the body runs, or before its outcome is published. For ``timing`` it says so itself.
-    var surroundsBody: Bool {
-        handlers.surroundBody || rare?.surroundsBody == true
-    }
-
-    var name: String? {
-        get { boxedName?.text }
-        set { boxedName = newValue.map { Name($0) } }
-    }
+    var surroundsBody: Bool { handlers.surroundBody || rare?.surroundsBody == true }
 
     /// It has an identity, or limits that count from the add.
     var isPreparedAtAdd: Bool { rare?.uniqueness != nil || timing?.rareTiming != nil }
@@ -92,13 +85,6 @@ class Details {
     }
 
     var isAwaitedByBody: Bool { waitersIfAny?.contains { $0.body != nil } ?? false }
-}
-
-/// A string takes two words, for few.
-private final class Name {
-    let text: String
-
-    init(_ text: String) { self.text = text }
 }
 
 /// Part of ``Details``, and read and changed through it.
