@@ -59,7 +59,7 @@ struct Lifecycle {
     enum Claim {
         /// It is the caller's to link. `isAwaited`: somebody already waits for it, so a cycle may be closed by it. `isPrepared`:
         /// there is more to do before it is linked.
-        case claimed(isAwaited: Bool, hasDetails: Bool, isPrepared: Bool)
+        case claimed(isAwaited: Bool, isPrepared: Bool)
         case addedBefore
         /// Added and done, or cancelled before anybody added it.
         case finishedBefore
@@ -70,7 +70,7 @@ struct Lifecycle {
         case .created:
             phase = .added
             return .claimed(
-                isAwaited: !dependents.isEmpty || details?.isAwaitedByBody == true, hasDetails: details != nil,
+                isAwaited: !dependents.isEmpty || details?.isAwaitedByBody == true,
                 isPrepared: details?.isPreparedAtAdd ?? false)
         case .added, .evaluating, .executing: return .addedBefore
         case .finishing, .finished: return .finishedBefore

@@ -98,19 +98,19 @@ extension QueueCore {
         let claim = retained._withUnsafeGuaranteedRef { operation in
             operation.life.withLock { life in
                 let claim = life.claim()
-                if case .claimed(let isAwaited, let hasDetails, _) = claim {
+                if case .claimed(let isAwaited, _) = claim {
                     operation.home = .passUnretained(self)
                     operation.queueNumber = number
                     if batch.isChild { operation.becomesChild(of: batch.origin, &life) }
                     if isAwaited { operation.countdown.noteAwaited() }
-                    if batch.isObserved || hasDetails {
+                    if batch.isObserved || operation.isObserved {
                         operation.holdEvents(for: hub, isQueueObserved: batch.isObserved, &life)
                     }
                 }
                 return claim
             }
         }
-        if case .claimed(_, _, let isPrepared) = claim {
+        if case .claimed(_, let isPrepared) = claim {
             if isPrepared { retained._withUnsafeGuaranteedRef { prepare($0, batch.origin) } }
             Batch.append(retained, &batch.claimed, &batch.lastClaimed)
             batch.count += 1

@@ -56,13 +56,13 @@ import Testing
         let dependent = AsyncOperation {}
         var life = Lifecycle()
         _ = life.register(.passUnretained(dependent))
-        guard case .claimed(let isAwaited, _, _) = life.claim() else {
+        guard case .claimed(let isAwaited, _) = life.claim() else {
             Issue.record()
             return
         }
         #expect(isAwaited)
         var other = Lifecycle()
-        guard case .claimed(let isAwaited, _, _) = other.claim() else {
+        guard case .claimed(let isAwaited, _) = other.claim() else {
             Issue.record()
             return
         }
