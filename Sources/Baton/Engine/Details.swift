@@ -22,15 +22,12 @@ class Details {
 
     init() { isTimed = false }
 
-    /// For ``TimedDetails``, which take the place of `former`.
+    /// For ``TimedDetails``, which take the place of `former`. Before the add, so nothing of a run is there.
     init(timedAfter former: Details?) {
         isTimed = true
         guard let former else { return }
         name = former.name
         handlers = former.handlers
-        isStartOpen = former.isStartOpen
-        openWaits = former.openWaits
-        run = former.run
         rules = former.rules
         waitersIfAny = former.waitersIfAny
         rare = former.rare

@@ -260,26 +260,6 @@ struct Lifecycle {
         }
     }
 
-    struct Ending {
-        let dependents: Dependents
-        let isCancelled: Bool
-        private(set) var hasDetails = false
-        /// Somebody waits for it, or it holds something for its life only.
-        private(set) var wakes = false
-        /// It holds names, or has asked for them.
-        private(set) var claims = false
-        /// Waits of the body that outlive it: its lane holds no slot.
-        private(set) var hasOpenWaits = false
-
-        @inline(__always)
-        fileprivate mutating func note(_ details: Details) {
-            hasDetails = true
-            wakes = details.hasEnd
-            claims = details.rules.standing != .asksForNone
-            hasOpenWaits = details.openWaits > 0
-        }
-    }
-
     /// The one step that publishes the outcome. The caller has stored it.
     @inline(__always)
     mutating func finish() -> Ending {
