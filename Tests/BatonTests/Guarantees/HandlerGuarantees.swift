@@ -222,16 +222,19 @@ import Testing
             }
         }
         let stage = Stage()
-        for isLate in [false, true] {
-            let operation = AsyncOperation("operation") {}
-            if isLate { stage.run(operation) }
-            do {
-                let curious = Curious(operation, stage.log)
-                operation.didCancel { _ in withExtendedLifetime(curious) {} }
-                operation.didProduce { _ in withExtendedLifetime(curious) {} }
-            }
-            if !isLate { stage.run(operation) }
+        func add(_ count: Int, to operation: AnyOperation) {
+            let curious = Curious(operation, stage.log)
+            for _ in 0..<count { operation.didCancel { _ in withExtendedLifetime(curious) {} } }
         }
-        #expect(stage.ran == ["finished", "finished"])
+        for count in 1...2 {
+            let operation = AsyncOperation("operation") {}
+            add(count, to: operation)
+            stage.run(operation)
+            #expect(stage.ran == Array(repeating: "finished", count: count))
+        }
+        let late = AsyncOperation("late") {}
+        stage.run(late)
+        late.didCancel { [curious = Curious(late, stage.log)] _ in withExtendedLifetime(curious) {} }
+        #expect(stage.ran == ["finished", "finished", "finished"])
     }
 }
