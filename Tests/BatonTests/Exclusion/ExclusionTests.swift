@@ -60,6 +60,14 @@ import Testing
         #expect(set.map(\.share) == [.all, .units(1, of: 3), .units(1, of: 1)])
     }
 
+    @Test func soHasASetOfVeryMany() {
+        let names = (0..<veryMany).map { "name \($0)" }
+        var set = ExclusionSet(names.map { .mutuallyExclusive($0, mode: .shared) })
+        set.formUnion(ExclusionSet(names.reversed().map { .limited($0, to: 1) }))
+        #expect(set.count == veryMany)
+        #expect(zip(set, names).allSatisfy { $0.name == .text($1) && $0.share == .units(1, of: 1) })
+    }
+
     @Test func twoThatCanBeGrantedMayMakeOneThatCannot() {
         let set = ExclusionSet([.limited("disk", to: 3, weight: 3), .limited("disk", to: 2)])
         #expect(set.problem == "the weight in ‘disk’ is 3, more than the limit of 2")

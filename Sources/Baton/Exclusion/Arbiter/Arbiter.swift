@@ -65,7 +65,7 @@ struct Arbiter<Owner: AnyObject> {
         if ledger.isGrantable(id) {
             ledger.grant(id)
             // Nobody is behind it in a line, and where a scope of its own opens, those within wait for the same as before.
-            ledger.candidates.removeAll(keepingCapacity: true)
+            ledger.forgetCandidates()
             return .granted
         }
         ledger.stay(id, inside: ancestors)

@@ -41,6 +41,8 @@ struct ExclusionSet: Sendable, Hashable {
     }
 
     private var demands: [Demand] = []
+    /// Where each name is, if there are more than a few.
+    private var places: [ExclusionName: Int] = [:]
 
     init() {}
 
@@ -57,12 +59,24 @@ struct ExclusionSet: Sendable, Hashable {
     }
 
     private mutating func insert(_ demand: Demand) {
-        // One by one: an operation names a handful.
-        if let place = demands.firstIndex(where: { $0.name == demand.name }) {
+        if let place = place(of: demand.name) {
             demands[place].share = demands[place].share.merged(with: demand.share)
         } else {
             demands.append(demand)
+            noteLastPlace()
         }
+    }
+
+    /// Most operations name a handful; one that locks a file each may name thousands.
+    private static let few = 16
+
+    private func place(of name: ExclusionName) -> Int? {
+        demands.count > Self.few ? places[name] : demands.firstIndex { $0.name == name }
+    }
+
+    private mutating func noteLastPlace() {
+        if demands.count <= Self.few { return }
+        for place in places.count..<demands.count { places[demands[place].name] = place }
     }
 
     /// Why this can never be granted; nil if it can. Two that can be granted may make one that cannot: the smaller limit of

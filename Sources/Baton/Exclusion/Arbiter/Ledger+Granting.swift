@@ -152,7 +152,7 @@ extension Ledger {
             scopes[scope].line.merge(alone, in: &places)
         }
         listAsBusy(scope)
-        candidates.append(Candidate(claim: claim))
+        note(claim)
         return false
     }
 
@@ -164,14 +164,26 @@ extension Ledger {
             place = places[place].next
         }
         claims[id].state = .apart
-        candidates.append(Candidate(claim: id))
+        note(id)
     }
 
     // MARK: Looking at those who wait
 
+    /// Once, though what has changed may concern each of its names.
+    private mutating func note(_ id: Claim.ID) {
+        if claims[id].isNoted { return }
+        claims[id].isNoted = true
+        candidates.append(Candidate(claim: id))
+    }
+
+    mutating func forgetCandidates() {
+        for candidate in candidates { claims[candidate.claim].isNoted = false }
+        candidates.removeAll(keepingCapacity: true)
+    }
+
     mutating func noteFirst(of scope: Scope.ID) {
         let first = scopes[scope].line.first
-        if !first.isNone { candidates.append(Candidate(claim: places[first].claim)) }
+        if !first.isNone { note(places[first].claim) }
     }
 
     /// All whom a change in the scope may concern: the first in each line in it, at any depth, and those apart.
@@ -181,7 +193,7 @@ extension Ledger {
             noteFirst(of: scope)
             var place = scopes[scope].apart.first
             while !place.isNone {
-                candidates.append(Candidate(claim: places[place].claim))
+                note(places[place].claim)
                 place = places[place].following
             }
             scope = busyScope(after: scope, within: top)
@@ -228,6 +240,7 @@ extension Ledger {
             let claim = candidates[place].claim
             candidates[place].rank = rank(of: claim)
             candidates[place].arrival = claims[claim].arrival
+            claims[claim].isNoted = false
         }
         if start == 0 {
             candidates.sort { $1.comesBefore($0) }

@@ -12,6 +12,8 @@ struct Claim {
     let owner: ObjectIdentifier
     let arrival: UInt64
     var state = State.inLine
+    /// Among the candidates that are not in order yet.
+    var isNoted = false
     var firstPlace = Place.ID.none
     /// Nearest first; while it waits.
     var ancestors: [ObjectIdentifier] = []

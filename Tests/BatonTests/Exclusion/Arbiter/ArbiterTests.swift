@@ -198,6 +198,22 @@ import Testing
         #expect(arbiter.isEmpty)
     }
 
+    /// It is looked at once, not once for each name.
+    @Test func oneThatWaitsForManyNamesIsOneCandidate() {
+        final class Owner {}
+        let owners = [Owner(), Owner()]
+        let ids = owners.map { ObjectIdentifier($0) }
+        let demands = ExclusionSet((0..<100).map { .mutuallyExclusive("name \($0)") })
+        var ledger = Ledger()
+        let claims = ids.map { ledger.enter($0, demands, inside: [])! }
+        ledger.grant(claims[0])
+        #expect(ledger.candidates.count == 1)
+        #expect(ledger.settle().isEmpty)
+        ledger.leave(claims[0])
+        #expect(ledger.candidates.count == 1)
+        #expect(ledger.settle() == [claims[1]])
+    }
+
     @Test func ownersAreKeptWhileTheyWaitOrHold() {
         final class Owner {}
         var arbiter = Arbiter<Owner>()
