@@ -47,6 +47,28 @@ enum Edges {
         }
     }
 
+    /// Of the first ones.
+    func contains(_ operation: AnyOperation, inFirst count: Int) -> Bool {
+        switch self {
+        case .none: false
+        case .one(let only): count > 0 && only === operation
+        case .many(let operations): operations[..<count].contains { $0 === operation }
+        }
+    }
+
+    /// Keeps the first ones as they are, and the others in their order.
+    mutating func remove(_ operation: AnyOperation, afterFirst count: Int) {
+        switch take() {
+        case .none: break
+        case .one(let only): if count > 0 || only !== operation { self = .one(only) }
+        case .many(var operations):
+            while let place = operations[count...].lastIndex(where: { $0 === operation }) {
+                operations.remove(at: place)
+            }
+            self = Edges(operations)
+        }
+    }
+
     @inline(__always)
     mutating func take() -> Self {
         let all = self

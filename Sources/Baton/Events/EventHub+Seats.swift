@@ -11,17 +11,12 @@ extension EventHub {
             case wake(Waiter)
             /// A task has to be started for it.
             case start(Call)
-            case releaseReader(ReaderSeat)
+            case releaseReader(EventReader<Waiter>)
             case releaseObserver(ObserverSeat)
             case releaseEvent(OperationEvent)
         }
 
         typealias Effects = [Effect]
-
-        struct ReaderSeat {
-            let id: UInt64
-            var reader: EventReader<Waiter>
-        }
 
         struct ObserverSeat {
             let call: Call
@@ -33,8 +28,8 @@ extension EventHub {
             weak let object: (any OperationDelegate)?
         }
 
-        private var readers: [ReaderSeat] = []
-        private var observers: [ObserverSeat] = []
+        private var readers = SeatList<EventReader<Waiter>>()
+        private var observers = SeatList<ObserverSeat>()
         private var lastID: UInt64 = 0
         private var delegateSeat: Delegate?
         private var lastNumber: UInt64 = 0
@@ -61,13 +56,13 @@ extension EventHub {
 
         mutating func tell(_ event: OperationEvent, _ effects: inout Effects) {
             if isOver { return }
-            for place in readers.indices {
-                let (waking, dropped) = readers[place].reader.append(event)
+            readers.forEach { reader in
+                let (waking, dropped) = reader.append(event)
                 for waiter in waking { effects.append(.wake(waiter)) }
                 if let dropped { effects.append(.releaseEvent(dropped)) }
             }
-            for place in observers.indices where observers[place].listener.append(event) {
-                effects.append(.start(observers[place].call))
+            observers.forEach { seat in
+                if seat.listener.append(event) { effects.append(.start(seat.call)) }
             }
         }
 
@@ -100,12 +95,11 @@ extension EventHub {
         mutating func end(_ effects: inout Effects) {
             if isOver { return }
             isOver = true
-            for place in readers.indices {
-                for waiter in readers[place].reader.end() { effects.append(.wake(waiter)) }
+            readers.forEach { reader in
+                for waiter in reader.end() { effects.append(.wake(waiter)) }
             }
-            for place in observers.indices { observers[place].listener.end() }
-            effects += observers.filter(\.listener.isDone).map { .releaseObserver($0) }
-            observers.removeAll(where: \.listener.isDone)
+            observers.forEach { $0.listener.end() }
+            effects += observers.removeAll(where: \.listener.isDone).map { .releaseObserver($0) }
         }
 
         // MARK: Coming and going
@@ -115,7 +109,7 @@ extension EventHub {
             var reader = EventReader<Waiter>(limit: limit)
             if let last { _ = reader.append(last) }
             if isOver { _ = reader.end() }
-            readers.append(ReaderSeat(id: lastID, reader: reader))
+            readers.append(reader, lastID)
             return lastID
         }
 
@@ -124,17 +118,15 @@ extension EventHub {
             var seat = ObserverSeat(call: Call(id: lastID, observer: observer))
             if let last, seat.listener.append(last) { effects.append(.start(seat.call)) }
             if isOver { seat.listener.end() }
-            if !seat.listener.isDone { observers.append(seat) }
+            if !seat.listener.isDone { observers.append(seat, lastID) }
             return lastID
         }
 
         mutating func remove(_ id: UInt64, _ effects: inout Effects) {
-            if let place = readers.firstIndex(where: { $0.id == id }) {
-                effects.append(.releaseReader(readers.remove(at: place)))
-            }
-            if let place = observers.firstIndex(where: { $0.call.id == id }) {
-                effects += observers[place].listener.takeWaiters().map { .wake($0) }
-                effects.append(.releaseObserver(observers.remove(at: place)))
+            if let reader = readers.remove(id) { effects.append(.releaseReader(reader)) }
+            if var seat = observers.remove(id) {
+                effects += seat.listener.takeWaiters().map { .wake($0) }
+                effects.append(.releaseObserver(seat))
             }
         }
 
@@ -153,17 +145,16 @@ extension EventHub {
         mutating func withReader<Result>(
             _ id: UInt64, _ body: (inout EventReader<Waiter>) -> Result
         ) -> Result? {
-            guard let place = readers.firstIndex(where: { $0.id == id }) else { return nil }
-            return body(&readers[place].reader)
+            readers.with(id, body)
         }
 
         mutating func withListener<Result>(
             _ id: UInt64, _ body: (inout EventListener<Waiter>) -> Result
         ) -> Result? {
-            guard let place = observers.firstIndex(where: { $0.call.id == id }) else { return nil }
+            let answer = observers.with(id) { (body(&$0.listener), isDone: $0.listener.isDone) }
             // The task that serves it still holds it.
-            defer { if observers[place].listener.isDone { observers.remove(at: place) } }
-            return body(&observers[place].listener)
+            if answer?.isDone == true { _ = observers.remove(id) }
+            return answer?.0
         }
     }
 }

@@ -66,10 +66,8 @@ extension AnyOperation {
         }
         let answer = life.withLock { life -> Answer in
             if life.phase != .created { return .tooLate }
-            let all = edges.all
-            let inputs = all.prefix(life.inputCount)
-            if inputs.contains(where: { $0 === operation }) { return .isInput }
-            edges = Edges(inputs + all.dropFirst(inputs.count).filter { $0 !== operation })
+            if edges.contains(operation, inFirst: life.inputCount) { return .isInput }
+            edges.remove(operation, afterFirst: life.inputCount)
             life.details?.policies.removeAll { $0.source.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() }
             return .done
         }

@@ -13,6 +13,26 @@ import Testing
         #expect(Edges(Array(operations[..<count])).all.elementsEqual(operations[..<count], by: ===))
     }
 
+    /// As often as it was added, but not where it is an input.
+    @Test(arguments: [[], [0], [0, 1], [0, 0], [0, 1, 0, 2, 0], [1, 0, 0, 2, 3], [3, 2, 1, 0]]) func edgesAreRemoved(
+        numbers: [Int]
+    ) {
+        for inputCount in 0...numbers.count {
+            for removed in 0..<4 {
+                var edges = Edges(numbers.map { operations[$0] })
+                let inputs = Array(numbers[..<inputCount])
+                let kept: [Int] = inputs + numbers[inputCount...].filter { $0 != removed }
+                let expected: [AnyOperation] = kept.map { operations[$0] }
+                edges.remove(operations[removed], afterFirst: inputCount)
+                let isAsExpected = edges.all.elementsEqual(expected, by: ===)
+                #expect(isAsExpected)
+                #expect(edges.isEmpty == expected.isEmpty)
+                let isInput: Bool = edges.contains(operations[removed], inFirst: inputCount)
+                #expect(isInput == inputs.contains(removed))
+            }
+        }
+    }
+
     @Test(arguments: 0...4) func dependentsAreAllVisitedInOrder(count: Int) {
         var dependents = Dependents.none
         for operation in operations[..<count] { dependents.append(.passUnretained(operation)) }
