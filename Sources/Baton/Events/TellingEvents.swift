@@ -103,12 +103,15 @@ extension AnyOperation {
 
     /// Inputs come first; a dependency that was given several times is there as often.
     private final func toldEdges(_ policies: [EdgePolicy], inputCount: Int) -> [OperationEvent.Edge] {
-        var policies = policies
+        // In the order of their edges.
+        var rest = policies[...]
         return edges.all.enumerated().map { place, source in
             if place < inputCount { return OperationEvent.Edge(source: source.reference, kind: .input) }
-            let policy = policies.firstIndex { $0.source.toOpaque() == Unmanaged.passUnretained(source).toOpaque() }
-            let kind = policy.map { policies.remove(at: $0).policy } ?? .always
-            return OperationEvent.Edge(source: source.reference, kind: .order(kind))
+            guard let next = rest.first, next.source.toOpaque() == Unmanaged.passUnretained(source).toOpaque() else {
+                return OperationEvent.Edge(source: source.reference, kind: .order(.always))
+            }
+            rest.removeFirst()
+            return OperationEvent.Edge(source: source.reference, kind: .order(next.policy))
         }
     }
 

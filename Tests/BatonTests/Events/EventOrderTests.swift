@@ -41,14 +41,15 @@ import Testing
 
     @Test func edgesSayWhatTheyAreFor() {
         let (input, source, other) = (AsyncOperation("input") { 1 }, stage.noting("source"), stage.noting("other"))
-        let reader = input.then { $0 }.addDependency(source, on: .success).addDependency(other)
+        let reader = input.then { $0 }.addDependency(other)
+            .addDependency(source, on: .success).addDependency(other, on: .success)
         let edges = EventLog<OperationEvent.Edge>()
         reader.observe { event in
             if case .added(let all) = event.kind { for edge in all { edges(edge) } }
         }
         stage.run(input, source, other, reader)
-        #expect(edges.events.map(\.source) == [input.reference, source.reference, other.reference])
-        #expect(edges.events.map(\.kind) == [.input, .order(.success), .order(.always)])
+        #expect(edges.events.map(\.source) == [input, other, source, other].map(\.reference))
+        #expect(edges.events.map(\.kind) == [.input, .order(.always), .order(.success), .order(.success)])
     }
 
     @Test func oneThatNeverStarts() {
