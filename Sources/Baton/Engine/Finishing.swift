@@ -213,17 +213,25 @@ extension AnyOperation {
     /// Wakes those who await the outcome. True: handlers are due.
     @inline(never)
     final func wake(in core: QueueCore?) -> Bool {
-        // Some of it is held for its release after unlocking alone.
         let taken = life.withLock { life in
             life.borrowedDetails?._withUnsafeGuaranteedRef { details in
-                (details.takeRules(), details.takeEnds(), details.takeWaiters(), reachPast(life, details))
+                Taken(
+                    rules: details.takeRules(), ends: details.takeEnds(), waiters: details.takeWaiters(),
+                    effects: reachPast(life, details))
             }
         }
-        guard let (rules, ends, waiters, effects) = taken else { return false }
-        withExtendedLifetime(rules) {}
-        ends?.tell(of: self, in: core)
-        if let waiters { for waiter in waiters { waiter.outcomeCame(of: self) } }
-        return effects.isDue
+        guard let taken else { return false }
+        taken.ends?.tell(of: self, in: core)
+        if let waiters = taken.waiters { for waiter in waiters { waiter.outcomeCame(of: self) } }
+        return taken.effects.isDue
+    }
+
+    /// What an end takes from the operation, to be told, or only released, after unlocking.
+    private struct Taken {
+        let rules: Rules
+        let ends: Ends?
+        let waiters: [Waiter]?
+        let effects: HandlerList.Effects
     }
 
     // MARK: Outcome
