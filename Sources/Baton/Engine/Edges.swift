@@ -47,7 +47,7 @@ enum Edges {
         }
     }
 
-    /// Of the first ones.
+    /// Whether it is one of the first.
     func contains(_ operation: AnyOperation, inFirst count: Int) -> Bool {
         switch self {
         case .none: false
@@ -56,7 +56,7 @@ enum Edges {
         }
     }
 
-    /// Keeps the first ones as they are, and the others in their order.
+    /// Wherever it is, but for the first ones. The others keep their order.
     mutating func remove(_ operation: AnyOperation, afterFirst count: Int) {
         switch take() {
         case .none: break

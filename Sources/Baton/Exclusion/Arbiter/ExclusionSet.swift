@@ -63,7 +63,7 @@ struct ExclusionSet: Sendable, Hashable {
             demands[place].share = demands[place].share.merged(with: demand.share)
         } else {
             demands.append(demand)
-            noteLastPlace()
+            notePlaces()
         }
     }
 
@@ -74,7 +74,7 @@ struct ExclusionSet: Sendable, Hashable {
         demands.count > Self.few ? places[name] : demands.firstIndex { $0.name == name }
     }
 
-    private mutating func noteLastPlace() {
+    private mutating func notePlaces() {
         if demands.count <= Self.few { return }
         for place in places.count..<demands.count { places[demands[place].name] = place }
     }
