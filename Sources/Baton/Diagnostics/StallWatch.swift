@@ -6,7 +6,7 @@ import Synchronization
 /// The queue's lock says whether it is empty, and this one's whether there is an alarm. So whoever changes either of them
 /// adjusts the alarm afterwards, and looks at the queue again when it has done so, until nothing is left to do.
 final class StallWatch: Sendable {
-    typealias Handler = @isolated(any) @Sendable (StallReport) async -> Void
+    typealias Handler = nonisolated(nonsending) @Sendable (StallReport) async -> Void
     typealias Machine = StallMachine<Handler>
 
     private let machine = LockedState(Machine())

@@ -62,7 +62,7 @@ extension AsyncOperationQueue {
     @discardableResult
     public func onStall(
         after limit: Duration, file: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @isolated(any) @Sendable (_ report: StallReport) async -> Void
+        _ handler: nonisolated(nonsending) @escaping @Sendable (_ report: StallReport) async -> Void
     ) -> StallObservation {
         if limit < .zero {
             let place = CallSite(file: file, line: line)

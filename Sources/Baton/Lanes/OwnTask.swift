@@ -9,7 +9,7 @@ final class OwnTask: Sendable {
     /// To be compared and nothing else. Nil: of an operation that is in no queue.
     private let queue: ObjectIdentifier?
     // Set before the task-local is bound, then constant.
-    nonisolated(unsafe) private var task: UnsafeCurrentTask?
+    @exclusivity(unchecked) nonisolated(unsafe) private var task: UnsafeCurrentTask?
     /// Once it is over, another task may have the same address.
     private let isOver = Atomic<Bool>(false)
     /// The operation whose body, or whose `willFinish` handlers, run. Set and read by the task itself alone.

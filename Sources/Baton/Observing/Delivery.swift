@@ -8,7 +8,7 @@ extension AnyOperation {
 
     /// For closures that are made, and specialised, in another module.
     @usableFromInline
-    final func addHandlerAtFinish(_ handler: @escaping @Sendable (AnyOperation) async -> Void) {
+    final func addHandlerAtFinish(_ handler: nonisolated(nonsending) @escaping @Sendable (AnyOperation) async -> Void) {
         addHandler(at: .finish, handler)
     }
 
@@ -82,10 +82,11 @@ extension AnyOperation {
     }
 
     /// Calls what is due, unless another task does. True: a handler has cancelled the task, which leaves the rest to another.
-    final func callHandlers(as task: OwnTask?) async -> Bool {
+    @inline(__always)
+    nonisolated(nonsending) final func callHandlers(as task: OwnTask?) async -> Bool {
         var isCancelled = false
         var next = life.withLock { $0.madeDetails().handlers.startDelivery() }
-        while let handler = next {
+        while let handler = next.take() {
             await handler.call(self)
             isCancelled = task?.isCancelled ?? Task.isCancelled
             next = life.withLock { $0.madeDetails().handlers.nextDue(isCancelled: isCancelled) }

@@ -2,7 +2,7 @@
 ///
 /// What is due is called by one task at a time, in order. `willFinish` handlers are apart, because the outcome waits for them.
 struct HandlerList {
-    typealias Call = @Sendable (AnyOperation) async -> Void
+    typealias Call = nonisolated(nonsending) @Sendable (AnyOperation) async -> Void
 
     enum Moment: UInt8 {
         case start
@@ -74,8 +74,9 @@ struct HandlerList {
 
     // MARK: Registering
 
-    mutating func add(at moment: Moment, _ call: @escaping Call) {
-        let handler = Handler(moment: moment, call: call)
+    @inline(__always)
+    mutating func add(at moment: Moment, _ call: consuming @escaping Call) {
+        let handler = Handler(moment: moment, call: consume call)
         if case .none = store { store = .one(handler, isDue: false) } else { makeMany().add(handler) }
         moments |= moment.bit
         awaitedMoments |= moment.bit

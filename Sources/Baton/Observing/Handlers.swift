@@ -6,7 +6,7 @@ extension AnyOperation {
     /// the operation, each on the isolation it declares (`{ @MainActor in … }`). A slow one delays neither the body nor the
     /// queue nor other operations. They may be added before or after the add.
     @discardableResult
-    public final func didStart(_ handler: @escaping @isolated(any) @Sendable () async -> Void) -> Self {
+    public final func didStart(_ handler: nonisolated(nonsending) @escaping @Sendable () async -> Void) -> Self {
         addHandler(at: .start) { _ in await handler() }
         return self
     }
@@ -17,7 +17,7 @@ extension AnyOperation {
     /// ``didStart(_:)`` handler does.
     @discardableResult
     public final func didCancel(
-        _ handler: @escaping @isolated(any) @Sendable (CancellationReason) async -> Void
+        _ handler: nonisolated(nonsending) @escaping @Sendable (CancellationReason) async -> Void
     ) -> Self {
         addHandler(at: .cancel) { await handler($0.reasonOfCancel) }
         return self
@@ -28,7 +28,7 @@ extension AnyOperation {
     /// Runs as a ``didStart(_:)`` handler does.
     @discardableResult
     public final func didProduce(
-        _ handler: @escaping @isolated(any) @Sendable (AnyOperation) async -> Void
+        _ handler: nonisolated(nonsending) @escaping @Sendable (AnyOperation) async -> Void
     ) -> Self {
         addHandlerForProducts { await handler($0) }
         return self
@@ -55,7 +55,7 @@ extension AsyncOperation {
     /// ``OperationError/dependencyCycle(_:)``.
     @discardableResult
     public final func willFinish(
-        _ handler: @escaping @isolated(any) @Sendable (Result<Output, OperationError>) async -> Void
+        _ handler: nonisolated(nonsending) @escaping @Sendable (Result<Output, OperationError>) async -> Void
     ) -> Self {
         addHandlerBeforeFinish { await handler(Self.outcome(of: $0)) }
         return self
@@ -68,7 +68,7 @@ extension AsyncOperation {
     @discardableResult
     @inlinable
     public final func didFinish(
-        _ handler: @escaping @isolated(any) @Sendable (Result<Output, OperationError>) async -> Void
+        _ handler: nonisolated(nonsending) @escaping @Sendable (Result<Output, OperationError>) async -> Void
     ) -> Self {
         addHandlerAtFinish { await handler(Self.outcome(of: $0)) }
         return self

@@ -52,7 +52,7 @@ extension AsyncOperationQueue {
     /// ```
     @discardableResult
     public func observe(
-        _ handler: @escaping @isolated(any) @Sendable (_ event: OperationEvent) async -> Void
+        _ handler: nonisolated(nonsending) @escaping @Sendable (_ event: OperationEvent) async -> Void
     ) -> OperationObservation {
         addObserver(BlockObserver(handler: handler))
     }
@@ -84,7 +84,7 @@ extension AnyOperation {
     /// that it declares.
     @discardableResult
     public final func observe(
-        _ handler: @escaping @isolated(any) @Sendable (_ event: OperationEvent) async -> Void
+        _ handler: nonisolated(nonsending) @escaping @Sendable (_ event: OperationEvent) async -> Void
     ) -> Self {
         addObserver(BlockObserver(handler: handler))
     }
@@ -111,7 +111,7 @@ extension QueueCore {
 }
 
 private struct BlockObserver: OperationObserver {
-    let handler: @isolated(any) @Sendable (OperationEvent) async -> Void
+    let handler: nonisolated(nonsending) @Sendable (OperationEvent) async -> Void
 
     func observe(_ event: OperationEvent) async { await handler(event) }
 }

@@ -15,7 +15,7 @@ public import Baton
 public final class NetworkActivity: OperationObserver {
     private let machine: LockedState<ActivityMachine>
     private let time: TimeSource
-    private let onChange: @isolated(any) @Sendable (Bool) async -> Void
+    private let onChange: nonisolated(nonsending) @Sendable (Bool) async -> Void
 
     /// Makes an observer of any number of queues and operations, of which none runs yet.
     ///
@@ -26,7 +26,7 @@ public final class NetworkActivity: OperationObserver {
     ///     twice the same, one call at a time, in order, on a task of its own and on the isolation that it declares.
     public init(
         hideDelay: Duration = .seconds(1), clock: some Clock<Duration> = ContinuousClock(),
-        onChange: @escaping @isolated(any) @Sendable (_ isActive: Bool) async -> Void
+        onChange: nonisolated(nonsending) @escaping @Sendable (_ isActive: Bool) async -> Void
     ) {
         machine = LockedState(ActivityMachine(delay: max(hideDelay, .zero)))
         time = TimeSource(clock)

@@ -101,6 +101,41 @@ import Testing
         #expect(view.shown == [7, 8])
     }
 
+    @Test func aHandlerMayBeAFunctionOfAnyIsolation() async {
+        let queue = AsyncOperationQueue()
+        let keeper = Keeper()
+        let onMain: @isolated(any) @Sendable (Result<Int, OperationError>) async -> Void = { @MainActor result in
+            MainActor.assertIsolated()
+            await keeper.keep(result)
+        }
+        let operation = AsyncOperation { 7 }
+        operation.didFinish(onMain).didFinish(keepOnMain).didFinish(keepAnywhere)
+        await keeper.observe(operation)
+        queue.add(operation)
+        await queue.waitUntilIdle()
+        #expect(await keeper.kept == [7, 7, 7])
+
+        @MainActor @Sendable func keepOnMain(_ result: Result<Int, OperationError>) async {
+            MainActor.assertIsolated()
+            await keeper.keep(result)
+        }
+        @concurrent @Sendable func keepAnywhere(_ result: Result<Int, OperationError>) async {
+            #expect(#isolation == nil)
+        }
+    }
+
+    private actor Keeper {
+        private(set) var kept: [Int] = []
+
+        // Asynchronous: Swift 6.3.1 loses the isolation of a synchronous method that becomes an asynchronous function.
+        func keep(_ result: Result<Int, OperationError>) async {
+            assertIsolated()
+            kept.append(try! result.get())
+        }
+
+        func observe(_ operation: AsyncOperation<Int>) { operation.willFinish(keep) }
+    }
+
     @MainActor private final class View {
         var shown: [Int] = []
     }
