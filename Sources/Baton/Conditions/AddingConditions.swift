@@ -38,69 +38,24 @@ extension AnyOperation {
     ///   - evaluate: Called once, as ``OperationCondition/evaluate(for:)`` is, with this operation. What it throws becomes
     ///     ``OperationError/conditionFailed(condition:cause:)``.
     @discardableResult
+    @inlinable
     public final func addCondition(
         _ name: String, file: StaticString = #fileID, line: UInt = #line,
         _ evaluate:
             nonisolated(nonsending) @escaping @Sendable (_ operation: AnyOperation) async throws -> ConditionResult
     ) -> Self {
-        let condition = ClosureCondition(name: name, body: evaluate)
-        change("a condition", CallSite(file: file, line: line)) { $0.madeDetails().rules.add(condition, []) }
+        addCondition(called: name, file, line, evaluate)
         return self
     }
-}
 
-/// As an operation keeps it: an object, because to copy any other condition, and to ask it, takes several times as long. Its
-/// exclusions are those that the condition gave at the add: the user's may answer otherwise each time, and the evaluation
-/// would ask for names of which the operation knows nothing.
-typealias StoredCondition = any OperationCondition & AnyObject
-
-/// Of one without exclusions, which takes no room for them.
-private final class BoxedCondition<Base: OperationCondition>: WrappingCondition {
-    let base: Base
-
-    init(base: Base) { self.base = base }
-
-    var name: String { base.name }
-
-    func dependency(for operation: AnyOperation) -> AnyOperation? { base.dependency(for: operation) }
-
-    func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
-        try await base.evaluate(for: operation, after: dependency)
-    }
-}
-
-private final class BoxedExclusiveCondition<Base: OperationCondition>: WrappingCondition {
-    let base: Base
-    let exclusions: [Exclusion]
-
-    init(base: Base, exclusions: [Exclusion]) {
-        self.base = base
-        self.exclusions = exclusions
-    }
-
-    var name: String { base.name }
-
-    func dependency(for operation: AnyOperation) -> AnyOperation? { base.dependency(for: operation) }
-
-    func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
-        try await base.evaluate(for: operation, after: dependency)
-    }
-}
-
-private final class ClosureCondition: OperationCondition {
-    let name: String
-    let body: nonisolated(nonsending) @Sendable (AnyOperation) async throws -> ConditionResult
-
-    init(name: String, body: nonisolated(nonsending) @escaping @Sendable (AnyOperation) async throws -> ConditionResult)
-    {
-        self.name = name
-        self.body = body
-    }
-
-    func evaluate(for operation: AnyOperation) async throws -> ConditionResult { try await body(operation) }
-
-    /// It brings nothing along.
-    func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
-        try await body(operation)
+    /// Apart, so that returning `self` costs nothing where nobody wants it.
+    @usableFromInline
+    final func addCondition(
+        called name: String, _ file: StaticString, _ line: UInt,
+        _ evaluate: nonisolated(nonsending) @escaping @Sendable (AnyOperation) async throws -> ConditionResult
+    ) {
+        change("a condition", CallSite(file: file, line: line)) {
+            $0.madeDetails().rules.add(ClosureCondition(name: name, body: evaluate), [])
+        }
     }
 }

@@ -5,6 +5,20 @@ extension QueueCore {
     nonisolated(nonsending) func evaluate(
         conditionsIn details: Unmanaged<Details>, of operation: AnyOperation
     ) async -> OperationError? {
+        if let closure = details._withUnsafeGuaranteedRef({ $0.rules.onlyClosure }) {
+            do {
+                return try await closure.body(operation).error
+            } catch {
+                return .conditionFailed(condition: closure.name, cause: error)
+            }
+        }
+        return await evaluateAll(conditionsIn: details, of: operation)
+    }
+
+    @inline(never)
+    private nonisolated(nonsending) func evaluateAll(
+        conditionsIn details: Unmanaged<Details>, of operation: AnyOperation
+    ) async -> OperationError? {
         if let condition = details._withUnsafeGuaranteedRef({ $0.rules.onlyCondition }) {
             let dependency = condition.dependency(for: operation)
             if dependency == nil { return await Verdict.of(condition, on: operation, after: nil).error }
@@ -56,7 +70,7 @@ extension QueueCore {
         let verdicts = await withTaskGroup(of: (Int, Verdict).self) { group in
             for index in conditions.indices {
                 group.addTask {
-                    var verdict = Verdict.satisfied
+                    var verdict = Verdict.answered(.satisfied)
                     // What it awaits is known as a wait of the operation, so that no circle is missed.
                     await OwnTask.run(of: self) { task in
                         task.running = operation
@@ -81,8 +95,7 @@ extension QueueCore {
 
 /// What a condition has come to.
 private enum Verdict: Sendable {
-    case satisfied
-    case skip(String)
+    case answered(ConditionResult)
     case threw(any Error, condition: String)
 
     @inline(__always)
@@ -90,10 +103,7 @@ private enum Verdict: Sendable {
         _ condition: any OperationCondition, on operation: AnyOperation, after dependency: AnyOperation?
     ) async -> Verdict {
         do {
-            switch try await condition.evaluate(for: operation, after: dependency) {
-            case .satisfied: return .satisfied
-            case .skip(let text): return .skip(text)
-            }
+            return .answered(try await condition.evaluate(for: operation, after: dependency))
         } catch { return .threw(error, condition: condition.name) }
     }
 
@@ -101,8 +111,8 @@ private enum Verdict: Sendable {
     var rank: Int {
         switch self {
         case .threw: 0
-        case .skip: 1
-        case .satisfied: 2
+        case .answered(.skip): 1
+        case .answered(.satisfied): 2
         }
     }
 
@@ -114,9 +124,17 @@ private enum Verdict: Sendable {
 
     var error: OperationError? {
         switch self {
+        case .answered(let answer): answer.error
+        case .threw(let error, let condition): .conditionFailed(condition: condition, cause: error)
+        }
+    }
+}
+
+extension ConditionResult {
+    fileprivate var error: OperationError? {
+        switch self {
         case .satisfied: nil
         case .skip(let text): .skipped(.condition(text))
-        case .threw(let error, let condition): .conditionFailed(condition: condition, cause: error)
         }
     }
 }

@@ -42,12 +42,18 @@ struct Rules {
     /// There are neither conditions nor names.
     var areNone: Bool { names == nil && conditions.isEmpty }
 
+    /// It has one, and that is a closure.
+    @inline(__always) var onlyClosure: ClosureCondition? {
+        if case .one(let condition) = conditions { condition as? ClosureCondition } else { nil }
+    }
+
     /// It has one, and one without names.
     var onlyCondition: StoredCondition? {
         if !conditionsHaveNames, case .one(let condition) = conditions { condition } else { nil }
     }
 
-    mutating func add(_ condition: StoredCondition, _ exclusions: [Exclusion]) {
+    @inline(__always)
+    mutating func add(_ condition: consuming StoredCondition, _ exclusions: [Exclusion]) {
         conditions.append(condition)
         if exclusions.isEmpty { return }
         conditionsHaveNames = true

@@ -30,7 +30,8 @@ enum Few<Element> {
         }
     }
 
-    mutating func append(_ element: Element) {
+    @inline(__always)
+    mutating func append(_ element: consuming Element) {
         switch take() {
         case .none: self = .one(element)
         case .one(let first):
