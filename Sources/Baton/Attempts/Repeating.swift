@@ -33,8 +33,8 @@ extension AsyncOperation {
             isDone: { try await isDone(unsafeDowncast($0, to: AsyncOperation<Output>.self).storedOutput) })
         // Released after unlocking.
         var former: Repetition?
-        change("a repetition", place) { life in
-            let rare = life.madeTiming().madeRareTiming()
+        changeTiming("a repetition", place) { timing in
+            let rare = timing.madeRareTiming()
             former = rare.repetition
             rare.repetition = repetition
         }

@@ -107,8 +107,7 @@ extension AnyOperation {
         // What they were before is released after unlocking.
         var backoff = Optional(consume backoff)
         var mayRetry = consume mayRetry
-        change("a retry", place) { life in
-            let timing = life.madeTiming()
+        changeTiming("a retry", place) { timing in
             swap(&timing.backoff, &backoff)
             timing.maxAttempts = Int32(clamping: max(1, attempts))
             if mayRetry != nil || deadline != nil || timing.rareTiming != nil {

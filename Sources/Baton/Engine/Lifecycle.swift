@@ -43,12 +43,11 @@ struct Lifecycle {
     var borrowedDetails: Unmanaged<Details>? { details.map { .passUnretained($0) } }
 
     /// Only before the add: afterwards somebody may look at the details that are there.
-    mutating func madeTiming() -> TimedDetails {
+    @inline(__always)
+    mutating func changeTiming(_ body: (TimedDetails) -> Void) {
         assert(phase == .created)
-        if let timing = details?.timing { return timing }
-        let made = TimedDetails(after: details)
-        details = made
-        return made
+        if details?.timing == nil { details = TimedDetails(after: details) }
+        details?.borrowedTiming?._withUnsafeGuaranteedRef(body)
     }
 
     /// Nothing of a dead operation is released recursively; see ``Trampoline``.

@@ -184,6 +184,12 @@ extension AnyOperation {
         if isTooLate { wasChangedTooLate(what, callSite) }
     }
 
+    /// Limits, delays and attempts, as above.
+    @inline(__always)
+    final func changeTiming(_ what: String, _ callSite: CallSite, _ body: (TimedDetails) -> Void) {
+        change(what, callSite) { $0.changeTiming(body) }
+    }
+
     @inline(never)
     private final func wasChangedTooLate(_ what: String, _ callSite: CallSite?) {
         report(Misuse(.changedAfterAdding(what), operation: reference, callSite: callSite))

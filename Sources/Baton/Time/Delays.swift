@@ -116,9 +116,10 @@ final class ChainStart: Sendable {
 extension AnyOperation {
     fileprivate final func delay(by delay: Delay) {
         life.withLock { life in
-            let timing = life.madeTiming()
-            timing.madeRareTiming().delay = delay
-            timing.rules.delay()
+            life.changeTiming { timing in
+                timing.madeRareTiming().delay = delay
+                timing.rules.delay()
+            }
         }
     }
 

@@ -20,7 +20,7 @@ extension AnyOperation {
     @usableFromInline
     final func limitAttempts(to limit: Duration, _ file: StaticString, _ line: UInt) {
         let limit = checked(limit, "a timeout", CallSite(file: file, line: line))
-        change("a timeout", CallSite(file: file, line: line)) { $0.madeTiming().limit = limit }
+        changeTiming("a timeout", CallSite(file: file, line: line)) { $0.limit = limit }
     }
 
     /// Ends the operation with ``OperationError/timedOut(after:)`` if its body has not started `limit` after the add.
@@ -30,8 +30,8 @@ extension AnyOperation {
     @discardableResult
     public final func timeout(waiting limit: Duration, file: StaticString = #fileID, line: UInt = #line) -> Self {
         let limit = checked(limit, "a timeout", CallSite(file: file, line: line))
-        change("a timeout", CallSite(file: file, line: line)) {
-            $0.madeTiming().madeRareTiming().waitingLimit = limit
+        changeTiming("a timeout", CallSite(file: file, line: line)) {
+            $0.madeRareTiming().waitingLimit = limit
         }
         return self
     }
