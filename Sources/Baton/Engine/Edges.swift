@@ -37,7 +37,7 @@ enum Edges {
         }
     }
 
-    mutating func append(_ operation: AnyOperation) {
+    mutating func append(_ operation: consuming AnyOperation) {
         switch take() {
         case .none: self = .one(operation)
         case .one(let first): self = .many(.few(first, operation))
@@ -135,7 +135,7 @@ enum Dependents {
 extension Array {
     /// With room for two more: growing by one again and again costs as much as the graph.
     @inline(__always)
-    fileprivate static func few(_ first: Element, _ second: Element) -> Self {
+    fileprivate static func few(_ first: consuming Element, _ second: consuming Element) -> Self {
         var array = Self()
         array.reserveCapacity(4)
         array.append(first)

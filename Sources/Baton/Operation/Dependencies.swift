@@ -7,7 +7,7 @@ extension AnyOperation {
     @discardableResult
     @inlinable
     public final func addDependency(
-        _ operation: AnyOperation, file: StaticString = #fileID, line: UInt = #line
+        _ operation: consuming AnyOperation, file: StaticString = #fileID, line: UInt = #line
     ) -> Self {
         connect(to: operation, on: .always, file, line)
         return self
@@ -20,7 +20,8 @@ extension AnyOperation {
     /// is what ``addDependency(_:file:line:)`` does. After the add this is ``Misuse`` and changes nothing.
     @discardableResult
     public final func addDependency(
-        _ operation: AnyOperation, on policy: DependencyPolicy, file: StaticString = #fileID, line: UInt = #line
+        _ operation: consuming AnyOperation, on policy: DependencyPolicy, file: StaticString = #fileID,
+        line: UInt = #line
     ) -> Self {
         connect(to: operation, on: policy, file, line)
         return self
@@ -29,7 +30,7 @@ extension AnyOperation {
     /// Apart, so that returning `self` costs nothing where nobody wants it.
     @usableFromInline
     final func connect(
-        to operation: AnyOperation, on policy: DependencyPolicy, _ file: StaticString, _ line: UInt
+        to operation: consuming AnyOperation, on policy: DependencyPolicy, _ file: StaticString, _ line: UInt
     ) {
         if connect(to: operation, on: policy) != .created { reportTooLate("a dependency", file, line) }
     }
@@ -43,13 +44,14 @@ extension AnyOperation {
     }
 
     /// Returns the phase in which it finds the operation. It is too late in any but `created`.
-    private final func connect(to operation: AnyOperation, on policy: DependencyPolicy) -> Lifecycle.Phase {
-        life.withLock { life in
+    private final func connect(to operation: consuming AnyOperation, on policy: DependencyPolicy) -> Lifecycle.Phase {
+        let source = Unmanaged.passUnretained(operation)
+        // Moved into the closure, which saves a reference taken and given back.
+        var edge = Optional(operation)
+        return life.withLock { life in
             if life.phase != .created { return life.phase }
-            edges.append(operation)
-            if policy != .always {
-                life.madeDetails().policies.append(EdgePolicy(source: .passUnretained(operation), policy: policy))
-            }
+            edges.append(edge.take()!)
+            if policy != .always { life.madeDetails().policies.append(EdgePolicy(source: source, policy: policy)) }
             return .created
         }
     }
