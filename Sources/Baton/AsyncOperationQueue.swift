@@ -137,6 +137,16 @@ extension AsyncOperationQueue {
         core.add(operations, CallSite(file: file, line: line))
     }
 
+    /// Adds several operations of one type, as they are: made an array of ``AnyOperation`` first, each would be retained once
+    /// more.
+    public func add<Operation: AnyOperation>(
+        _ operations: [Operation], file: StaticString = #fileID, line: UInt = #line
+    ) {
+        operations.withUnsafeBufferPointer { operations in
+            operations.withMemoryRebound(to: AnyOperation.self) { core.add($0, CallSite(file: file, line: line)) }
+        }
+    }
+
     /// Makes an operation from a closure, adds it and returns it.
     @discardableResult
     public func add<Output: Sendable>(

@@ -8,13 +8,15 @@ extension QueueCore {
 
     /// Adds in this order. Operations that were added before are left alone, and reported with `callSite` if there is one.
     func add(_ operations: [AnyOperation], from origin: Origin = .outside, _ callSite: CallSite?) {
+        operations.withUnsafeBufferPointer { add($0, from: origin, callSite) }
+    }
+
+    func add(_ operations: UnsafeBufferPointer<AnyOperation>, from origin: Origin = .outside, _ callSite: CallSite?) {
         if operations.count > Self.batchSize { state.withLock { $0.roster.reserve(operations.count) } }
         var batch = Batch(origin: origin, on: self)
-        operations.withUnsafeBufferPointer { operations in
-            for index in operations.indices {
-                claim(.passRetained(operations[index]), callSite, &batch)
-                if batch.count == Self.batchSize { enter(&batch) }
-            }
+        for index in operations.indices {
+            claim(.passRetained(operations[index]), callSite, &batch)
+            if batch.count == Self.batchSize { enter(&batch) }
         }
         while batch.count > 0 || batch.ready != nil { enter(&batch) }
     }

@@ -20,6 +20,23 @@ import Testing
         #expect(seven.name == "seven")
     }
 
+    @Test func arraysOfOneTypeAndOfSeveral() {
+        let stage = Stage(width: 1)
+        let ofOneType: [AsyncOperation<Void>] = ["one", "two"].map { stage.noting($0) }
+        let number = AsyncOperation { [log = stage.log] in
+            log("three")
+            return 3
+        }
+        let ofSeveral: [AnyOperation] = [number, GroupOperation(stage.noting("four"))]
+        stage.queue.add(ofOneType)
+        stage.queue.add(ofSeveral)
+        stage.queue.add(ofOneType[..<1] + [stage.noting("five")])
+        stage.queue.add([AsyncOperation<Int>]())
+        stage.steps.runAll()
+        #expect(stage.ran == ["one", "two", "three", "four", "five"])
+        #expect(stage.misuseKinds == [.addedTwice])
+    }
+
     /// More than are listed under one lock, with dependencies in both directions of the order.
     @Test(arguments: [63, 64, 65, 200]) func manyAtOnce(count: Int) {
         let stage = Stage(width: 1)
