@@ -14,49 +14,22 @@ extension QueueCore {
         var next = take(change { $0.scheduler.laneStarted() })
         while let operation = next {
             var run = Run(isRun: false)
-            /// The operation is not this lane's any more, and has not ended.
-            var away: Scheduler.Turn?
-            switch begin(operation, on: lane, as: task) {
+            switch await takeUp(operation, on: lane, as: task) {
             case .endedBefore: break
-            case .plain:
-                await takeBody(operation)(operation.takeUnretainedValue())
-                if !finish(operation, task, &run) { await finishLater(operation, &run) }
-            case .timed(let timing):
-                let body = takeBody(operation)
-                let isWatched = startAttempt(of: operation, timing, on: lane)
-                await body(operation.takeUnretainedValue())
-                if endAttempt(of: operation, timing, on: lane, isWatched: isWatched) {
-                    away = await runAgain(operation.takeUnretainedValue(), body)
-                }
-                if away == nil, !finish(operation, task, &run) { await finishLater(operation, &run) }
-            case .withDetails:
-                away = await runSurrounded(operation.takeUnretainedValue(), on: lane)
-                if away == nil, !finish(operation, task, &run) { await finishLater(operation, &run) }
-            case .ruled:
-                switch await passRules(of: operation, on: lane, as: task) {
-                case .endedBefore: break
-                case .toBody(isPlain: true):
-                    await takeBody(operation)(operation.takeUnretainedValue())
-                    if !finish(operation, task, &run) { await finishLater(operation, &run) }
-                case .toBody(isPlain: false):
-                    away = await runSurrounded(operation.takeUnretainedValue(), on: lane)
-                    if away == nil, !finish(operation, task, &run) { await finishLater(operation, &run) }
-                case .toEnd:
-                    if !finish(operation, task, &run) { await finishLater(operation, &run) }
-                case .away(let turn): away = turn
-                }
-            }
-
-            if let away {
+            case .decided: if !finish(operation, task, &run) { await finishLater(operation, &run) }
+            case .away(let turn):
                 task.running = nil
-                next = take(away)
+                next = take(turn)
                 budget = Self.inlineBudget
                 // A lane that finds nothing but operations that wait gives its thread up, too.
                 if next != nil, slice.isOver() {
                     await Task.yield()
                     slice.restart()
                 }
-            } else if run.spendsLane {
+                continue
+            }
+
+            if run.spendsLane {
                 retire(operation, &run)
                 return
             } else if slice.isOver() {
@@ -78,6 +51,53 @@ extension QueueCore {
     }
 
     // MARK: The steps
+
+    /// What taking an operation up has come to.
+    private enum Uptake {
+        /// Its outcome is stored, and to be published.
+        case decided
+        /// It had been cancelled while it was ready, and has finished.
+        case endedBefore
+        /// It is not this lane's any more, and has not ended. The lane goes on with this.
+        case away(Scheduler.Turn)
+
+        init(_ turn: Scheduler.Turn?) { self = if let turn { .away(turn) } else { .decided } }
+    }
+
+    /// Runs its body, with all that comes before.
+    @inline(__always)
+    private nonisolated(nonsending) func takeUp(
+        _ operation: Unmanaged<AnyOperation>, on lane: Lane, as task: OwnTask
+    ) async -> Uptake {
+        switch begin(operation, on: lane, as: task) {
+        case .endedBefore: return .endedBefore
+        case .plain: break
+        case .timed(let timing): return await runTimed(operation, timing, on: lane)
+        case .withDetails: return Uptake(await runSurrounded(operation.takeUnretainedValue(), on: lane))
+        case .ruled:
+            switch await passRules(of: operation, on: lane, as: task) {
+            case .endedBefore: return .endedBefore
+            case .toBody(isPlain: true): break
+            case .toBody(isPlain: false):
+                return Uptake(await runSurrounded(operation.takeUnretainedValue(), on: lane))
+            case .toEnd: return .decided
+            case .away(let turn): return .away(turn)
+            }
+        }
+        await takeBody(operation)(operation.takeUnretainedValue())
+        return .decided
+    }
+
+    @inline(__always)
+    private nonisolated(nonsending) func runTimed(
+        _ operation: Unmanaged<AnyOperation>, _ timing: Unmanaged<TimedDetails>, on lane: Lane
+    ) async -> Uptake {
+        let body = takeBody(operation)
+        let isWatched = startAttempt(of: operation, timing, on: lane)
+        await body(operation.takeUnretainedValue())
+        guard endAttempt(of: operation, timing, on: lane, isWatched: isWatched) else { return .decided }
+        return Uptake(await runAgain(operation.takeUnretainedValue(), body))
+    }
 
     private struct Run {
         /// False: it had been cancelled while it was ready, and left the queue then.
