@@ -142,6 +142,7 @@ extension AsyncOperationQueue {
     public func add<Operation: AnyOperation>(
         _ operations: [Operation], file: StaticString = #fileID, line: UInt = #line
     ) {
+        // Safe: a reference to a subclass is stored as one to its superclass is, and is only read here.
         operations.withUnsafeBufferPointer { operations in
             operations.withMemoryRebound(to: AnyOperation.self) { core.add($0, CallSite(file: file, line: line)) }
         }
