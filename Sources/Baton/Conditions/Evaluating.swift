@@ -58,7 +58,8 @@ extension QueueCore {
             _ = children.insert(dependency)
         }
         defer { operation.endGroupWait(for: children) }
-        return await children.run(on: self) ?? []
+        await children.run(on: self)
+        return children.outcome ?? []
     }
 
     private nonisolated(nonsending) func verdict(

@@ -55,10 +55,11 @@ extension AnyOperation {
     private enum CancelEffect {
         case none
         case ended(EarlyEnd)
-        case running(Lane, children: [AnyOperation], [ChildGroup], delivers: Bool)
+        /// One that runs on no lane is a group that waits for its children.
+        case running(Lane?, children: [AnyOperation], [ChildGroup], delivers: Bool)
     }
 
-    private final func effectInRun(of life: Lifecycle, on lane: Lane) -> CancelEffect {
+    private final func effectInRun(of life: Lifecycle, on lane: Lane?) -> CancelEffect {
         .running(
             lane, children: life.details?.children ?? [], life.details?.childGroups ?? [],
             delivers: reachPast(life).isDue)
@@ -71,7 +72,7 @@ extension AnyOperation {
         case .ended(let end): end.settle()
         case .running(let lane, let children, let groups, let delivers):
             if delivers { deliver(from: QueueDirectory.find(queueNumber)) }
-            lane.cancelTask()
+            lane?.cancelTask()
             if !children.isEmpty { Trampoline.run(.cancel(children, .parent(reference))) }
             for group in groups { group.cancel() }
         }

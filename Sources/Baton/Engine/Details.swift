@@ -107,7 +107,9 @@ final class RareDetails {
         outbox?.machine.letGo()
     }
 
-    var surroundsBody: Bool { !policies.isEmpty || executor != nil || outbox != nil || !chainStarts.isEmpty }
+    var surroundsBody: Bool {
+        !policies.isEmpty || executor != nil || outbox != nil || !chainStarts.isEmpty || !childGroups.isEmpty
+    }
 
     /// Something ends with the operation.
     var hasEnd: Bool {

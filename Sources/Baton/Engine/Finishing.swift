@@ -10,9 +10,10 @@ extension QueueCore {
         var released = Released(continuing: continuing)
         ending.dependents.visit { countDown($0, &released) }
         if !continuing, let first = released.first { list(first) }
+        let woken = ending.wakes ? operation.wake(in: self) : .nobody
         return Settled(
             follower: released.follower, others: continuing ? released.first : nil,
-            handlersAreDue: ending.wakes && operation.wake(in: self))
+            handlersAreDue: woken.handlersAreDue, groups: woken.groups)
     }
 
     struct Settled {
@@ -22,6 +23,8 @@ extension QueueCore {
         let others: Unmanaged<AnyOperation>?
         /// The caller has them called.
         let handlersAreDue: Bool
+        /// That have ended by this, linked. The caller finishes them when this has left its queue.
+        let groups: Unmanaged<AnyOperation>?
     }
 
     private struct Released {
@@ -107,7 +110,7 @@ extension AnyOperation {
             if claims { Claims.giveBack(atEndOf: operation) }
             joined?.leave(operation)
             for group in groups { group.parentEnded() }
-            if let ending { operation.settleUnrun(ending, core) } else { operation.finishUnrun(core) }
+            if let ending { operation.settleOffLane(ending, core) } else { operation.finishOffLane(core) }
         }
     }
 
@@ -173,30 +176,71 @@ extension AnyOperation {
             groups: groups, alarms: life.details?.timing?.takeAlarms(), joined: joined)
     }
 
-    /// For one that ended without having run.
-    private final func settleUnrun(_ ending: Lifecycle.Ending, _ core: QueueCore?, lettingGo: () -> Void = {}) {
+    /// For one that ended without having run, or that no lane has run to its end.
+    private final func settleOffLane(_ ending: Lifecycle.Ending, _ core: QueueCore?, lettingGo: () -> Void = {}) {
+        AnyOperation.finish(groups: settledOffLane(ending, core, lettingGo: lettingGo))
+    }
+
+    /// As above. Returns groups that have ended by this, for the caller to finish.
+    private final func settledOffLane(
+        _ ending: Lifecycle.Ending, _ core: QueueCore?, lettingGo: () -> Void
+    ) -> Unmanaged<AnyOperation>? {
         guard let core else {
             dropBodyAndEdges()
             if ending.hasDetails, isObserved { tellFinish() }
             ending.dependents.visit { AnyOperation.countDownElsewhere($0) }
-            if ending.wakes, wake(in: nil) { deliver(from: nil) }
-            return lettingGo()
+            let woken = ending.wakes ? wake(in: nil) : .nobody
+            if woken.handlersAreDue { deliver(from: nil) }
+            lettingGo()
+            return woken.groups
         }
-        if core.settle(self, ending, continuing: false).handlersAreDue { deliver(from: core) }
-        let departure = core.change { core.leave(self, &$0) }
+        let settled = core.settle(self, ending, continuing: false)
+        if settled.handlersAreDue { deliver(from: core) }
+        let departure = core.change { state in
+            if ending.hasOpenWaits { state.scheduler.endedWithoutSlot() }
+            return core.leave(self, &state)
+        }
         lettingGo()
         core.left(departure)
+        return settled.groups
     }
 
     /// As above, when its `willFinish` handlers have returned, which run on a task of their own.
-    private final func finishUnrun(_ core: QueueCore?) {
+    private final func finishOffLane(_ core: QueueCore?, lettingGo: @escaping @Sendable () -> Void = {}) {
         let retained = Unmanaged.passRetained(self)
         (core?.spawner ?? .anywhere).spawn {
             await retained.takeUnretainedValue().callHandlersBeforeFinish(core)
             let ending = retained._withUnsafeGuaranteedRef { $0.life.withLock { $0.finish() } }
             // In this order: an idle queue has nothing alive.
-            retained._withUnsafeGuaranteedRef { $0.settleUnrun(ending, core) { retained.release() } }
+            retained._withUnsafeGuaranteedRef { operation in
+                operation.settleOffLane(ending, core) {
+                    retained.release()
+                    lettingGo()
+                }
+            }
         }
+    }
+
+    /// Finishes groups whose children have ended, given as the first of a chain of links, and those that end by this.
+    static func finish(groups first: Unmanaged<AnyOperation>?) {
+        var groups = ReadyList()
+        groups.append(linked: first)
+        while let group = groups.popFirst() {
+            groups.append(linked: group._withUnsafeGuaranteedRef { $0.finishGroup() })
+        }
+    }
+
+    /// The queue's reference goes: nothing else keeps it.
+    private final func finishGroup() -> Unmanaged<AnyOperation>? {
+        let queued = Unmanaged.passUnretained(self)
+        let group = life.withLock { $0.details?.childGroups.first }
+        let core = core
+        if let group { childrenHaveEnded(in: group) }
+        guard let ending = life.withLock({ $0.finishRun() }) else {
+            finishOffLane(core) { queued.release() }
+            return nil
+        }
+        return settledOffLane(ending, core) { queued.release() }
     }
 
     /// On a task that no cancel reaches.
@@ -210,9 +254,17 @@ extension AnyOperation {
         }
     }
 
-    /// Wakes those who await the outcome. True: handlers are due.
+    struct Woken {
+        let handlersAreDue: Bool
+        /// That have ended by this, linked.
+        let groups: Unmanaged<AnyOperation>?
+
+        static var nobody: Woken { Woken(handlersAreDue: false, groups: nil) }
+    }
+
+    /// Wakes those who await the outcome.
     @inline(never)
-    final func wake(in core: QueueCore?) -> Bool {
+    final func wake(in core: QueueCore?) -> Woken {
         let taken = life.withLock { life in
             life.borrowedDetails?._withUnsafeGuaranteedRef { details in
                 Taken(
@@ -220,10 +272,15 @@ extension AnyOperation {
                     effects: reachPast(life, details))
             }
         }
-        guard let taken else { return false }
+        guard let taken else { return .nobody }
         taken.ends?.tell(of: self, in: core)
-        if let waiters = taken.waiters { for waiter in waiters { waiter.outcomeCame(of: self) } }
-        return taken.effects.isDue
+        var groups = ReadyList()
+        if let waiters = taken.waiters {
+            for waiter in waiters {
+                if let group = waiter.outcomeCame(of: self) { groups.append(group) }
+            }
+        }
+        return Woken(handlersAreDue: taken.effects.isDue, groups: groups.first)
     }
 
     /// What an end takes from the operation, to be told, or only released, after unlocking.

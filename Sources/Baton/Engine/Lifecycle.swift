@@ -21,7 +21,8 @@ struct Lifecycle {
     /// A lane has taken it up. It stays true after the finish.
     private(set) var hasBegun = false
     private let inputs: UInt32
-    /// The lane whose task runs the body. The lane outlives the phase in which this is set.
+    /// The lane whose task runs the body. The lane outlives the phase in which this is set. A group that waits for its
+    /// children has none.
     private(set) unowned(unsafe) var lane: Lane?
     private(set) var dependents = Dependents.none
     /// What few operations have. See ``Details``.
@@ -145,6 +146,9 @@ struct Lifecycle {
         return .timed(timing)
     }
 
+    /// A group leaves its lane while its children run, and comes back if they have ended by then.
+    mutating func moves(to lane: Lane?) { self.lane = lane }
+
     func bodyStarts() {
         note(.started(attempt: Int(details?.timing?.attempt ?? 1)))
         closeStart()
@@ -177,8 +181,8 @@ struct Lifecycle {
         case none
         /// Not added yet, or waiting or ready: it ends here.
         case beforeRun
-        /// Its body runs: cancel the lane's task, after unlocking.
-        case inRun(Lane)
+        /// Its body runs: cancel the lane's task, after unlocking. Nil: it waits for its children on no lane.
+        case inRun(Lane?)
     }
 
     mutating func cancel() -> Cancellation {
@@ -189,7 +193,7 @@ struct Lifecycle {
             return .beforeRun
         case .evaluating, .executing:
             isCancelled = true
-            return .inRun(lane!)
+            return .inRun(lane)
         // Too late: the outcome is decided.
         case .finishing, .finished: return .none
         }

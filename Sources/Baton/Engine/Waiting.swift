@@ -20,7 +20,7 @@ extension AnyOperation {
             begun()
             loan?.core?.change { $0.scheduler.lendSlot() }
             if isTooLate {
-                waiter.outcomeCame(of: self)
+                _ = waiter.outcomeCame(of: self)
             } else if let loan {
                 refuseEndlessWait(of: loan.body)
             }
@@ -33,7 +33,7 @@ extension AnyOperation {
     /// that wait for one another, and this wait is refused.
     private final func refuseEndlessWait(of body: AnyOperation) {
         guard let path = CycleFinder.breakCycles(through: self) else { return }
-        removeWaiter(of: body)?.outcomeCame(of: self, error: .dependencyCycle(path))
+        _ = removeWaiter(of: body)?.outcomeCame(of: self, error: .dependencyCycle(path))
     }
 
     /// The last one. Nil: the outcome has come.
@@ -66,10 +66,11 @@ extension Waiter {
         }
     }
 
-    /// Wakes it, if need be when there is a slot for it. Outside every lock.
-    func outcomeCame(of operation: AnyOperation, error: OperationError? = nil) {
+    /// Wakes it, if need be when there is a slot for it. Outside every lock. Returns a group that has ended by this, for the
+    /// caller to finish.
+    func outcomeCame(of operation: AnyOperation, error: OperationError? = nil) -> Unmanaged<AnyOperation>? {
         switch waking {
-        case .tell(let group, let place): group.childEnded(place, operation, error ?? operation.failure)
+        case .tell(let group, let place): return group.childEnded(place, operation, error ?? operation.failure)
         case .inform(let listener, let place): listener.ended(place, operation, error)
         case .resume(let continuation):
             if let body {
@@ -79,6 +80,7 @@ extension Waiter {
                 continuation.resume(returning: error)
             }
         }
+        return nil
     }
 }
 

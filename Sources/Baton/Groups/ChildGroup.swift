@@ -1,12 +1,13 @@
 /// Operations that another one runs as its children and awaits together: ``GroupMachine`` behind its lock.
 ///
 /// The wait of the parent takes no slot again when it ends, so it is for parents that have nothing more to run afterwards.
+/// A parent that waits on no task is finished by whoever ends its last child.
 final class ChildGroup: Sendable {
     typealias Place = GroupMachine<AnyOperation>.Place
 
     private struct State {
         var machine: GroupMachine<AnyOperation>
-        /// Of the parent's wait.
+        /// Of the parent's wait, if it waits on a task.
         var continuation: UnsafeContinuation<Void, Never>?
         /// Of an ordered group: what the next child comes after.
         var last: AnyOperation?
@@ -51,6 +52,7 @@ final class ChildGroup: Sendable {
             // The parent cannot end before this child has.
             let core = parent.life.withLock { _ in parent.core! }
             start([child], from: place, after: last, on: core)
+            if state.withLock({ $0.machine.haveStarted() }) { AnyOperation.finish(groups: endWait()) }
             return true
         case .refused: return false
         }
@@ -68,30 +70,34 @@ final class ChildGroup: Sendable {
 
     // MARK: Running
 
-    /// Returns when all have ended: their failures, in the order given, or nil for a success. On the parent's task, and with
-    /// no slot.
-    nonisolated(nonsending) func run(on core: QueueCore) async -> [OperationFailure]? {
+    /// Returns when all have ended. On the parent's task, and with no slot.
+    nonisolated(nonsending) func run(on core: QueueCore) async {
         let (lendsSlot, isCancelled) = parent.beginGroupWait(for: self)
         // It came before the group was known.
         if isCancelled { cancel() }
         await withUnsafeContinuation { continuation in
-            let start = state.withLock { state in
-                state.continuation = continuation
-                return state.machine.start()
-            }
-            switch start {
-            case .run(let children): self.start(children, from: 0, after: nil, on: core)
-            case .cancel(let children):
-                cancel(children)
-                // None of them is unfinished long: nobody adds them but who has done so before.
-                watch(children, from: 0)
-            case .over: continuation.resume()
-            }
+            state.withLock { $0.continuation = continuation }
+            let isOver = start(on: core)
             if lendsSlot { core.change { $0.scheduler.lendSlot() } }
+            if isOver { _ = endWait() }
         }
         Handover.didAwait(self)
-        return state.withLock { $0.machine.outcome }
     }
+
+    /// Starts those that were given so far. True: all have ended. Else whoever ends the last one is told so.
+    func start(on core: QueueCore) -> Bool {
+        switch state.withLock({ $0.machine.start() }) {
+        case .run(let children): start(children, from: 0, after: nil, on: core)
+        case .cancel(let children):
+            cancel(children)
+            // None of them is unfinished long: nobody adds them but who has done so before.
+            watch(children, from: 0)
+        }
+        return state.withLock { $0.machine.haveStarted() }
+    }
+
+    /// When all have ended: their failures, in the order given, or nil for a success.
+    var outcome: [OperationFailure]? { state.withLock { $0.machine.outcome } }
 
     private func start(
         _ children: [AnyOperation], from first: Place, after last: AnyOperation?, on core: QueueCore
@@ -120,7 +126,7 @@ final class ChildGroup: Sendable {
             switch child.addWaiter(waiter) {
             case .created: break
             case .added, .evaluating, .executing, .finishing: addedBefore.append(child)
-            case .finished: waiter.outcomeCame(of: child)
+            case .finished: _ = waiter.outcomeCame(of: child)
             }
         }
         return addedBefore
@@ -128,21 +134,24 @@ final class ChildGroup: Sendable {
 
     private func refuseEndlessWait(for child: AnyOperation) {
         guard let path = CycleFinder.breakCycles(through: child) else { return }
-        child.removeWaiter(of: parent)?.outcomeCame(of: child, error: .dependencyCycle(path))
+        _ = child.removeWaiter(of: parent)?.outcomeCame(of: child, error: .dependencyCycle(path))
     }
 
-    func childEnded(_ place: Place, _ child: AnyOperation, _ error: OperationError?) {
+    /// Returns the parent if this has ended the group, and the caller is to finish it: see ``AnyOperation/finish(groups:)``.
+    func childEnded(_ place: Place, _ child: AnyOperation, _ error: OperationError?) -> Unmanaged<AnyOperation>? {
         let failure = error.map { OperationFailure(operation: child.reference, error: $0) }
         let isCutOff = if case .cancelled(.parent(parent.reference))? = error { true } else { false }
-        let (effects, continuation) = state.withLock { state in
-            let effects = state.machine.ended(place, failure, isCutOff: isCutOff)
-            return (effects, effects.isOver ? state.continuation.take() : nil)
-        }
+        let effects = state.withLock { $0.machine.ended(place, failure, isCutOff: isCutOff) }
         cancel(effects.cancel)
-        if let continuation {
-            Handover.willResume(self)
-            continuation.resume()
-        }
+        return effects.isOver ? endWait() : nil
+    }
+
+    /// It is over. Returns the parent if that is on no task.
+    private func endWait() -> Unmanaged<AnyOperation>? {
+        guard let continuation = state.withLock({ $0.continuation.take() }) else { return .passUnretained(parent) }
+        Handover.willResume(self)
+        continuation.resume()
+        return nil
     }
 
     // MARK: Cancelling

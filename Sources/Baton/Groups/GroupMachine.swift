@@ -19,6 +19,8 @@ struct GroupMachine<Child> {
     /// Nil for those that have ended.
     private var children: [Child?] = []
     private var unfinished = 0
+    /// Who is just starting children. It is not over before that.
+    private var starters = 0
     private var failures: [(place: Place, failure: OperationFailure)] = []
     private var successes = 0
     /// The parent was cancelled.
@@ -49,7 +51,7 @@ struct GroupMachine<Child> {
     enum Insertion: Equatable {
         /// It will run with the others.
         case planned(Place)
-        /// To be started by the caller.
+        /// To be started by the caller, who then says that they ``haveStarted()``.
         case start(Place)
         /// The group closes, or has ended.
         case refused
@@ -62,7 +64,9 @@ struct GroupMachine<Child> {
             children.append(child)
             unfinished += 1
             let place = children.count - 1
-            return phase == .planned ? .planned(place) : .start(place)
+            if phase == .planned { return .planned(place) }
+            starters += 1
+            return .start(place)
         case .closing, .over: return .refused
         }
     }
@@ -73,16 +77,25 @@ struct GroupMachine<Child> {
         case run([Child])
         /// The parent was cancelled before: they are not to be run. Told what they end with all the same.
         case cancel([Child])
-        case over
     }
 
+    /// The caller does it, and then says that they ``haveStarted()``.
     mutating func start() -> Start {
-        if unfinished == 0 {
-            phase = .over
-            return .over
-        }
+        starters += 1
         phase = isCancelled ? .closing : .running
         return isCancelled ? .cancel(unended) : .run(unended)
+    }
+
+    /// True: it is over.
+    mutating func haveStarted() -> Bool {
+        starters -= 1
+        return endsNow()
+    }
+
+    private mutating func endsNow() -> Bool {
+        if unfinished > 0 || starters > 0 { return false }
+        phase = .over
+        return true
     }
 
     struct Effects {
@@ -108,10 +121,7 @@ struct GroupMachine<Child> {
             phase = .closing
             effects.cancel = unended
         }
-        if unfinished == 0 {
-            phase = .over
-            effects.isOver = true
-        }
+        effects.isOver = endsNow()
         return effects
     }
 

@@ -99,13 +99,8 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     private static let runChildren: Body = { operation in
         let (group, core) = operation.life.withLock { ($0.details?.childGroups.first, operation.core) }
         guard let group, let core else { return }
-        if let failures = await group.run(on: core) {
-            // Nobody could tell later where it was.
-            _ = operation.progressState
-            operation.bodyFailed(.groupFailed(failures))
-        } else {
-            operation.outcome = ()
-        }
+        await group.run(on: core)
+        operation.childrenHaveEnded(in: group)
     }
 }
 

@@ -38,6 +38,9 @@ extension QueueCore {
                 slice.restart()
                 next = take(change { $0.scheduler.nextTurn() })
                 budget = Self.inlineBudget
+            } else if run.groups != nil {
+                next = takeNext(afterGroupsOf: operation, &run)
+                budget = Self.inlineBudget
             } else if let follower = run.follower, run.others == nil, mayContinue(with: follower, budget) {
                 let departure = state.withLock { leave(operation, &run, &$0) }
                 letGo(operation, run, departure)
@@ -73,19 +76,29 @@ extension QueueCore {
         case .endedBefore: return .endedBefore
         case .plain: break
         case .timed(let timing): return await runTimed(operation, timing, on: lane)
-        case .withDetails: return Uptake(await runSurrounded(operation.takeUnretainedValue(), on: lane))
+        case .withDetails: return await takeUpSurrounded(operation, on: lane)
         case .ruled:
             switch await passRules(of: operation, on: lane, as: task) {
             case .endedBefore: return .endedBefore
             case .toBody(isPlain: true): break
-            case .toBody(isPlain: false):
-                return Uptake(await runSurrounded(operation.takeUnretainedValue(), on: lane))
+            case .toBody(isPlain: false): return await takeUpSurrounded(operation, on: lane)
             case .toEnd: return .decided
             case .away(let turn): return .away(turn)
             }
         }
         await takeBody(operation)(operation.takeUnretainedValue())
         return .decided
+    }
+
+    @inline(__always)
+    private nonisolated(nonsending) func takeUpSurrounded(
+        _ operation: Unmanaged<AnyOperation>, on lane: Lane
+    ) async -> Uptake {
+        switch await runSurrounded(operation.takeUnretainedValue(), on: lane) {
+        case .decided: .decided
+        case .away(let turn): .away(turn)
+        case .group(let group): Uptake(startGroup(operation, group, on: lane))
+        }
     }
 
     @inline(__always)
@@ -111,6 +124,8 @@ extension QueueCore {
         var holdsSlot = true
         var handlersAreDue = false
         var startsDelivery = false
+        /// That have ended with it, linked.
+        var groups: Unmanaged<AnyOperation>?
     }
 
     @inline(__always)
@@ -146,7 +161,8 @@ extension QueueCore {
                 others: settled.others,
                 spendsLane: ending.isCancelled || ending.hasOpenWaits,
                 holdsSlot: !ending.hasOpenWaits,
-                handlersAreDue: settled.handlersAreDue
+                handlersAreDue: settled.handlersAreDue,
+                groups: settled.groups
             )
             return true
         }
@@ -189,6 +205,8 @@ extension QueueCore {
         if !run.handlersAreDue { operation.release() }
         if run.startsDelivery { startDelivering() }
         left(departure)
+        // After it, and so are the calls of its handlers before those of the group's.
+        if let groups = run.groups { AnyOperation.finish(groups: groups) }
     }
 
     @inline(__always)
@@ -200,6 +218,20 @@ extension QueueCore {
         }
         letGo(operation, run, departure)
         return take(turn)
+    }
+
+    /// Decided when the groups have finished that end with this: what they release may come first.
+    @inline(never)
+    private func takeNext(
+        afterGroupsOf operation: Unmanaged<AnyOperation>, _ run: inout Run
+    ) -> Unmanaged<AnyOperation>? {
+        let departure = change { state in
+            let departure = leave(operation, &run, &state)
+            list(from: run, &state)
+            return departure
+        }
+        letGo(operation, run, departure)
+        return take(change { $0.scheduler.nextTurn() })
     }
 
     /// True: the lane ends, because another one waits for its thread.

@@ -2,29 +2,39 @@ import Synchronization
 
 /// What is around the body of few operations: rules and handlers of the operation, hooks of the queue.
 extension QueueCore {
-    /// Everything between taking an operation up and its outcome. On the task of its lane. Nil: its outcome is there. Else it
-    /// runs again later, and the lane goes on with this.
-    nonisolated(nonsending) func runSurrounded(_ operation: AnyOperation, on lane: Lane) async -> Scheduler.Turn? {
+    enum SurroundedRun {
+        /// Its outcome is stored.
+        case decided
+        /// It runs again later, and the lane goes on with this.
+        case away(Scheduler.Turn)
+        /// Its children are all that runs, and need no task that waits for them.
+        case group(ChildGroup)
+    }
+
+    /// Everything between taking an operation up and its outcome. On the task of its lane.
+    nonisolated(nonsending) func runSurrounded(_ operation: AnyOperation, on lane: Lane) async -> SurroundedRun {
         if let unmet = operation.unmetPolicy {
             operation.bodyWasSkipped(.skipped(unmet))
-            return nil
+            return .decided
         }
         guard operation.inputsHaveOutputs else {
             // It will say itself which input has no output.
             await operation.body.take()!(operation)
-            return nil
+            return .decided
         }
-        let (timing, executor) = tellStart(of: operation)
+        let (timing, executor, group) = tellStart(of: operation)
+        if let group, timing == nil, executor == nil, startsPlainly { return .group(group) }
         let body = operation.body.take()!
         guard let timing else {
             await run(body, of: operation, on: executor)
-            return nil
+            return .decided
         }
         let unretained = Unmanaged.passUnretained(operation)
         let isWatched = startAttempt(of: unretained, timing, on: lane)
         await run(body, of: operation, on: executor)
         let mayRunAgain = endAttempt(of: unretained, timing, on: lane, isWatched: isWatched)
-        return mayRunAgain ? await runAgain(operation, body) : nil
+        guard mayRunAgain, let turn = await runAgain(operation, body) else { return .decided }
+        return .away(turn)
     }
 
     /// With its hooks, on its executor if it has one.
@@ -49,21 +59,21 @@ extension QueueCore {
         await spawner.spawn { await operation.takeUnretainedValue().callHandlersBeforeFinish(self) }.value
     }
 
-    /// Returns what the body runs with. Both are there until it has finished.
+    /// Returns what the body runs with. All are there until it has finished.
     private func tellStart(
         of operation: AnyOperation
-    ) -> (timing: Unmanaged<TimedDetails>?, executor: (any TaskExecutor)?) {
-        let (delivers, chainStarts, timing, executor) = operation.life.withLock { life in
+    ) -> (timing: Unmanaged<TimedDetails>?, executor: (any TaskExecutor)?, group: ChildGroup?) {
+        let (delivers, chainStarts, timing, executor, group) = operation.life.withLock { life in
             life.bodyStarts()
             return (
                 operation.reachPast(life).isDue, life.details?.takeChainStarts() ?? [],
-                life.details?.borrowedTiming, life.details?.executor
+                life.details?.borrowedTiming, life.details?.executor, life.details?.childGroups.first
             )
         }
         for chain in chainStarts { chain.note(time) }
         if operation.isObserved { operation.tellEvents() }
         if delivers { operation.deliver(from: self) }
-        return (timing, executor)
+        return (timing, executor, group)
     }
 
     private nonisolated(nonsending) func run(

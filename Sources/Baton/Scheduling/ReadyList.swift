@@ -16,6 +16,16 @@ struct ReadyList {
         tail = operation
     }
 
+    /// This one, and those that are linked to it, in order.
+    @inline(__always)
+    mutating func append(linked first: Unmanaged<AnyOperation>?) {
+        var next = first
+        while let operation = next {
+            next = operation._withUnsafeGuaranteedRef { $0.link }
+            append(operation)
+        }
+    }
+
     @inline(__always)
     mutating func popFirst() -> Unmanaged<AnyOperation>? {
         guard let first = head else { return nil }

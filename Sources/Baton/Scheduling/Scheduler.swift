@@ -232,6 +232,12 @@ struct Scheduler {
         parked += 1
     }
 
+    /// What the lane has taken up waits, and the lane goes on.
+    mutating func park() -> Turn {
+        parked += 1
+        return nextTurn()
+    }
+
     /// A lane that has lent its slot and has work to do again: it takes one, if there is one free.
     mutating func slotAgain() -> Turn {
         parked -= 1

@@ -176,7 +176,7 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
         let waiter = Waiter(waking: .inform(self, place), body: body)
         // Before the add, so that the add finds a circle.
         let phase = operation.addWaiter(waiter)
-        if phase == .finished { return waiter.outcomeCame(of: operation) }
+        if phase == .finished { _ = waiter.outcomeCame(of: operation) }
         run.add(from: body == nil ? .outside : .awaited)
         if phase != .created, body != nil, let path = CycleFinder.breakCycles(through: operation) {
             ended(place, operation, .dependencyCycle(path))

@@ -14,6 +14,14 @@ struct GroupMachineTests {
         return machine
     }
 
+    private func started(_ policy: GroupPolicy, _ children: String...) -> GroupMachine<String> {
+        var machine = GroupMachine<String>(policy: policy)
+        for child in children { _ = machine.insert(child) }
+        _ = machine.start()
+        _ = machine.haveStarted()
+        return machine
+    }
+
     @Test func placesAreGivenInOrder() {
         var machine = GroupMachine<String>(policy: .collectAll)
         #expect(machine.insert("a") == .planned(0))
@@ -27,8 +35,7 @@ struct GroupMachineTests {
     }
 
     @Test func itIsOverWithTheLast() {
-        var machine = machine(.collectAll, "a", "b")
-        _ = machine.start()
+        var machine = started(.collectAll, "a", "b")
         #expect(!machine.ended(1, nil).isOver)
         #expect(machine.waitsFor == ["a"])
         #expect(machine.ended(0, nil).isOver)
@@ -36,9 +43,27 @@ struct GroupMachineTests {
         #expect(machine.insert("c") == .refused)
     }
 
-    @Test func failuresAreInTheOrderGiven() {
-        var machine = machine(.collectAll, "a", "b", "c")
+    @Test func itIsNotOverWhileItStarts() {
+        var machine = machine(.collectAll, "a", "b")
         _ = machine.start()
+        #expect(!machine.ended(0, nil).isOver)
+        #expect(!machine.ended(1, nil).isOver)
+        #expect(machine.insert("c") == .start(2))
+        #expect(machine.haveStarted() == false)
+        #expect(!machine.ended(2, nil).isOver)
+        #expect(machine.haveStarted() == true)
+        #expect(machine.insert("d") == .refused)
+    }
+
+    @Test func withoutChildrenItIsOverWhenItHasStarted() {
+        var machine = machine(.collectAll)
+        _ = machine.start()
+        #expect(machine.haveStarted() == true)
+        #expect(machine.outcome == nil)
+    }
+
+    @Test func failuresAreInTheOrderGiven() {
+        var machine = started(.collectAll, "a", "b", "c")
         _ = machine.ended(2, failure("c"))
         _ = machine.ended(0, failure("a"))
         _ = machine.ended(1, failure("b", .skipped(.condition("no"))))
@@ -46,8 +71,7 @@ struct GroupMachineTests {
     }
 
     @Test func aDecisionClosesItOnce() {
-        var machine = machine(.failFast, "a", "b", "c")
-        _ = machine.start()
+        var machine = started(.failFast, "a", "b", "c")
         #expect(machine.ended(1, failure("b")).cancel == ["a", "c"])
         #expect(machine.insert("d") == .refused)
         #expect(machine.ended(0, failure("a")).cancel.isEmpty)
@@ -60,13 +84,13 @@ struct GroupMachineTests {
         _ = machine.insert("a")
         _ = machine.insert("b")
         _ = machine.start()
+        _ = machine.haveStarted()
         #expect(machine.ended(0, failure("a")).cancel.isEmpty)
         #expect(machine.insert("c") == .start(2))
     }
 
     @Test func oneSuccessIsEnough() {
-        var machine = machine(.firstSuccess, "a", "b")
-        _ = machine.start()
+        var machine = started(.firstSuccess, "a", "b")
         #expect(machine.ended(0, failure("a")).cancel.isEmpty)
         #expect(machine.ended(1, nil).isOver)
         #expect(machine.outcome == nil)
@@ -80,14 +104,14 @@ struct GroupMachineTests {
             Issue.record("it runs a child")
             return
         }
+        #expect(machine.haveStarted() == false)
         let cut = failure("a", .cancelled(reason: .requested))
         #expect(machine.ended(0, cut, isCutOff: true).isOver)
         #expect(machine.outcome?.isEmpty == true)
     }
 
     @Test func cancelledWhileItCloses() {
-        var machine = machine(.failFast, "a", "b")
-        _ = machine.start()
+        var machine = started(.failFast, "a", "b")
         #expect(machine.ended(0, failure("a")).cancel == ["b"])
         #expect(machine.cancel().isEmpty)
     }
@@ -100,8 +124,7 @@ struct GroupMachineTests {
     }
 
     @Test func endedAfterTheRun() {
-        var machine = machine(.collectAll, "a")
-        _ = machine.start()
+        var machine = started(.collectAll, "a")
         _ = machine.ended(0, nil)
         #expect(machine.parentEnded().isEmpty)
     }

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func emptyGroups() {
-        let stage = Stage()
+        let stage = Stage(width: 1)
         let groups = [
             GroupOperation(), GroupOperation([]), GroupOperation(.ordered), GroupOperation(policy: .failFast),
         ]

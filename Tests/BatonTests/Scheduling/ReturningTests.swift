@@ -57,6 +57,20 @@ import Testing
         #expect(rig.slotAgain() == .run("asks"))
         #expect(rig.scheduler.running == 1)
     }
+    @Test func aLaneGoesOnWhileWhatItHasTakenUpWaits() {
+        let rig = SchedulerRig(width: 1)
+        rig.append("group")
+        _ = rig.settle()
+        _ = rig.laneStarted()
+        rig.append("child")
+        #expect(rig.park() == .run("child"))
+        #expect(rig.scheduler.running == 1)
+        #expect(rig.scheduler.begun == 2)
+        #expect(rig.nextTurn() == .end)
+        rig.scheduler.endedWithoutSlot()
+        #expect(rig.scheduler.begun == 0)
+    }
+
     /// A lane that could go on with its operation at once leaves it to the lists when something may come first.
     @Test(arguments: Obstacle.allCases) private func aLaneGoesOnAtOnceUnlessSomethingComesFirst(_ obstacle: Obstacle)
         async

@@ -74,6 +74,8 @@ final class SchedulerRig {
 
     func laneStarted() -> Turn { named(scheduler.laneStarted()) }
 
+    func park() -> Turn { named(scheduler.park()) }
+
     func nextTurn() -> Turn { named(scheduler.nextTurn()) }
 
     func endSlice() -> Bool { scheduler.endSlice() }

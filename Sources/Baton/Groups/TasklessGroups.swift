@@ -1,0 +1,52 @@
+/// A group that nothing surrounds needs no task while its children run: the lane that has taken it up starts them and goes on,
+/// and whoever ends the last one finishes the group.
+extension QueueCore {
+    /// Nil: all its children have ended, and its outcome is stored. Else the lane goes on with this.
+    func startGroup(
+        _ current: Unmanaged<AnyOperation>, _ group: ChildGroup, on lane: Lane
+    ) -> Scheduler.Turn? {
+        let isCancelled = current._withUnsafeGuaranteedRef { $0.life.withLock { $0.leavesLane() } }
+        if isCancelled { group.cancel() }
+        if group.start(on: self) {
+            current._withUnsafeGuaranteedRef { operation in
+                operation.life.withLock { $0.returns(to: lane) }
+                operation.childrenHaveEnded(in: group)
+            }
+            return nil
+        }
+        return change { state in
+            if !isCancelled { return state.scheduler.park() }
+            // So is the task of the lane.
+            state.scheduler.lendSlot()
+            return .end
+        }
+    }
+}
+
+extension Lifecycle {
+    /// True: it was cancelled before.
+    fileprivate mutating func leavesLane() -> Bool {
+        moves(to: nil)
+        details?.openWaits += 1
+        if details?.rules.noteWait() == true { Claims.holderWaits() }
+        return isCancelled
+    }
+
+    fileprivate mutating func returns(to lane: Lane) {
+        moves(to: lane)
+        details?.openWaits -= 1
+    }
+}
+
+extension AnyOperation {
+    /// Stores the outcome of a group.
+    final func childrenHaveEnded(in group: ChildGroup) {
+        if let failures = group.outcome {
+            // Nobody could tell later where it was.
+            _ = progressState
+            bodyFailed(.groupFailed(failures))
+        } else {
+            outcome = ()
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// A group is no task while its children run: what follows from that.
+extension GroupTests {
+    @Test func nestedGroupsRunOnOneTask() {
+        let stage = Stage(width: 1)
+        var group = GroupOperation(stage.noting("innermost"))
+        for _ in 0..<1_000 { group = GroupOperation(group) }
+        stage.queue.add(group)
+        // Of each of a thousand there would be one at least.
+        #expect(stage.steps.runAll() < 100)
+        #expect(group.ending == "success")
+    }
+
+    /// Those that have something around their body wait on tasks of their own.
+    @Test func surroundedGroupsHaveATask() {
+        let stage = Stage(width: 1)
+        let timed = GroupOperation(stage.noting("timed")).timeout(.seconds(1))
+        let elsewhere = GroupOperation(stage.noting("elsewhere"))
+        elsewhere.executor = stage.steps
+        stage.run(timed, elsewhere)
+        stage.queue.around { context, body in
+            stage.log("before \(context.operation.name ?? "")")
+            try await body()
+            stage.log("after")
+        }
+        stage.run(GroupOperation(name: "hooked"))
+        #expect([timed, elsewhere].map(\.ending) == ["success", "success"])
+        #expect(stage.ran == ["timed", "elsewhere", "before hooked", "after"])
+    }
+
+    @Test func handlersOfAChildAreCalledBeforeThoseOfItsGroup() {
+        let stage = Stage(width: 1)
+        let child = stage.noting("child").didFinish { _ in stage.log("child has finished") }
+        let inner = GroupOperation(child).didFinish { _ in stage.log("inner has finished") }
+        let outer = GroupOperation(inner).didFinish { _ in stage.log("outer has finished") }
+        stage.run(outer)
+        #expect(stage.ran == ["child", "child has finished", "inner has finished", "outer has finished"])
+    }
+
+    /// What a group releases is chosen from before the lane of its last child goes on.
+    @Test func whatDependsOnAGroupKeepsItsPlaceByPriority() {
+        let stage = Stage(width: 1)
+        let group = GroupOperation(stage.noting("child"))
+        let urgent = stage.noting("urgent", after: group)
+        urgent.priority = .high
+        stage.run(group, stage.noting("other"), urgent)
+        #expect(stage.ran == ["child", "urgent", "other"])
+    }
+
+    @Test func whatDependsOnTheLastChildComesAfterWhatIsMoreUrgent() {
+        let stage = Stage(width: 1)
+        let child = stage.noting("child")
+        let group = GroupOperation(child)
+        let urgent = stage.noting("urgent", after: group)
+        urgent.priority = .high
+        stage.run(group, stage.noting("follower", after: child), urgent)
+        #expect(stage.ran == ["child", "urgent", "follower"])
+    }
+
+    /// The task of its lane is cancelled with it: nothing else may run there, whether or not a child is left.
+    @Test(arguments: [false, true]) func aGroupThatIsCancelledAsItStartsEndsItsLane(hasChildLeft: Bool) {
+        let cancelled = LockedState<AnyOperation?>(nil)
+        let stage = Stage(width: 2) { event in
+            guard case .started = event.kind, event.operation.name == "group" else { return }
+            cancelled.withLock { $0 }?.cancel()
+        }
+        let gate = Gate()
+        let left = stage.waiting("left", at: gate)
+        let children = [stage.noting("never")] + (hasChildLeft ? [left] : [])
+        let group = GroupOperation(children, name: "group")
+        cancelled.withLock { $0 = group }
+        stage.run(left)
+        stage.run(group, AsyncOperation("other") { stage.log("other, cancelled: \(Task.isCancelled)") })
+        #expect(stage.ran == ["left", "other, cancelled: false"])
+        #expect(group.hasFinished == !hasChildLeft)
+        gate.open()
+        stage.steps.runAll()
+        #expect(group.ending == "cancelled on request")
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func aGroupNeedsNoSlotToFinish() {
+        let (stage, elsewhere) = (Stage(width: 1), Stage(width: 1))
+        let (childGate, longGate) = (Gate(), Gate())
+        let child = elsewhere.waiting("child", at: childGate)
+        elsewhere.run(child)
+        let group = GroupOperation(child)
+        stage.run(group, stage.waiting("long", at: longGate))
+        #expect(stage.ran == ["long"])
+        stage.queue.isSuspended = true
+        childGate.open()
+        elsewhere.steps.runAll()
+        #expect(group.ending == "success")
+        stage.queue.add(stage.noting("waits"))
+        #expect(stage.queue.waitingOperationCount == 1)
+        stage.queue.isSuspended = false
+        longGate.open()
+        stage.steps.runAll()
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func handlersBeforeItsFinishMayWaitForOthers() {
+        let stage = Stage(width: 1)
+        let other = stage.noting("other")
+        let group = GroupOperation(stage.noting("child")).willFinish { _ in
+            stage.queue.add(other)
+            _ = try? await other.value
+            stage.log("before the finish")
+        }
+        stage.run(group, stage.noting("after", after: group))
+        #expect(stage.ran == ["child", "other", "before the finish", "after"])
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test func oneChildEndsSeveralGroups() {
+        let stage = Stage(width: 1)
+        let gate = Gate()
+        let shared = stage.waiting("shared", at: gate)
+        let groups = (1...3).map { _ in GroupOperation(shared) }
+        stage.run(groups[0], groups[1], groups[2], stage.noting("after", after: groups[0], groups[1], groups[2]))
+        gate.open()
+        stage.steps.runAll()
+        #expect(groups.map(\.ending) == ["success", "success", "success"])
+        #expect(stage.ran == ["shared", "after"])
+        #expect(stage.queue.operationCount == 0)
+    }
+}
