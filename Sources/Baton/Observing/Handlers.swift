@@ -57,7 +57,7 @@ extension AsyncOperation {
     public final func willFinish(
         _ handler: nonisolated(nonsending) @escaping @Sendable (Result<Output, OperationError>) async -> Void
     ) -> Self {
-        addHandlerBeforeFinish { await handler(Self.outcome(of: $0)) }
+        addHandlerBeforeFinish { await handler(AsyncOperation<Output>.outcome(of: $0)) }
         return self
     }
 
@@ -70,7 +70,8 @@ extension AsyncOperation {
     public final func didFinish(
         _ handler: nonisolated(nonsending) @escaping @Sendable (Result<Output, OperationError>) async -> Void
     ) -> Self {
-        addHandlerAtFinish { await handler(Self.outcome(of: $0)) }
+        // `Self` would be captured: an object for each handler, also for one that captures nothing.
+        addHandlerAtFinish { await handler(AsyncOperation<Output>.outcome(of: $0)) }
         return self
     }
 
