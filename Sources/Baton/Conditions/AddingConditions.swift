@@ -19,9 +19,10 @@ extension AnyOperation {
             if Condition.self == Exclusion.self {
                 details.rules.add(exclusions)
             } else if exclusions.isEmpty {
-                details.rules.add(BoxedCondition(base: condition), [])
+                details.rules.add(.object(BoxedCondition(base: condition)), [])
             } else {
-                details.rules.add(BoxedExclusiveCondition(base: condition, exclusions: exclusions), exclusions)
+                let boxed = BoxedExclusiveCondition(base: condition, exclusions: exclusions)
+                details.rules.add(.object(boxed), exclusions)
             }
         }
         return self
@@ -55,7 +56,7 @@ extension AnyOperation {
         _ evaluate: nonisolated(nonsending) @escaping @Sendable (AnyOperation) async throws -> ConditionResult
     ) {
         change("a condition", CallSite(file: file, line: line)) {
-            $0.madeDetails().rules.add(ClosureCondition(name: name, body: evaluate), [])
+            $0.madeDetails().rules.add(.closure(ClosureCondition(name: name, body: evaluate)), [])
         }
     }
 }

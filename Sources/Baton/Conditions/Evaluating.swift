@@ -24,7 +24,7 @@ extension QueueCore {
             if dependency == nil { return await Verdict.of(condition, on: operation, after: nil).error }
             return await evaluate([condition], [dependency], of: operation)
         }
-        let conditions = details._withUnsafeGuaranteedRef { $0.rules.conditions.all }
+        let conditions = details._withUnsafeGuaranteedRef { $0.rules.conditions.all }.map(\.condition)
         return await evaluate(conditions, conditions.map { $0.dependency(for: operation) }, of: operation)
     }
 

@@ -44,12 +44,12 @@ struct Rules {
 
     /// It has one, and that is a closure.
     @inline(__always) var onlyClosure: ClosureCondition? {
-        if case .one(let condition) = conditions { condition as? ClosureCondition } else { nil }
+        if case .one(.closure(let condition)) = conditions { condition } else { nil }
     }
 
     /// It has one, and one without names.
-    var onlyCondition: StoredCondition? {
-        if !conditionsHaveNames, case .one(let condition) = conditions { condition } else { nil }
+    var onlyCondition: (any OperationCondition)? {
+        if !conditionsHaveNames, case .one(let stored) = conditions { stored.condition } else { nil }
     }
 
     @inline(__always)

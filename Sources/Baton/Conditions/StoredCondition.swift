@@ -1,7 +1,19 @@
-/// As an operation keeps it: an object, because to copy any other condition, and to ask it, takes several times as long. Its
-/// exclusions are those that the condition gave at the add: the user's may answer otherwise each time, and the evaluation
+/// As an operation keeps it: a closure, the one that most operations have, in its place, and anything else as an object, because
+/// to copy another existential, and to ask it, takes several times as long.
+///
+/// Its exclusions are those that the condition gave at the add: the user's may answer otherwise each time, and the evaluation
 /// would ask for names of which the operation knows nothing.
-typealias StoredCondition = any OperationCondition & AnyObject
+enum StoredCondition {
+    case closure(ClosureCondition)
+    case object(any OperationCondition & AnyObject)
+
+    var condition: any OperationCondition {
+        switch self {
+        case .closure(let condition): condition
+        case .object(let condition): condition
+        }
+    }
+}
 
 /// Of one without exclusions, which takes no room for them.
 final class BoxedCondition<Base: OperationCondition>: WrappingCondition {
@@ -37,15 +49,9 @@ final class BoxedExclusiveCondition<Base: OperationCondition>: WrappingCondition
 }
 
 /// A closure: asked directly, for a call through the protocol takes a frame and a look for the executor of its own.
-final class ClosureCondition: WrappingCondition {
+struct ClosureCondition: WrappingCondition {
     let name: String
     let body: nonisolated(nonsending) @Sendable (AnyOperation) async throws -> ConditionResult
-
-    init(name: String, body: nonisolated(nonsending) @escaping @Sendable (AnyOperation) async throws -> ConditionResult)
-    {
-        self.name = name
-        self.body = body
-    }
 
     /// It brings nothing along.
     func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {

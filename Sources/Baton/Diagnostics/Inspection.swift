@@ -66,7 +66,7 @@ struct Inspection {
             guard let core = look.core else { return .starting }
             if let pause = look.pause { return cause(of: pause, on: core) }
             return causeOfWaiting(of: operation, in: core)
-        case .evaluating: return .evaluating(conditions: look.conditions.all.map(\.name))
+        case .evaluating: return .evaluating(conditions: look.conditions.all.map(\.condition.name))
         case .executing, .finishing:
             guard let core = look.core else { return .starting }
             if look.lendsSlot {

@@ -18,7 +18,7 @@ import Testing
 
     @Test func conditionsThenNamesThenTheRun() {
         var rules = Rules()
-        rules.add(Asks(), [.mutuallyExclusive("x")])
+        rules.add(.object(Asks()), [.mutuallyExclusive("x")])
         rules.add([.mutuallyExclusive("y")])
         #expect(!rules.isPassed)
         #expect(step(rules.next()) == "evaluate")
@@ -43,7 +43,7 @@ import Testing
 
     @Test func whatNobodyCouldHoldFailsBeforeAnythingIsAsked() {
         var rules = Rules()
-        rules.add(Asks(), [])
+        rules.add(.object(Asks()), [])
         rules.add([.limited("x", to: 1, weight: 2)])
         #expect(step(rules.next()).hasPrefix("fail invalidExclusion"))
     }

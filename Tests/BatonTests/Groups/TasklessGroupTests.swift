@@ -117,7 +117,7 @@ extension GroupTests {
     }
 
     @Test func oneChildEndsSeveralGroups() {
-        let stage = Stage(width: 1)
+        let stage = Stage(width: 2)
         let gate = Gate()
         let shared = stage.waiting("shared", at: gate)
         let groups = (1...3).map { _ in GroupOperation(shared) }
