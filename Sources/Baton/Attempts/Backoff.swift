@@ -121,8 +121,8 @@ public struct Backoff: Sendable {
 
     /// It was made with a negative duration.
     var isNegative: Bool {
-        if case .linear(let step) = growth, step < .zero { return true }
-        return first < .zero || extras?.cap.map { $0 < .zero } ?? false
+        if case .linear(let step) = growth, step.attoseconds < 0 { return true }
+        return first.attoseconds < 0 || extras?.cap.map { $0 < .zero } ?? false
     }
 }
 

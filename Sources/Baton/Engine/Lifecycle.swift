@@ -43,12 +43,12 @@ struct Lifecycle {
     @inline(__always)
     var borrowedDetails: Unmanaged<Details>? { details.map { .passUnretained($0) } }
 
-    /// Only before the add: afterwards somebody may look at the details that are there.
+    /// Nil after the add: then somebody may look at the details that are there.
     @inline(__always)
-    mutating func changeTiming(_ body: (TimedDetails) -> Void) {
-        assert(phase == .created)
+    mutating func timingToChange() -> Unmanaged<TimedDetails>? {
+        if phase != .created { return nil }
         if details?.timing == nil { details = TimedDetails(after: details) }
-        details?.borrowedTiming?._withUnsafeGuaranteedRef(body)
+        return details?.borrowedTiming
     }
 
     /// Nothing of a dead operation is released recursively; see ``Trampoline``.

@@ -187,7 +187,12 @@ extension AnyOperation {
     /// Limits, delays and attempts, as above.
     @inline(__always)
     final func changeTiming(_ what: String, _ callSite: CallSite, _ body: (TimedDetails) -> Void) {
-        change(what, callSite) { $0.changeTiming(body) }
+        let isTooLate = life.withLock { life in
+            guard let timing = life.timingToChange() else { return true }
+            timing._withUnsafeGuaranteedRef(body)
+            return false
+        }
+        if isTooLate { wasChangedTooLate(what, callSite) }
     }
 
     @inline(never)

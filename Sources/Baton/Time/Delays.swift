@@ -116,7 +116,7 @@ final class ChainStart: Sendable {
 extension AnyOperation {
     fileprivate final func delay(by delay: Delay) {
         life.withLock { life in
-            life.changeTiming { timing in
+            life.timingToChange()?._withUnsafeGuaranteedRef { timing in
                 timing.madeRareTiming().delay = delay
                 timing.rules.delay()
             }
