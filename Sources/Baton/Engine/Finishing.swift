@@ -9,10 +9,10 @@ extension QueueCore {
         if ending.claims { Claims.giveBack(atEndOf: operation) }
         var released = Released(continuing: continuing)
         ending.dependents.visit { countDown($0, &released) }
-        if !continuing, let first = released.first { list(first) }
+        if !continuing, let first = released.others.first { list(first) }
         let woken = ending.wakes ? operation.wake(in: self) : .nobody
         return Settled(
-            follower: released.follower, others: continuing ? released.first : nil,
+            follower: released.follower, others: continuing ? released.others.first : nil,
             handlersAreDue: woken.handlersAreDue, groups: woken.groups)
     }
 
@@ -30,9 +30,7 @@ extension QueueCore {
     private struct Released {
         let continuing: Bool
         var follower: Unmanaged<AnyOperation>?
-        /// Linked through the operations.
-        var first: Unmanaged<AnyOperation>?
-        var last: Unmanaged<AnyOperation>?
+        var others = ReadyList()
     }
 
     @inline(__always)
@@ -45,13 +43,7 @@ extension QueueCore {
                 if released.continuing, released.follower == nil {
                     released.follower = dependent
                 } else {
-                    operation.link = nil
-                    if let last = released.last {
-                        last._withUnsafeGuaranteedRef { $0.link = dependent }
-                    } else {
-                        released.first = dependent
-                    }
-                    released.last = dependent
+                    released.others.append(dependent)
                 }
             }
         }

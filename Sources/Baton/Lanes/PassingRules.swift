@@ -123,11 +123,7 @@ extension QueueCore {
 
     /// The queue was suspended: whatever has names and may not start now gives them back, and asks anew when it is taken up.
     func giveNamesBack(from first: Unmanaged<AnyOperation>?) {
-        var next = first
-        while let operation = next {
-            next = operation._withUnsafeGuaranteedRef { $0.link }
-            Claims.handOut(listWithoutNames(operation))
-        }
+        ReadyList.forEach(from: first) { Claims.handOut(listWithoutNames($0)) }
     }
 
     /// Returns who is granted something because of it. It is in no list, so nobody lets go of it meanwhile.

@@ -18,7 +18,7 @@ extension QueueCore {
             claim(.passRetained(operations[index]), callSite, &batch)
             if batch.count == Self.batchSize { enter(&batch) }
         }
-        while batch.count > 0 || batch.ready != nil { enter(&batch) }
+        while !batch.isEmpty { enter(&batch) }
     }
 
     /// False: the queue has been shut down, and the operation has ended.
@@ -27,7 +27,7 @@ extension QueueCore {
         var batch = Batch(origin: .outside, on: self)
         claim(.passRetained(operation), callSite, &batch)
         var isTaken = true
-        while batch.count > 0 || batch.ready != nil {
+        while !batch.isEmpty {
             if !enter(&batch) { isTaken = false }
         }
         return isTaken
@@ -37,7 +37,7 @@ extension QueueCore {
     func addAlone(_ operation: AnyOperation, _ callSite: CallSite?, behind sources: (inout State) -> [AnyOperation]) {
         var batch = Batch(origin: .outside, on: self)
         claim(.passRetained(operation), callSite, &batch)
-        guard let claimed = batch.claimed else { return }
+        guard let claimed = batch.claimed.first else { return }
         let (door, sources) = change { state in
             let door = state.door(for: .outside)
             let found = sources(&state)
@@ -50,21 +50,21 @@ extension QueueCore {
         if case .closed = door { pass(operation, door) }
         batch = Batch(origin: .outside, on: self)
         link(claimed, &batch)
-        while batch.ready != nil { enter(&batch) }
+        while !batch.isEmpty { enter(&batch) }
     }
 
-    /// Two chains of operations, linked through themselves.
+    /// Two lists of operations.
     private struct Batch {
         let origin: Origin
         let isChild: Bool
         var isObserved: Bool
         var count = 0
         /// Claimed, and not yet entered.
-        var claimed: Unmanaged<AnyOperation>?
-        var lastClaimed: Unmanaged<AnyOperation>?
+        var claimed = ReadyList()
         /// Entered, linked, and not yet listed.
-        var ready: Unmanaged<AnyOperation>?
-        var lastReady: Unmanaged<AnyOperation>?
+        var ready = ReadyList()
+
+        var isEmpty: Bool { count == 0 && ready.isEmpty }
 
         init(origin: Origin, on core: QueueCore) {
             self.origin = origin
@@ -75,20 +75,8 @@ extension QueueCore {
         @inline(__always)
         mutating func clear() {
             count = 0
-            claimed = nil
-            lastClaimed = nil
-            ready = nil
-            lastReady = nil
-        }
-
-        @inline(__always)
-        static func append(
-            _ operation: Unmanaged<AnyOperation>, _ first: inout Unmanaged<AnyOperation>?,
-            _ last: inout Unmanaged<AnyOperation>?
-        ) {
-            operation._withUnsafeGuaranteedRef { $0.link = nil }
-            if let last { last._withUnsafeGuaranteedRef { $0.link = operation } } else { first = operation }
-            last = operation
+            claimed = ReadyList()
+            ready = ReadyList()
         }
     }
 
@@ -114,7 +102,7 @@ extension QueueCore {
         }
         if case .claimed(_, let isPrepared) = claim {
             if isPrepared { retained._withUnsafeGuaranteedRef { prepare($0, batch.origin) } }
-            Batch.append(retained, &batch.claimed, &batch.lastClaimed)
+            batch.claimed.append(retained)
             batch.count += 1
         } else {
             refuse(retained.takeRetainedValue(), claim, callSite)
@@ -146,12 +134,11 @@ extension QueueCore {
         let (claimed, ready) = (batch.claimed, batch.ready)
         batch.clear()
         // Those with dependencies, and those whose end has come in between.
-        var rest: Unmanaged<AnyOperation>?
-        var lastOfRest: Unmanaged<AnyOperation>?
+        var rest = ReadyList()
         let door = change { state in
             let door = state.door(for: batch.origin)
-            forEach(ready) { state.scheduler.append($0) }
-            forEach(claimed) { operation in
+            ready.forEach { state.scheduler.append($0) }
+            claimed.forEach { operation in
                 enter(operation, &state)
                 let isListed = operation._withUnsafeGuaranteedRef { operation in
                     guard door.isOpen, operation.edges.isEmpty, !operation.isObserved else { return false }
@@ -160,12 +147,12 @@ extension QueueCore {
                 if isListed {
                     state.scheduler.append(operation)
                 } else {
-                    Batch.append(operation, &rest, &lastOfRest)
+                    rest.append(operation)
                 }
             }
             return door
         }
-        forEach(rest) { operation in
+        rest.forEach { operation in
             operation._withUnsafeGuaranteedRef { pass($0, door) }
             link(operation, &batch)
         }
@@ -175,17 +162,8 @@ extension QueueCore {
             batch.isObserved.toggle()
             observeOperations()
         }
-        if case .closed = door { return claimed == nil }
+        if case .closed = door { return claimed.isEmpty }
         return true
-    }
-
-    @inline(__always)
-    private func forEach(_ first: Unmanaged<AnyOperation>?, _ body: (Unmanaged<AnyOperation>) -> Void) {
-        var next = first
-        while let operation = next {
-            next = operation._withUnsafeGuaranteedRef { $0.link }
-            body(operation)
-        }
     }
 
     /// The caller of the add keeps the operation alive: once linked, another thread may run and release it.
@@ -215,7 +193,7 @@ extension QueueCore {
                 if linked.isReady { claimed.release() }
             } else if linked.isReady {
                 if operation.isObserved, !isToldReady { operation.tellReady() }
-                Batch.append(claimed, &batch.ready, &batch.lastReady)
+                batch.ready.append(claimed)
             } else if links.waitsForAdded, linked.wasAwaited {
                 _ = CycleFinder.breakCycles(through: operation)
             }

@@ -64,7 +64,7 @@ final class QueueCore: Sendable {
         QueueDirectory.leave(number)
         if sleeper !== Sleeper.shared { sleeper.stop() }
         hub.queueHasGone()
-        Self.release(state.withLock { $0.scheduler.takeFinished() })
+        ReadyList.forEach(from: state.withLock { $0.scheduler.takeFinished() }) { $0.release() }
     }
 
     // MARK: Change, settle, obey
@@ -158,19 +158,11 @@ final class QueueCore: Sendable {
         _ finished: Unmanaged<AnyOperation>?, _ barriers: consuming [AnyOperation],
         _ idleWaiters: [UnsafeContinuation<Void, Never>]
     ) {
-        Self.release(finished)
+        ReadyList.forEach(from: finished) { $0.release() }
         barriers = []
         if stalls.isWatched { stalls.adjust(on: self) }
         resumeIdle(idleWaiters)
         Unmanaged.passUnretained(self).release()
-    }
-
-    private static func release(_ first: Unmanaged<AnyOperation>?) {
-        var next = first
-        while let operation = next {
-            next = operation._withUnsafeGuaranteedRef { $0.link }
-            operation.release()
-        }
     }
 
     func takeIdleWaiters(_ state: inout State) -> [UnsafeContinuation<Void, Never>] {

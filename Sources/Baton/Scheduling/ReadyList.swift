@@ -18,13 +18,21 @@ struct ReadyList {
 
     /// This one, and those that are linked to it, in order.
     @inline(__always)
-    mutating func append(linked first: Unmanaged<AnyOperation>?) {
+    mutating func append(linked first: Unmanaged<AnyOperation>?) { Self.forEach(from: first) { append($0) } }
+
+    /// Visits this one, and those that are linked to it, in order. Each may be listed elsewhere, or let go.
+    @inline(__always)
+    static func forEach(from first: Unmanaged<AnyOperation>?, _ body: (Unmanaged<AnyOperation>) -> Void) {
         var next = first
         while let operation = next {
             next = operation._withUnsafeGuaranteedRef { $0.link }
-            append(operation)
+            body(operation)
         }
     }
+
+    /// As above.
+    @inline(__always)
+    func forEach(_ body: (Unmanaged<AnyOperation>) -> Void) { Self.forEach(from: head, body) }
 
     @inline(__always)
     mutating func popFirst() -> Unmanaged<AnyOperation>? {

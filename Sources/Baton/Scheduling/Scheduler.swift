@@ -111,13 +111,7 @@ struct Scheduler {
     }
 
     /// This one, and those that are linked to it, in order.
-    mutating func append(linked first: Unmanaged<AnyOperation>) {
-        var next: Unmanaged<AnyOperation>? = first
-        while let operation = next {
-            next = operation._withUnsafeGuaranteedRef { $0.link }
-            append(operation)
-        }
-    }
+    mutating func append(linked first: Unmanaged<AnyOperation>) { ReadyList.forEach(from: first) { append($0) } }
 
     /// Ahead of those of its priority that were not taken up before. False: it may not start while the queue is suspended.
     mutating func appendReturning(_ operation: Unmanaged<AnyOperation>) -> Bool {
