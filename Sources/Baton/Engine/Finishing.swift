@@ -174,7 +174,7 @@ extension AnyOperation {
     }
 
     /// As above. Returns groups that have ended by this, for the caller to finish.
-    private final func settledOffLane(
+    final func settledOffLane(
         _ ending: Lifecycle.Ending, _ core: QueueCore?, lettingGo: () -> Void
     ) -> Unmanaged<AnyOperation>? {
         guard let core else {
@@ -198,7 +198,7 @@ extension AnyOperation {
     }
 
     /// As above, when its `willFinish` handlers have returned, which run on a task of their own.
-    private final func finishOffLane(_ core: QueueCore?, lettingGo: @escaping @Sendable () -> Void = {}) {
+    final func finishOffLane(_ core: QueueCore?, lettingGo: @escaping @Sendable () -> Void = {}) {
         let retained = Unmanaged.passRetained(self)
         (core?.spawner ?? .anywhere).spawn {
             await retained.takeUnretainedValue().callHandlersBeforeFinish(core)
@@ -211,28 +211,6 @@ extension AnyOperation {
                 }
             }
         }
-    }
-
-    /// Finishes groups whose children have ended, given as the first of a chain of links, and those that end by this.
-    static func finish(groups first: Unmanaged<AnyOperation>?) {
-        var groups = ReadyList()
-        groups.append(linked: first)
-        while let group = groups.popFirst() {
-            groups.append(linked: group._withUnsafeGuaranteedRef { $0.finishGroup() })
-        }
-    }
-
-    /// The queue's reference goes: nothing else keeps it.
-    private final func finishGroup() -> Unmanaged<AnyOperation>? {
-        let queued = Unmanaged.passUnretained(self)
-        let group = life.withLock { $0.details?.childGroups.first }
-        let core = core
-        if let group { childrenHaveEnded(in: group) }
-        guard let ending = life.withLock({ $0.finishRun() }) else {
-            finishOffLane(core) { queued.release() }
-            return nil
-        }
-        return settledOffLane(ending, core) { queued.release() }
     }
 
     /// On a task that no cancel reaches.

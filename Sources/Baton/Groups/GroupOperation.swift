@@ -6,8 +6,8 @@
 /// ```
 ///
 /// The children are added to the group's queue when the group starts, with everything they need that nobody has added yet.
-/// Meanwhile the group holds no slot; its children take theirs as any operation does, also while the queue is suspended.
-/// One that was added before is awaited, and no more. A group without children succeeds, but for
+/// Meanwhile the group holds no slot and has no task; its children take their slots as any operation does, also while the queue
+/// is suspended. One that was added before is awaited, and no more. A group without children succeeds, but for
 /// ``GroupPolicy/firstSuccess``.
 ///
 /// What becomes of the group is decided by its ``GroupPolicy``, when all children have finished. A group that has failed ends

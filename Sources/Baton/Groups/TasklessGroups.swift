@@ -39,6 +39,28 @@ extension Lifecycle {
 }
 
 extension AnyOperation {
+    /// Finishes groups whose children have ended, given as the first of a chain of links, and those that end by this.
+    static func finish(groups first: Unmanaged<AnyOperation>?) {
+        var groups = ReadyList()
+        groups.append(linked: first)
+        while let group = groups.popFirst() {
+            groups.append(linked: group._withUnsafeGuaranteedRef { $0.finishGroup() })
+        }
+    }
+
+    /// The queue's reference goes: nothing else keeps it.
+    private final func finishGroup() -> Unmanaged<AnyOperation>? {
+        let queued = Unmanaged.passUnretained(self)
+        let group = life.withLock { $0.details?.childGroups.first }
+        let core = core
+        if let group { childrenHaveEnded(in: group) }
+        guard let ending = life.withLock({ $0.finishRun() }) else {
+            finishOffLane(core) { queued.release() }
+            return nil
+        }
+        return settledOffLane(ending, core) { queued.release() }
+    }
+
     /// Stores the outcome of a group.
     final func childrenHaveEnded(in group: ChildGroup) {
         if let failures = group.outcome {
