@@ -117,9 +117,13 @@ import Testing
 
     @Test func oneOfOursThatIsCancelledBeforeDoesNotRunIt() async {
         let inner = HandOperation("inner")
-        let operation = AsyncOperation(foundation: inner)
+        let handled = Gate()
+        // Called after the handler that the operation has from the start.
+        let operation = AsyncOperation(foundation: inner).didFinish { _ in handled.open() }
         operation.cancel()
         #expect(await run(operation, on: queue).cancellation == "on request")
+        await handled.wait()
+        #expect(inner.isCancelled)
         #expect(!inner.isExecuting)
     }
 
