@@ -55,7 +55,7 @@ extension QueueCore {
 
     /// Nil: the outcome stands. Else it runs again later, and the lane goes on with this.
     nonisolated(nonsending) func runAgain(
-        _ operation: AnyOperation, _ body: @escaping AnyOperation.Body
+        _ operation: AnyOperation, _ body: Body
     ) async -> Scheduler.Turn? {
         guard let next = await nextRun(of: operation) else { return nil }
         return goAgain(operation, body, next)
@@ -87,7 +87,7 @@ extension QueueCore {
 
     /// Nil: it has been cancelled, and has an outcome.
     private func goAgain(
-        _ operation: AnyOperation, _ body: @escaping AnyOperation.Body, _ next: NextRun
+        _ operation: AnyOperation, _ body: Body, _ next: NextRun
     ) -> Scheduler.Turn? {
         // First: a queue that is released while suspended ends what has not begun.
         change { _ in operation.goesFirst = true }
@@ -172,7 +172,7 @@ extension AnyOperation {
     }
 
     /// It waits for its next run, and has no outcome meanwhile.
-    fileprivate final func endAttempt(_ next: NextRun, _ body: @escaping Body) -> Lifecycle.AttemptEnd? {
+    fileprivate final func endAttempt(_ next: NextRun, _ body: Body) -> Lifecycle.AttemptEnd? {
         // What was the outcome is the user's, and released after unlocking.
         var formerOutcome: any Sendable = ()
         var formerFailures: [OperationAttempt] = []

@@ -23,21 +23,24 @@ struct Countdown: ~Copyable {
         static let endedWithoutLinks = Linked(isReady: true, wasEnded: true, wasAwaited: false)
     }
 
+    /// More than there can be sources: they may count down before `linked` says how many there are.
+    private static let unknown: UInt32 = 1 << 27
     private static let linking: UInt32 = 1 << 28
     private static let ended: UInt32 = 1 << 29
     private static let awaited: UInt32 = 1 << 30
     private static let observed: UInt32 = 1 << 31
 
-    private let word = Atomic<UInt32>(linking)
+    private let word = Atomic<UInt32>(linking | unknown)
 
-    /// Before the links are made: `count` sources will count down, or be reported as missed by `linked`.
-    @inline(__always)
-    borrowing func expect(_ count: Int) { word.wrappingAdd(UInt32(count), ordering: .relaxed) }
+    /// Before the links are made: somebody else will count down, besides the sources.
+    borrowing func expectOneMore() { word.wrappingAdd(1, ordering: .relaxed) }
 
-    /// The links are made; `missed` sources had finished before.
+    /// The links are made, to so many sources: each will count down, or has. Those that had finished before do not.
     @inline(__always)
-    borrowing func linked(missed: Int) -> Linked {
-        let now = word.wrappingSubtract(Self.linking + UInt32(missed), ordering: .acquiringAndReleasing).newValue
+    borrowing func linked(to sources: Int) -> Linked {
+        let now = word.wrappingSubtract(
+            Self.linking + Self.unknown - UInt32(sources), ordering: .acquiringAndReleasing
+        ).newValue
         return Linked(
             isReady: now & (Self.ended - 1) == 0,
             wasEnded: now & Self.ended != 0,

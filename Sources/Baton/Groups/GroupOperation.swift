@@ -96,7 +96,8 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
         for child in children { _ = group.insert(child) }
     }
 
-    private static let runChildren: Body = { operation in
+    private static let runChildren: Body.Wrapped = { execution in
+        let operation = execution.operation
         let (group, core) = operation.life.withLock { ($0.details?.childGroups.first, operation.core) }
         guard let group, let core else { return }
         await group.run(on: core)

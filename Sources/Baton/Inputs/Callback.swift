@@ -54,13 +54,13 @@ extension AsyncOperation {
     public convenience init(
         _ name: String? = nil, callback body: @escaping @Sendable (_ finish: Callback<Output>) throws -> Void
     ) {
-        self.init(name, procedure: nil, input: nil) { operation in
-            let state = CallbackState<Output>(of: operation)
+        self.init(name, procedure: nil, input: nil) { execution in
+            let state = CallbackState<Output>(of: execution.operation)
             do { try body(Callback(state)) } catch { state.bodyThrew(error) }
             switch await state.end() {
-            case .output(let output): operation.outcome = output
-            case .threw(let error): operation.bodyThrew(error)
-            case .dropped: operation.bodyFailed(.callbackDropped)
+            case .output(let output): execution.succeed(with: output)
+            case .threw(let error): execution.bodyThrew(error)
+            case .dropped: execution.bodyFailed(.callbackDropped)
             }
         }
     }

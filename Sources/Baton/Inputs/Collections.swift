@@ -28,11 +28,11 @@ extension AsyncOperation {
     private static func combine<Element>(
         _ operations: [AsyncOperation<Element>], _ body: @escaping @Sendable ([Element]) throws -> Output
     ) -> AsyncOperation<Output> {
-        AsyncOperation(nil, procedure: nil, inputs: operations) { operation in
-            guard operation.inputsAreThere() else { return }
+        AsyncOperation(nil, procedure: nil, inputs: operations) { execution in
+            guard execution.inputsAreThere() else { return }
             do {
-                operation.outcome = try body(operations.map(\.storedOutput))
-            } catch { operation.bodyThrew(error) }
+                execution.succeed(with: try body(operations.map(\.storedOutput)))
+            } catch { execution.bodyThrew(error) }
         }
     }
 }

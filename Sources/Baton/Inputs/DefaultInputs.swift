@@ -6,11 +6,11 @@ extension AsyncOperation {
     public convenience init<P: InputProcedure>(
         _ procedure: P, input: AsyncOperation<P.Input>, default: P.Input
     ) where P.Output == Output {
-        self.init(nil, procedure: P.self, inputs: [input], needed: false) { operation in
+        self.init(nil, procedure: P.self, inputs: [input], needed: false) { execution in
             do {
                 let value = input.hasFailed ? `default` : input.storedOutput
-                operation.outcome = try await procedure.execute(value, in: OperationContext(operation))
-            } catch { operation.bodyThrew(error) }
+                execution.succeed(with: try await procedure.execute(value, in: OperationContext(execution)))
+            } catch { execution.bodyThrew(error) }
         }
     }
 
@@ -20,10 +20,10 @@ extension AsyncOperation {
         _ input: AsyncOperation<Input>, default: Input,
         _ body: nonisolated(nonsending) @escaping @Sendable (Input) async throws -> Output
     ) {
-        self.init(nil, procedure: nil, inputs: [input], needed: false) { operation in
+        self.init(nil, procedure: nil, inputs: [input], needed: false) { execution in
             do {
-                operation.outcome = try await body(input.hasFailed ? `default` : input.storedOutput)
-            } catch { operation.bodyThrew(error) }
+                execution.succeed(with: try await body(input.hasFailed ? `default` : input.storedOutput))
+            } catch { execution.bodyThrew(error) }
         }
     }
 }

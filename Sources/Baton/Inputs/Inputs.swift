@@ -4,10 +4,10 @@ extension AsyncOperation {
     /// Plans one run of a procedure on a literal input.
     @inlinable
     public convenience init<P: InputProcedure>(_ procedure: P, input: P.Input) where P.Output == Output {
-        self.init(nil, procedure: P.self, input: nil) { operation in
+        self.init(nil, procedure: P.self, input: nil) { execution in
             do {
-                operation.outcome = try await procedure.execute(input, in: OperationContext(operation))
-            } catch { operation.bodyThrew(error) }
+                execution.succeed(with: try await procedure.execute(input, in: OperationContext(execution)))
+            } catch { execution.bodyThrew(error) }
         }
     }
 
@@ -15,11 +15,12 @@ extension AsyncOperation {
     @inlinable
     public convenience init<P: InputProcedure>(_ procedure: P, input: AsyncOperation<P.Input>)
     where P.Output == Output {
-        self.init(nil, procedure: P.self, input: input) { operation in
-            guard let source = operation.source(0, P.Input.self) else { return }
+        self.init(nil, procedure: P.self, input: input) { execution in
+            guard let source = execution.source(0, P.Input.self) else { return }
             do {
-                operation.outcome = try await procedure.execute(source.storedOutput, in: OperationContext(operation))
-            } catch { operation.bodyThrew(error) }
+                let output = try await procedure.execute(source.storedOutput, in: OperationContext(execution))
+                execution.succeed(with: output)
+            } catch { execution.bodyThrew(error) }
         }
     }
 
@@ -29,9 +30,9 @@ extension AsyncOperation {
         _ input: AsyncOperation<Input>,
         _ body: nonisolated(nonsending) @escaping @Sendable (Input) async throws -> Output
     ) {
-        self.init(nil, procedure: nil, input: input) { operation in
-            guard let source = operation.source(0, Input.self) else { return }
-            do { operation.outcome = try await body(source.storedOutput) } catch { operation.bodyThrew(error) }
+        self.init(nil, procedure: nil, input: input) { execution in
+            guard let source = execution.source(0, Input.self) else { return }
+            do { execution.succeed(with: try await body(source.storedOutput)) } catch { execution.bodyThrew(error) }
         }
     }
 
@@ -41,11 +42,11 @@ extension AsyncOperation {
         _ input: AsyncOperation<Input>,
         _ body: nonisolated(nonsending) @escaping @Sendable (Input, OperationContext) async throws -> Output
     ) {
-        self.init(nil, procedure: nil, input: input) { operation in
-            guard let source = operation.source(0, Input.self) else { return }
+        self.init(nil, procedure: nil, input: input) { execution in
+            guard let source = execution.source(0, Input.self) else { return }
             do {
-                operation.outcome = try await body(source.storedOutput, OperationContext(operation))
-            } catch { operation.bodyThrew(error) }
+                execution.succeed(with: try await body(source.storedOutput, OperationContext(execution)))
+            } catch { execution.bodyThrew(error) }
         }
     }
 }

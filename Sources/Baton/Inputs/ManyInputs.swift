@@ -12,12 +12,12 @@ extension AsyncOperation {
         _ procedure: P, inputs: repeat AsyncOperation<each Input>
     ) where P.Input == (repeat each Input), P.Output == Output {
         let sources = (repeat each inputs)
-        self.init(nil, procedure: P.self, inputs: erased(repeat each inputs)) { operation in
-            guard operation.inputsAreThere() else { return }
+        self.init(nil, procedure: P.self, inputs: erased(repeat each inputs)) { execution in
+            guard execution.inputsAreThere() else { return }
             do {
                 let values = (repeat (each sources).storedOutput)
-                operation.outcome = try await procedure.execute(values, in: OperationContext(operation))
-            } catch { operation.bodyThrew(error) }
+                execution.succeed(with: try await procedure.execute(values, in: OperationContext(execution)))
+            } catch { execution.bodyThrew(error) }
         }
     }
 
@@ -27,12 +27,13 @@ extension AsyncOperation {
         body: nonisolated(nonsending) @escaping @Sendable ((First, Second, repeat each More)) async throws -> Output
     ) {
         let rest = (repeat each more)
-        self.init(nil, procedure: nil, inputs: [first, second] + erased(repeat each more)) { operation in
-            guard operation.inputsAreThere() else { return }
+        self.init(nil, procedure: nil, inputs: [first, second] + erased(repeat each more)) { execution in
+            guard execution.inputsAreThere() else { return }
             do {
-                operation.outcome = try await body(
+                let output = try await body(
                     (first.storedOutput, second.storedOutput, repeat (each rest).storedOutput))
-            } catch { operation.bodyThrew(error) }
+                execution.succeed(with: output)
+            } catch { execution.bodyThrew(error) }
         }
     }
 
@@ -46,15 +47,16 @@ extension AsyncOperation {
             ) async throws -> Output
     ) {
         let rest = (repeat each more)
-        self.init(nil, procedure: nil, inputs: [first, second] + erased(repeat each more)) { operation in
-            guard operation.inputsAreThere() else { return }
+        self.init(nil, procedure: nil, inputs: [first, second] + erased(repeat each more)) { execution in
+            guard execution.inputsAreThere() else { return }
             do {
-                operation.outcome = try await body(
+                let output = try await body(
                     (
                         first.storedOutput, second.storedOutput, repeat (each rest).storedOutput,
-                        OperationContext(operation)
+                        OperationContext(execution)
                     ))
-            } catch { operation.bodyThrew(error) }
+                execution.succeed(with: output)
+            } catch { execution.bodyThrew(error) }
         }
     }
 }

@@ -8,8 +8,8 @@ extension AsyncOperation {
         _ name: String? = nil, resultOf input: AsyncOperation<Input>,
         body: nonisolated(nonsending) @escaping @Sendable (Result<Input, OperationError>) async throws -> Output
     ) {
-        self.init(name, procedure: nil, inputs: [input], needed: false) { operation in
-            do { operation.outcome = try await body(input.finishedResult) } catch { operation.bodyThrew(error) }
+        self.init(name, procedure: nil, inputs: [input], needed: false) { execution in
+            do { execution.succeed(with: try await body(input.finishedResult)) } catch { execution.bodyThrew(error) }
         }
     }
 
@@ -21,10 +21,10 @@ extension AsyncOperation {
                 Result<Input, OperationError>, OperationContext
             ) async throws -> Output
     ) {
-        self.init(name, procedure: nil, inputs: [input], needed: false) { operation in
+        self.init(name, procedure: nil, inputs: [input], needed: false) { execution in
             do {
-                operation.outcome = try await body(input.finishedResult, OperationContext(operation))
-            } catch { operation.bodyThrew(error) }
+                execution.succeed(with: try await body(input.finishedResult, OperationContext(execution)))
+            } catch { execution.bodyThrew(error) }
         }
     }
 
@@ -44,11 +44,12 @@ extension AsyncOperation {
     ) {
         let rest = (repeat each more)
         let inputs = [first, second] + erased(repeat each more)
-        self.init(name, procedure: nil, inputs: inputs, needed: false) { operation in
+        self.init(name, procedure: nil, inputs: inputs, needed: false) { execution in
             do {
-                operation.outcome = try await body(
+                let output = try await body(
                     (first.finishedResult, second.finishedResult, repeat (each rest).finishedResult))
-            } catch { operation.bodyThrew(error) }
+                execution.succeed(with: output)
+            } catch { execution.bodyThrew(error) }
         }
     }
 
@@ -67,24 +68,26 @@ extension AsyncOperation {
     ) {
         let rest = (repeat each more)
         let inputs = [first, second] + erased(repeat each more)
-        self.init(name, procedure: nil, inputs: inputs, needed: false) { operation in
+        self.init(name, procedure: nil, inputs: inputs, needed: false) { execution in
             do {
-                operation.outcome = try await body(
+                let output = try await body(
                     (
                         first.finishedResult, second.finishedResult, repeat (each rest).finishedResult,
-                        OperationContext(operation)
+                        OperationContext(execution)
                     ))
-            } catch { operation.bodyThrew(error) }
+                execution.succeed(with: output)
+            } catch { execution.bodyThrew(error) }
         }
     }
 
     /// Plans one run of a procedure on the outcome of `input`, whatever it is; `input` becomes a dependency.
     public convenience init<P: InputProcedure, Input>(_ procedure: P, resultOf input: AsyncOperation<Input>)
     where P.Input == Result<Input, OperationError>, P.Output == Output {
-        self.init(nil, procedure: P.self, inputs: [input], needed: false) { operation in
+        self.init(nil, procedure: P.self, inputs: [input], needed: false) { execution in
             do {
-                operation.outcome = try await procedure.execute(input.finishedResult, in: OperationContext(operation))
-            } catch { operation.bodyThrew(error) }
+                let output = try await procedure.execute(input.finishedResult, in: OperationContext(execution))
+                execution.succeed(with: output)
+            } catch { execution.bodyThrew(error) }
         }
     }
 }

@@ -86,7 +86,7 @@ extension QueueCore {
             case .away(let turn): return .away(turn)
             }
         }
-        await takeBody(operation)(operation.takeUnretainedValue())
+        await takeBody(operation).run(Execution(of: operation))
         return .decided
     }
 
@@ -107,7 +107,7 @@ extension QueueCore {
     ) async -> Uptake {
         let body = takeBody(operation)
         let isWatched = startAttempt(of: operation, timing, on: lane)
-        await body(operation.takeUnretainedValue())
+        await body.run(Execution(of: operation))
         guard endAttempt(of: operation, timing, on: lane, isWatched: isWatched) else { return .decided }
         return Uptake(await runAgain(operation.takeUnretainedValue(), body))
     }
@@ -145,7 +145,7 @@ extension QueueCore {
     }
 
     @inline(__always)
-    private func takeBody(_ operation: Unmanaged<AnyOperation>) -> AnyOperation.Body {
+    private func takeBody(_ operation: Unmanaged<AnyOperation>) -> Body {
         operation._withUnsafeGuaranteedRef { $0.body.take()! }
     }
 
@@ -211,10 +211,11 @@ extension QueueCore {
 
     @inline(__always)
     private func takeNext(after operation: Unmanaged<AnyOperation>, _ run: inout Run) -> Unmanaged<AnyOperation>? {
-        let (turn, departure) = change { state in
-            let departure = leave(operation, &run, &state)
+        var departure = Departure.ordinary
+        let turn = change { state in
+            departure = leave(operation, &run, &state)
             list(from: run, &state)
-            return (state.scheduler.nextTurn(), departure)
+            return state.scheduler.nextTurn()
         }
         letGo(operation, run, departure)
         return take(turn)
@@ -262,7 +263,7 @@ extension QueueCore {
         switch turn {
         case .run(let operation): return operation
         case .handOver(let resumption):
-            resume(resumption)
+            resume(resumption.takeRetainedValue())
             return nil
         case .end: return nil
         }

@@ -1,11 +1,14 @@
+internal import CBaton
+
 /// How long a lane keeps its thread before it lets others have it.
 struct Slice {
-    private static let length = Duration.microseconds(500)
+    /// In nanoseconds.
+    private static let length: Int64 = 500_000
     private static let longestStride = 32
     private static let stepsWhenCounting = 64
 
     private let byCount: Bool
-    private var start: SuspendingClock.Instant?
+    private var start = Int64.zero
     /// Operations between two looks at the clock, and until the next one.
     private var stride = 4
     private var left: Int
@@ -16,7 +19,7 @@ struct Slice {
         restart()
     }
 
-    mutating func restart() { start = byCount ? nil : SuspendingClock.now }
+    mutating func restart() { if !byCount { start = baton_continuous_time() } }
 
     /// After every operation. True: the slice is over.
     @inline(__always)
@@ -27,11 +30,11 @@ struct Slice {
 
     @inline(never)
     private mutating func look() -> Bool {
-        guard let start else {
+        if byCount {
             left = Self.stepsWhenCounting
             return true
         }
-        let used = start.duration(to: SuspendingClock.now)
+        let used = baton_continuous_time() - start
         let isOver = used >= Self.length
         if isOver {
             stride = max(1, stride / 2)

@@ -19,7 +19,7 @@ extension QueueCore {
         }
         guard operation.inputsHaveOutputs else {
             // It will say itself which input has no output.
-            await operation.body.take()!(operation)
+            await operation.body.take()!.run(Execution(of: .passUnretained(operation)))
             return .decided
         }
         let (timing, executor, group) = tellStart(of: operation)
@@ -39,9 +39,9 @@ extension QueueCore {
 
     /// With its hooks, on its executor if it has one.
     private nonisolated(nonsending) func run(
-        _ body: AnyOperation.Body, of operation: AnyOperation, on executor: (any TaskExecutor)?
+        _ body: Body, of operation: AnyOperation, on executor: (any TaskExecutor)?
     ) async {
-        if startsPlainly, executor == nil { return await body(operation) }
+        if startsPlainly, executor == nil { return await body.run(Execution(of: .passUnretained(operation))) }
         let hooks = surroundings.withLock { $0 }[...]
         if let executor {
             await withTaskExecutorPreference(executor) { await run(body, of: operation, inside: hooks) }
@@ -77,9 +77,9 @@ extension QueueCore {
     }
 
     private nonisolated(nonsending) func run(
-        _ body: AnyOperation.Body, of operation: AnyOperation, inside hooks: ArraySlice<Surrounding>
+        _ body: Body, of operation: AnyOperation, inside hooks: ArraySlice<Surrounding>
     ) async {
-        guard let outermost = hooks.first else { return await body(operation) }
+        guard let outermost = hooks.first else { return await body.run(Execution(of: .passUnretained(operation))) }
         let isCalled = Atomic<Bool>(false)
         do {
             try await outermost(OperationContext(operation)) {

@@ -6,8 +6,6 @@ public class AnyOperation: @unchecked Sendable {
     // @unchecked: the fields below are each guarded as their group says; `@exclusivity(unchecked)` spares the dynamic
     // check, which costs a quarter of a chain and finds nothing that these rules do not forbid.
 
-    @usableFromInline typealias Body = nonisolated(nonsending) @Sendable (AnyOperation) async -> Void
-
     final let life: LockedState<Lifecycle>
     final let countdown = Countdown()
 
@@ -43,24 +41,35 @@ public class AnyOperation: @unchecked Sendable {
     @usableFromInline
     init(
         _ name: String?, procedure: (any Any.Type)?, inputs: [AnyOperation], needed: Bool = true,
-        body: @escaping Body
+        body: @escaping Body.Wrapped
     ) {
         needsInputs = needed
         edges = Edges(inputs)
         life = LockedState(Lifecycle(inputCount: inputs.count))
-        self.body = body
+        self.body = .wrapped(body)
         procedureType = procedure
         if let name { life.withLock { $0.madeDetails().name = name } }
     }
 
     /// As above, with one input or none: no array is made.
     @usableFromInline
-    init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: consuming @escaping Body) {
+    init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: consuming @escaping Body.Wrapped) {
         needsInputs = true
         life = LockedState(Lifecycle(inputCount: input == nil ? 0 : 1))
         edges = if let input { .one(input) } else { .none }
-        self.body = consume body
+        self.body = .wrapped(consume body)
         procedureType = procedure
+        if let name { life.withLock { $0.madeDetails().name = name } }
+    }
+
+    /// As above, with no input and no output.
+    @usableFromInline
+    init(plain body: consuming @escaping Body.Plain, _ name: String?) {
+        needsInputs = true
+        life = LockedState(Lifecycle())
+        edges = .none
+        self.body = .plain(consume body)
+        procedureType = nil
         if let name { life.withLock { $0.madeDetails().name = name } }
     }
 

@@ -21,9 +21,20 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
     public init(
         _ name: String? = nil, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output
     ) {
-        super.init(name, procedure: nil, input: nil) { operation in
-            do { operation.outcome = try await body() } catch { operation.bodyThrew(error) }
+        super.init(name, procedure: nil, input: nil) { execution in
+            do { execution.succeed(with: try await body()) } catch { execution.bodyThrew(error) }
         }
+    }
+
+    /// Makes an operation from a closure that returns nothing, which is stored as it is.
+    ///
+    /// - Parameter name: What it is called in errors and explanations.
+    /// - Parameter body: Called at most once, on a task of the queue. What it throws becomes ``OperationError/failed(_:)``.
+    @inlinable
+    public init(
+        _ name: String? = nil, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Void
+    ) where Output == Void {
+        super.init(plain: body, name)
     }
 
     /// Makes an operation from a closure that wants its context, to run further operations or to know its own.
@@ -32,31 +43,36 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
         _ name: String? = nil,
         _ body: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Output
     ) {
-        super.init(name, procedure: nil, input: nil) { operation in
-            do { operation.outcome = try await body(OperationContext(operation)) } catch { operation.bodyThrew(error) }
+        super.init(name, procedure: nil, input: nil) { execution in
+            do {
+                execution.succeed(with: try await body(OperationContext(execution)))
+            } catch { execution.bodyThrew(error) }
         }
     }
 
     /// Plans one run of a procedure. Without a name, it is called after the procedure's type.
     @inlinable
     public init<P: Procedure>(_ procedure: P) where P.Output == Output {
-        super.init(nil, procedure: P.self, input: nil) { operation in
+        super.init(nil, procedure: P.self, input: nil) { execution in
             do {
-                operation.outcome = try await procedure.execute(in: OperationContext(operation))
-            } catch { operation.bodyThrew(error) }
+                execution.succeed(with: try await procedure.execute(in: OperationContext(execution)))
+            } catch { execution.bodyThrew(error) }
         }
     }
 
     @usableFromInline
     override init(
         _ name: String?, procedure: (any Any.Type)?, inputs: [AnyOperation], needed: Bool = true,
-        body: @escaping Body
+        body: @escaping Body.Wrapped
     ) {
         super.init(name, procedure: procedure, inputs: inputs, needed: needed, body: body)
     }
 
     @usableFromInline
-    override init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: @escaping Body) {
+    override init(plain body: @escaping Body.Plain, _ name: String?) { super.init(plain: body, name) }
+
+    @usableFromInline
+    override init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: @escaping Body.Wrapped) {
         super.init(name, procedure: procedure, input: input, body: body)
     }
 }

@@ -22,6 +22,9 @@ public struct OperationContext: Sendable {
         directCall = nil
     }
 
+    @usableFromInline
+    init(_ execution: Execution) { self.init(execution.operation) }
+
     /// For calling a procedure directly, in a test or from another body: `try await procedure.execute(in: OperationContext())`.
     ///
     /// ``operation`` is a stand-in that never runs. What the procedure runs or produces goes to `queue`, and it finds

@@ -142,7 +142,7 @@ extension QueueCore {
                 enter(operation, &state)
                 let isListed = operation._withUnsafeGuaranteedRef { operation in
                     guard door.isOpen, operation.edges.isEmpty, !operation.isObserved else { return false }
-                    return !operation.countdown.linked(missed: 0).wasEnded
+                    return !operation.countdown.linked(to: 0).wasEnded
                 }
                 if isListed {
                     state.scheduler.append(operation)
@@ -177,12 +177,11 @@ extension QueueCore {
                 // It has no dependencies, and was linked when it was entered.
                 linked = .endedWithoutLinks
             } else {
-                operation.countdown.expect(operation.edges.count)
                 operation.edges.visit { links.register(claimed, with: $0) }
-                let isWaiting = links.missed < operation.edges.count
+                let isWaiting = links.registered > 0
                 let addition = operation.isObserved ? operation.additionToTell(from: batch.origin) : nil
                 if isWaiting, let addition { operation.tell(addition, isWaiting: true) }
-                linked = operation.countdown.linked(missed: links.missed)
+                linked = operation.countdown.linked(to: links.registered)
                 // With it, that it is ready: nobody else can begin it.
                 if !isWaiting, let addition { operation.tell(addition, isReady: linked.isReady && !linked.wasEnded) }
                 isToldReady = !isWaiting && addition != nil
@@ -201,15 +200,16 @@ extension QueueCore {
     }
 
     private struct Links {
-        var missed = 0
+        var registered = 0
         var waitsForAdded = false
 
         @inline(__always)
         mutating func register(_ operation: Unmanaged<AnyOperation>, with source: Unmanaged<AnyOperation>) {
             source._withUnsafeGuaranteedRef { source in
                 switch source.life.withLock({ $0.register(operation) }) {
-                case .finishedBefore: missed += 1
+                case .finishedBefore: break
                 case .registered(let sourceWasAdded):
+                    registered += 1
                     if sourceWasAdded {
                         source.countdown.noteAwaited()
                         waitsForAdded = true

@@ -6,8 +6,9 @@ import Synchronization
 /// and so the public handle can come and go.
 final class QueueCore: Sendable {
     struct State {
-        var scheduler: Scheduler
+        // First what every finish and every turn touch: lanes that run beside one another hand it to and fro between their caches.
         var roster = Roster()
+        var scheduler: Scheduler
         var deliveries = Deliveries()
         var idleWaiters: [UnsafeContinuation<Void, Never>] = []
         var admission = Admission<Submission>()
@@ -84,7 +85,9 @@ final class QueueCore: Sendable {
     private func settle(_ state: inout State) -> Scheduler.Order {
         let order = state.scheduler.settle()
         if !state.admission.isEmpty { return settle(&state, besides: order) }
-        hint.store(state.scheduler.hint, ordering: .relaxed)
+        let now = state.scheduler.hint
+        // Written only when it changes: every lane reads it.
+        if hint.load(ordering: .relaxed) != now { hint.store(now, ordering: .relaxed) }
         return order
     }
 
@@ -101,7 +104,7 @@ final class QueueCore: Sendable {
         switch order {
         case .none: break
         case .startLane: Lane.start(on: self)
-        case .resume(let resumption): resume(resumption)
+        case .resume(let resumption): resume(resumption.takeRetainedValue())
         case .admit(let submission): submission.resume(returning: .admitted)
         }
     }
@@ -117,7 +120,7 @@ final class QueueCore: Sendable {
                 if !tookSlot { state.scheduler.lendSlot() }
                 return settle(&state)
             }
-            if case .resume(let another) = order { next = another } else { obey(order) }
+            if case .resume(let another) = order { next = another.takeRetainedValue() } else { obey(order) }
         }
     }
 

@@ -1,5 +1,5 @@
 /// First in, first out, in an array whose front is given back now and then.
-struct Fifo<Element> {
+struct Fifo<Element>: WaitingLine {
     private var elements: [Element] = []
     private var head = 0
 

@@ -1,6 +1,6 @@
 /// First in, first out, linked through the operations themselves, so that nothing is allocated. The list does not retain:
 /// an added operation is kept alive by its queue.
-struct ReadyList {
+struct ReadyList: WaitingLine {
     private var head: Unmanaged<AnyOperation>?
     private var tail: Unmanaged<AnyOperation>?
 

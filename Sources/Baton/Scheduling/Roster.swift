@@ -1,53 +1,79 @@
 /// Every operation of a queue that has not finished: what `cancelAll` reaches, and what must be empty for the queue to be
 /// idle. Each operation keeps its place, so that entering and leaving cost a few instructions.
 struct Roster {
-    /// A place holds an operation's address, or, with the lowest bit set, the next free place.
-    private var places: ContiguousArray<UInt> = []
-    private var firstFree: UInt?
+    private final class Memory {
+        let places: UnsafeMutableBufferPointer<UInt>
+
+        init(capacity: Int) { places = .allocate(capacity: capacity) }
+
+        deinit { places.deallocate() }
+    }
+
     /// All that have ever come.
     private(set) var entered = 0
     /// All that have gone again.
     private(set) var left = 0
+    private var firstFree = Self.end
+    /// A place holds an operation's address, or, with the lowest bit set, the next free place. Those of `memory`, at hand without
+    /// a look at it, and without the look that an array takes at who else has it.
+    private var places = UnsafeMutableBufferPointer<UInt>(start: nil, count: 0)
+    /// The others have never held anything.
+    private var used = 0
+    private var memory: Memory?
 
     @inline(__always) var count: Int { entered - left }
 
     mutating func reserve(_ more: Int) {
         let needed = count + more
-        if needed > places.capacity { places.reserveCapacity(max(needed, 2 * places.capacity)) }
+        if needed > places.count { grow(to: max(needed, 2 * places.count)) }
     }
 
     @inline(__always)
     mutating func enter(_ operation: Unmanaged<AnyOperation>) {
         entered += 1
-        let word = UInt(bitPattern: operation.toOpaque())
-        if let place = firstFree {
-            let next = places[Int(place)] >> 1
-            firstFree = next == Self.end ? nil : next
-            places[Int(place)] = word
-            operation._withUnsafeGuaranteedRef { $0.rosterIndex = UInt32(place) }
+        let place: UInt
+        if firstFree != Self.end {
+            place = firstFree
+            firstFree = places[Int(place)] >> 1
         } else {
-            operation._withUnsafeGuaranteedRef { $0.rosterIndex = UInt32(places.count) }
-            places.append(word)
+            if used == places.count { grow(to: max(16, 2 * used)) }
+            place = UInt(used)
+            used += 1
         }
+        places[Int(place)] = UInt(bitPattern: operation.toOpaque())
+        operation._withUnsafeGuaranteedRef { $0.rosterIndex = UInt32(place) }
     }
 
     @inline(__always)
     mutating func leave(_ operation: AnyOperation) {
         left += 1
-        let place = operation.rosterIndex
-        places[Int(place)] = (firstFree ?? Self.end) << 1 | 1
-        firstFree = UInt(place)
+        let place = UInt(operation.rosterIndex)
+        places[Int(place)] = firstFree << 1 | 1
+        firstFree = place
         if count == 0 { reset() }
     }
 
     private mutating func reset() {
-        places.removeAll(keepingCapacity: places.capacity <= 4096)
-        firstFree = nil
+        used = 0
+        firstFree = Self.end
+        if places.count > 4096 { use(nil) }
+    }
+
+    @inline(never)
+    private mutating func grow(to capacity: Int) {
+        let larger = Memory(capacity: capacity)
+        _ = larger.places.initialize(fromContentsOf: places[..<used])
+        use(larger)
+    }
+
+    private mutating func use(_ memory: Memory?) {
+        self.memory = memory
+        places = memory?.places ?? UnsafeMutableBufferPointer(start: nil, count: 0)
     }
 
     /// Retained, in no particular order.
     func members() -> [AnyOperation] {
-        places.compactMap { word in
+        places[..<used].compactMap { word in
             word & 1 == 0
                 ? Unmanaged<AnyOperation>.fromOpaque(UnsafeRawPointer(bitPattern: word)!).takeUnretainedValue() : nil
         }

@@ -34,33 +34,23 @@ struct Scheduler {
         }
     }
 
-    /// What to do after unlocking. The slot that it needs is booked.
+    /// What to do after unlocking. The slot that it needs is booked. A body to be resumed is retained for the one who does it: as a
+    /// reference it would be copied at every turn, though there hardly ever is one.
     enum Order {
         case none
         case startLane
-        case resume(Resumption)
+        case resume(Unmanaged<Resumption>)
         /// Somebody who waits to submit an operation may do so.
         case admit(Submission)
     }
 
-    /// What a lane does next.
+    /// What a lane does next. As above.
     enum Turn {
         case run(Unmanaged<AnyOperation>)
         /// Its slot goes to this body, and the lane ends.
-        case handOver(Resumption)
+        case handOver(Unmanaged<Resumption>)
         /// Its slot is returned, and the lane ends.
         case end
-    }
-
-    private struct Level {
-        var resumptions = Fifo<Resumption>()
-        /// Operations whose conditions are satisfied, or that have got the names they had asked for, and so have been taken up
-        /// before. While the queue is suspended, children alone.
-        var returning = ReadyList()
-        /// Operations that a running body waits for, and further attempts. They go before others, lest everything starts and
-        /// nothing ends.
-        var children = ReadyList()
-        var ready = ReadyList()
     }
 
     var width: Int
@@ -71,11 +61,14 @@ struct Scheduler {
     private(set) var isStarting = false
     /// Operations that were taken up, again or for the first time. Where a lane goes on inline another one has finished.
     private(set) var taken = 0
-    private var levels = PerPriority { Level() }
-    private var resumable = PrioritySet()
-    /// With ones that return, or children.
-    private var urgent = PrioritySet()
-    private var withReady = PrioritySet()
+    private var ready = PriorityLines<ReadyList>()
+    /// Operations that a running body waits for, and further attempts. They go before others, lest everything starts and
+    /// nothing ends.
+    private var children = PriorityLines<ReadyList>()
+    /// Operations whose conditions are satisfied, or that have got the names they had asked for, and so have been taken up
+    /// before. While the queue is suspended, children alone.
+    private var returning = PriorityLines<ReadyList>()
+    private var resumptions = PriorityLines<Fifo<Resumption>>()
 
     init(width: Int, isSuspended: Bool) {
         self.width = width
@@ -84,13 +77,15 @@ struct Scheduler {
 
     // MARK: What may run
 
-    private var startable: PrioritySet { isSuspended ? urgent : urgent.union(withReady) }
+    private var startable: PrioritySet { isSuspended ? urgent : urgent.union(ready.filled) }
+
+    private var urgent: PrioritySet { returning.filled.union(children.filled) }
 
     /// Nothing waits (0), a lane must ask before it goes on (255), or the highest priority that waits, plus one. At width 1
     /// a queue is first in, first out, so a lane asks whenever something waits.
     var hint: UInt8 {
         if isSuspended || running > width { return Self.mustAsk }
-        guard let highest = startable.union(resumable).highest else { return 0 }
+        guard let highest = startable.union(resumptions.filled).highest else { return 0 }
         return width == 1 ? Self.mustAsk : highest.rawValue + 1
     }
 
@@ -101,13 +96,7 @@ struct Scheduler {
     @inline(__always)
     mutating func append(_ operation: Unmanaged<AnyOperation>) {
         let (level, goesFirst) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst) }
-        if goesFirst {
-            levels[level].children.append(operation)
-            urgent.insert(level)
-        } else {
-            levels[level].ready.append(operation)
-            withReady.insert(level)
-        }
+        if goesFirst { children.append(operation, at: level) } else { ready.append(operation, at: level) }
     }
 
     /// This one, and those that are linked to it, in order.
@@ -117,55 +106,45 @@ struct Scheduler {
     mutating func appendReturning(_ operation: Unmanaged<AnyOperation>) -> Bool {
         let (level, goesFirst) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst) }
         if isSuspended, !goesFirst { return false }
-        levels[level].returning.append(operation)
-        urgent.insert(level)
+        returning.append(operation, at: level)
         return true
     }
 
     /// Unlists, from those that return, what may not start while the queue is suspended. Linked.
     mutating func takeReturning() -> Unmanaged<AnyOperation>? {
         var taken = ReadyList()
-        for level in OperationPriority.allCases where urgent.contains(level) {
+        for level in OperationPriority.allCases {
             var kept = ReadyList()
-            while let operation = levels[level].returning.popFirst() {
+            while let operation = returning.popFirst(at: level) {
                 if operation._withUnsafeGuaranteedRef({ $0.goesFirst }) {
                     kept.append(operation)
                 } else {
                     taken.append(operation)
                 }
             }
-            levels[level].returning = kept
-            if kept.isEmpty, levels[level].children.isEmpty { urgent.remove(level) }
+            kept.forEach { returning.append($0, at: level) }
         }
         return taken.first
     }
 
     mutating func append(_ resumption: Resumption) {
-        levels[resumption.level].resumptions.append(resumption)
-        resumable.insert(resumption.level)
+        resumptions.append(resumption, at: resumption.level)
     }
 
     @inline(__always)
     private mutating func popOperation() -> Unmanaged<AnyOperation>? {
         guard let level = startable.highest else { return nil }
         taken &+= 1
-        if urgent.contains(level) {
-            let operation = levels[level].returning.popFirst() ?? levels[level].children.popFirst()
-            if levels[level].returning.isEmpty, levels[level].children.isEmpty { urgent.remove(level) }
-            return operation
-        }
-        let operation = levels[level].ready.popFirst()
-        if levels[level].ready.isEmpty { withReady.remove(level) }
-        return operation
+        if urgent.contains(level) { return returning.popFirst(at: level) ?? children.popFirst(at: level) }
+        return ready.popFirst(at: level)
     }
 
     /// A body that goes on comes before operations of its own or a lower priority that start.
     private mutating func popResumption() -> Resumption? {
-        guard let level = resumable.highest, level.rawValue >= startable.highest?.rawValue ?? 0 else { return nil }
-        let resumption = levels[level].resumptions.popFirst()
+        guard let level = resumptions.filled.highest, level.rawValue >= startable.highest?.rawValue ?? 0
+        else { return nil }
         parked -= 1
-        if levels[level].resumptions.isEmpty { resumable.remove(level) }
-        return resumption
+        return resumptions.popFirst(at: level)
     }
 
     /// Unlists everything, whatever the suspension. For a queue whose operations have all finished: what is listed was
@@ -185,9 +164,9 @@ struct Scheduler {
     @inline(__always)
     mutating func settle() -> Order {
         if running >= width { return .none }
-        if !resumable.isEmpty, let resumption = popResumption() {
+        if !resumptions.isEmpty, let resumption = popResumption() {
             running += 1
-            return .resume(resumption)
+            return .resume(.passRetained(resumption))
         }
         if startable.isEmpty || isStarting { return .none }
         isStarting = true
@@ -205,7 +184,7 @@ struct Scheduler {
     @inline(__always)
     mutating func nextTurn() -> Turn {
         if running <= width {
-            if !resumable.isEmpty, let resumption = popResumption() { return .handOver(resumption) }
+            if !resumptions.isEmpty, let resumption = popResumption() { return .handOver(.passRetained(resumption)) }
             if let operation = popOperation() { return .run(operation) }
         }
         running -= 1
@@ -243,8 +222,8 @@ struct Scheduler {
     /// As above, for a lane that goes on with an operation of this priority. False: others come before it, or may.
     mutating func slotAgain(for level: OperationPriority) -> Bool {
         if isSuspended || running >= width { return false }
-        if let first = urgent.union(resumable).highest, first >= level { return false }
-        if let first = withReady.highest, first > level { return false }
+        if let first = urgent.union(resumptions.filled).highest, first >= level { return false }
+        if let first = ready.filled.highest, first > level { return false }
         parked -= 1
         running += 1
         taken &+= 1

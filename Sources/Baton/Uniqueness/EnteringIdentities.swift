@@ -51,7 +51,7 @@ extension AnyOperation {
             return true
         }
         // Besides its edge: it never becomes ready, but ends when it is told.
-        countdown.expect(1)
+        countdown.expectOneMore()
         guard let place = original.takeJoiner(self) else {
             _ = countdown.countDown()
             return false

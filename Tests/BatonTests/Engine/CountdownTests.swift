@@ -8,8 +8,8 @@ private final class CountdownRig {
 
     var isZero: Bool { countdown.isZero }
 
-    func expect(_ count: Int) { countdown.expect(count) }
-    func linked(missed: Int) -> Countdown.Linked { countdown.linked(missed: missed) }
+    func expectOneMore() { countdown.expectOneMore() }
+    func linked(to sources: Int) -> Countdown.Linked { countdown.linked(to: sources) }
     func countDown() -> Bool { countdown.countDown() }
     func leaveEndToLinking() -> Bool { countdown.leaveEndToLinking() }
     func noteAwaited() { countdown.noteAwaited() }
@@ -19,14 +19,13 @@ private final class CountdownRig {
     @Test func withoutSourcesLinkingMakesItReady() {
         let countdown = CountdownRig()
         #expect(!countdown.isZero)
-        #expect(countdown.linked(missed: 0).isReady)
+        #expect(countdown.linked(to: 0).isReady)
         #expect(countdown.isZero)
     }
 
     @Test(arguments: 1...4) func theLastSourceMakesItReady(count: Int) {
         let countdown = CountdownRig()
-        countdown.expect(count)
-        #expect(!countdown.linked(missed: 0).isReady)
+        #expect(!countdown.linked(to: count).isReady)
         for left in (0..<count).reversed() {
             #expect(!countdown.isZero)
             #expect(countdown.countDown() == (left == 0))
@@ -34,29 +33,37 @@ private final class CountdownRig {
         #expect(countdown.isZero)
     }
 
-    /// All ways in which two of three sources come while it is linking, early or missed.
-    @Test(arguments: [(0, 3), (1, 2), (2, 1), (3, 0)]) func sourcesThatCameEarlyOrWereMissedCountToo(
-        early: Int, missed: Int
-    ) {
+    /// Of three sources, so many come while it is linking.
+    @Test(arguments: 0...3) func sourcesThatCameEarlyCountToo(early: Int) {
         let countdown = CountdownRig()
-        countdown.expect(3)
-        for _ in 0..<early { #expect(!countdown.countDown(), "The linking thread makes it ready.") }
-        #expect(countdown.linked(missed: missed).isReady)
+        for _ in 0..<early {
+            #expect(!countdown.countDown(), "The linking thread makes it ready.")
+            #expect(!countdown.isZero)
+        }
+        #expect(countdown.linked(to: 3).isReady == (early == 3))
+        for left in (0..<3 - early).reversed() { #expect(countdown.countDown() == (left == 0)) }
+        #expect(countdown.isZero)
     }
 
     @Test func readyIsSaidOnce() {
         let countdown = CountdownRig()
-        countdown.expect(2)
         #expect(!countdown.countDown())
-        #expect(!countdown.linked(missed: 0).isReady)
+        #expect(!countdown.linked(to: 2).isReady)
+        #expect(countdown.countDown())
+    }
+
+    @Test func oneThatIsNoSourceCountsToo() {
+        let countdown = CountdownRig()
+        countdown.expectOneMore()
+        #expect(!countdown.linked(to: 1).isReady)
+        #expect(!countdown.countDown())
         #expect(countdown.countDown())
     }
 
     @Test func anEndThatComesWhileLinkingIsLeftToIt() {
         let countdown = CountdownRig()
-        countdown.expect(1)
         #expect(countdown.leaveEndToLinking())
-        let linked = countdown.linked(missed: 0)
+        let linked = countdown.linked(to: 1)
         #expect(linked.wasEnded && !linked.isReady && !linked.wasAwaited)
         #expect(!countdown.isZero)
         #expect(countdown.countDown(), "The mark of the end does not disturb the count.")
@@ -65,24 +72,21 @@ private final class CountdownRig {
 
     @Test func anEndThatComesLaterIsTheCallers() {
         let countdown = CountdownRig()
-        countdown.expect(1)
-        #expect(!countdown.linked(missed: 0).wasEnded)
+        #expect(!countdown.linked(to: 1).wasEnded)
         #expect(!countdown.leaveEndToLinking())
         #expect(countdown.countDown())
     }
 
     @Test func aDependentIsNotedOnlyWhileLinking() {
         let early = CountdownRig()
-        early.expect(1)
         early.noteAwaited()
         early.noteAwaited()
-        let linked = early.linked(missed: 0)
+        let linked = early.linked(to: 1)
         #expect(linked.wasAwaited && !linked.wasEnded && !linked.isReady)
         #expect(early.countDown())
 
         let late = CountdownRig()
-        late.expect(1)
-        #expect(!late.linked(missed: 0).wasAwaited)
+        #expect(!late.linked(to: 1).wasAwaited)
         late.noteAwaited()
         #expect(late.countDown())
         #expect(late.isZero)

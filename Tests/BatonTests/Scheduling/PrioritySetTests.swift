@@ -3,10 +3,23 @@ import Testing
 @testable import Baton
 
 @Suite struct PrioritySetTests {
-    @Test func aValueForEachPriority() {
-        var values = PerPriority { 0 }
-        for priority in OperationPriority.allCases { values[priority] = Int(priority.rawValue) + 10 }
-        for priority in OperationPriority.allCases { #expect(values[priority] == Int(priority.rawValue) + 10) }
+    @Test func aLineForEachPriority() {
+        var lines = PriorityLines<Fifo<Int>>()
+        #expect(lines.isEmpty)
+        for number in 0..<2 {
+            for priority in OperationPriority.allCases {
+                lines.append(10 * Int(priority.rawValue) + number, at: priority)
+            }
+        }
+        for priority in OperationPriority.allCases.reversed() {
+            #expect(lines.filled.highest == priority)
+            #expect(lines.popFirst(at: priority) == 10 * Int(priority.rawValue))
+            #expect(lines.filled.contains(priority))
+            #expect(lines.popFirst(at: priority) == 10 * Int(priority.rawValue) + 1)
+            #expect(!lines.filled.contains(priority))
+            #expect(lines.popFirst(at: priority) == nil)
+        }
+        #expect(lines.isEmpty)
     }
 
     @Test func theHighestOfEverySet() {

@@ -67,7 +67,7 @@ final class SchedulerRig {
         switch scheduler.settle() {
         case .none: .none
         case .startLane: .startLane
-        case .resume(let resumption): .resume(resumption.body!.name!)
+        case .resume(let resumption): .resume(resumption.takeRetainedValue().body!.name!)
         case .admit: .none
         }
     }
@@ -83,7 +83,7 @@ final class SchedulerRig {
     private func named(_ turn: Scheduler.Turn) -> Turn {
         switch turn {
         case .run(let operation): .run(operation.takeUnretainedValue().name!)
-        case .handOver(let resumption): .handOver(resumption.body!.name!)
+        case .handOver(let resumption): .handOver(resumption.takeRetainedValue().body!.name!)
         case .end: .end
         }
     }

@@ -29,7 +29,7 @@ struct BatonContestant: Contestant {
     private func graph(_ job: Job) async -> Nanoseconds { await Self.run(makeGraph(job.graph)) }
 
     /// From making the operations to letting them go.
-    static func run(_ make: @autoclosure () -> [AnyOperation]) async -> Nanoseconds {
+    static func run<Output>(_ make: @autoclosure () -> [AsyncOperation<Output>]) async -> Nanoseconds {
         let stopwatch = Stopwatch()
         let queue = AsyncOperationQueue()
         var operations = make()

@@ -17,7 +17,7 @@ func makeRuledChain(_ count: Int) -> [AsyncOperation<Void>] {
 }
 
 /// A group of ten or fewer, each a group of ten or fewer, and so on: so many operations, the groups among them.
-func makeGroups(_ count: Int) -> AnyOperation {
+func makeGroups(_ count: Int) -> AsyncOperation<Void> {
     if count <= 1 { return AsyncOperation {} }
     var children: [AnyOperation] = []
     var left = count - 1
@@ -30,8 +30,8 @@ func makeGroups(_ count: Int) -> AnyOperation {
 }
 
 /// Groups with one child each.
-func makeDeepGroups(_ count: Int) -> AnyOperation {
-    var operation: AnyOperation = AsyncOperation {}
+func makeDeepGroups(_ count: Int) -> AsyncOperation<Void> {
+    var operation = AsyncOperation {}
     for _ in 1..<count { operation = GroupOperation([operation]) }
     return operation
 }
