@@ -1,5 +1,5 @@
 /// Every operation of a queue that has not finished: what `cancelAll` reaches, and what must be empty for the queue to be
-/// idle. Each operation keeps its place, so that entering and leaving cost a few instructions.
+/// idle. Each operation keeps its place, so that entering and leaving cost a few instructions. A copy would share the places.
 struct Roster {
     private final class Memory {
         let places: UnsafeMutableBufferPointer<UInt>
