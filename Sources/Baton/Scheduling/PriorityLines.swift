@@ -28,7 +28,8 @@ struct PriorityLines<Line: WaitingLine> {
         return first
     }
 
-    /// By its place, and not with a `switch`, which takes several times as long.
+    /// By its place, and not with a `switch`, which takes several times as long. Safe: a tuple of one type is its elements in a row,
+    /// one for each raw value from 0 to 4.
     @inline(__always)
     private mutating func change<Result>(_ priority: OperationPriority, _ body: (inout Line) -> Result) -> Result {
         withUnsafeMutablePointer(to: &lines) { lines in

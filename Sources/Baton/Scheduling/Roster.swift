@@ -15,7 +15,8 @@ struct Roster {
     private(set) var left = 0
     private var firstFree = Self.end
     /// A place holds an operation's address, or, with the lowest bit set, the next free place. Those of `memory`, at hand without
-    /// a look at it, and without the look that an array takes at who else has it.
+    /// a look at it, and without the look that an array takes at who else has it. Safe: only those below `used` are read, which
+    /// have been written, and they live as long as `memory`.
     private var places = UnsafeMutableBufferPointer<UInt>(start: nil, count: 0)
     /// The others have never held anything.
     private var used = 0
