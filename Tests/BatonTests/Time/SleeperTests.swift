@@ -121,63 +121,6 @@ import Testing
         await queue.waitUntilIdle()
     }
 
-    @Test func sleepsNoLongerThanADayAtATime() {
-        let stage = Stage(isSuspended: true)
-        let operation = stage.noting("patient").timeout(waiting: .seconds(Int64.max))
-        stage.run(operation)
-        #expect(stage.clock.nextDeadline == .start.advanced(by: .seconds(24 * 60 * 60)))
-        stage.advance(by: .seconds(24 * 60 * 60))
-        #expect(stage.clock.nextDeadline == .start.advanced(by: .seconds(2 * 24 * 60 * 60)))
-        #expect(operation.state == .ready)
-        operation.cancel()
-    }
-
-    @Test func aSleepForNothingIsGivenUpAfterAPiece() {
-        let stage = Stage(isSuspended: true)
-        let operation = stage.noting("brief").timeout(waiting: .seconds(Int64.max))
-        stage.run(operation)
-        operation.cancel()
-        #expect(stage.clock.sleeperCount == 1)
-        stage.advance(by: .seconds(24 * 60 * 60))
-        #expect(stage.clock.sleeperCount == 0)
-    }
-
-    @Test func whatIsSleptInPiecesEndsWhenAllHavePassed() {
-        let stage = Stage()
-        let time = TimeSource(stage.clock)
-        Task(executorPreference: stage.steps) {
-            try await time.sleep(until: .seconds(2 * 24 * 60 * 60 + 1))
-            stage.log("awake")
-        }
-        stage.steps.runAll()
-        for _ in 1...2 { stage.advance(by: .seconds(24 * 60 * 60)) }
-        #expect(stage.ran.isEmpty)
-        stage.advance(by: .seconds(1))
-        #expect(stage.ran == ["awake"])
-    }
-
-    /// What a cancelled one leaves behind stays no longer than that.
-    @Test func sleepsNoLongerThanTenSecondsAtATimeOnTheSystemsClock() {
-        let time = TimeSource(ContinuousClock())
-        #expect(time.nextWake(until: .seconds(3600)) < .seconds(20))
-        #expect(time.nextWake(until: .milliseconds(1)) == .milliseconds(1))
-    }
-}
-
-/// A test clock that somebody sets.
-private final class JumpingClock: Clock {
-    let base = TestClock()
-    private let offset = LockedState(Duration.zero)
-
-    var now: TestClock.Instant { base.now.advanced(by: offset.withLock { $0 }) }
-    var minimumResolution: Duration { .zero }
-
-    func jump(by duration: Duration) { offset.withLock { $0 += duration } }
-
-    func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {
-        try await base.sleep(until: deadline.advanced(by: .zero - offset.withLock { $0 }), tolerance: tolerance)
-    }
-
     /// All of them are due in one wake.
     @Test func aHandlerOfACancelThatTakesItsTimeDelaysNoEqualDeadline() async {
         let clock = TestClock()

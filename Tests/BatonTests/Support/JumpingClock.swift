@@ -1,0 +1,18 @@
+import BatonTesting
+
+@testable import Baton
+
+/// A test clock that somebody sets. To Baton it is a clock like any other.
+final class JumpingClock: Clock {
+    let base = TestClock()
+    private let offset = LockedState(Duration.zero)
+
+    var now: TestClock.Instant { base.now.advanced(by: offset.withLock { $0 }) }
+    var minimumResolution: Duration { .zero }
+
+    func jump(by duration: Duration) { offset.withLock { $0 += duration } }
+
+    func sleep(until deadline: TestClock.Instant, tolerance: Duration?) async throws {
+        try await base.sleep(until: deadline.advanced(by: .zero - offset.withLock { $0 }), tolerance: tolerance)
+    }
+}
