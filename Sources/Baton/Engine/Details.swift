@@ -39,6 +39,9 @@ class Details {
     @inline(__always)
     var borrowedTiming: Unmanaged<TimedDetails>? { timing.map { .passUnretained($0) } }
 
+    @inline(__always)
+    var borrowedRare: Unmanaged<RareDetails>? { rare.map { .passUnretained($0) } }
+
     /// Something is asked or told before the body runs, or before its outcome is published. For ``timing`` it says so itself.
     var surroundsBody: Bool { handlers.surroundBody || rare?.surroundsBody == true }
 
@@ -101,6 +104,9 @@ final class RareDetails {
     fileprivate(set) var uniqueness: Uniqueness?
     /// Nil: nobody observes it.
     @exclusivity(unchecked) fileprivate(set) var outbox: EventOutbox.Box?
+
+    @inline(__always)
+    var borrowedOutbox: Unmanaged<EventOutbox.Box>? { outbox.map { .passUnretained($0) } }
 
     deinit {
         progress?.release()

@@ -60,7 +60,8 @@ enum Few<Element> {
     }
 
     /// Taken out, so that an array is changed in its place.
-    private mutating func take() -> Self {
+    @inline(__always)
+    mutating func take() -> Self {
         let all = self
         self = .none
         return all

@@ -31,6 +31,15 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
 
     /// Of an operation that was cancelled for it.
     var error: OperationError {
-        if case .timeout(let limit) = self { .timedOut(after: limit) } else { .cancelled(reason: self) }
+        switch self {
+        // The same for all: an error is an object.
+        case .requested: Self.requestedError
+        case .queue: Self.queueError
+        case .timeout(let limit): .timedOut(after: limit)
+        case .because, .parent, .caller, .replaced: .cancelled(reason: self)
+        }
     }
+
+    private static let requestedError = OperationError.cancelled(reason: .requested)
+    private static let queueError = OperationError.cancelled(reason: .queue)
 }

@@ -1,7 +1,7 @@
 /// Why an operation has no output. The one error type that Baton itself throws.
 ///
 /// No payload keeps an operation alive: references hold an id and a name.
-public enum OperationError: Error, Sendable {
+public indirect enum OperationError: Error, Sendable {
     /// The body threw this.
     case failed(any Error)
     /// It was cancelled before its body ran, or its body threw after the cancel.
@@ -12,11 +12,11 @@ public enum OperationError: Error, Sendable {
     case conditionFailed(condition: String, cause: any Error)
     /// An operation whose output it needed has none. `source` is the one that failed first, `cause` is that one's error
     /// and never itself `.dependencyFailed`; `via` is the direct dependency.
-    indirect case dependencyFailed(source: OperationReference, via: OperationReference, cause: OperationError)
+    case dependencyFailed(source: OperationReference, via: OperationReference, cause: OperationError)
     /// These operations wait for one another, each for the next and the last for the first.
     case dependencyCycle([OperationReference])
     /// A rule said that it should not run.
-    indirect case skipped(SkipReason)
+    case skipped(SkipReason)
     /// Operations of a group failed: all of them, in the order in which they did.
     case groupFailed([OperationFailure])
     /// There was no input to run with.
@@ -30,7 +30,7 @@ public enum OperationError: Error, Sendable {
     /// It waited for an exclusion whose holder waits for it, directly or through the others on this path, which begins with it.
     case exclusionDeadlock([OperationReference])
     /// A throwing call that makes no sense at this point.
-    indirect case misuse(Misuse)
+    case misuse(Misuse)
 }
 
 /// The rule that kept an operation from running.

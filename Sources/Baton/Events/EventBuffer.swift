@@ -12,9 +12,10 @@ struct EventBuffer: Sequence, IteratorProtocol {
     var isEmpty: Bool { events.isEmpty && lastDropped == nil }
 
     /// Returns what is dropped for it, to be released without a lock.
-    mutating func append(_ event: OperationEvent) -> OperationEvent? {
-        defer { events.append(event) }
-        guard let limit, events.count >= limit, let oldest = events.popFirst() else { return nil }
+    mutating func append(_ event: consuming OperationEvent) -> OperationEvent? {
+        let oldest = limit.flatMap { events.count >= $0 ? events.popFirst() : nil }
+        events.append(event)
+        guard let oldest else { return nil }
         droppedCount += 1
         lastDropped = oldest.dropped(droppedCount)
         return oldest

@@ -46,7 +46,7 @@ extension EventHub {
         // MARK: Telling
 
         mutating func numbered(
-            _ kind: OperationEvent.Kind, of subject: EventSubject, at time: Duration
+            _ kind: consuming OperationEvent.Kind, of subject: consuming EventSubject, at time: Duration
         ) -> OperationEvent {
             lastNumber += 1
             // The clock was asked before the lock was taken: another thread may have come in between.
@@ -54,15 +54,16 @@ extension EventHub {
             return OperationEvent(number: lastNumber, time: lastTime, subject: subject, kind: kind)
         }
 
-        mutating func tell(_ event: OperationEvent, _ effects: inout Effects) {
+        mutating func tell(_ event: consuming OperationEvent, _ effects: inout Effects) {
             if isOver { return }
-            readers.forEach { reader in
-                let (waking, dropped) = reader.append(event)
-                for waiter in waking { effects.append(.wake(waiter)) }
-                if let dropped { effects.append(.releaseEvent(dropped)) }
+            if !observers.isEmpty {
+                observers.forEach { seat in
+                    if seat.listener.append(copy event) { effects.append(.start(seat.call)) }
+                }
             }
-            observers.forEach { seat in
-                if seat.listener.append(event) { effects.append(.start(seat.call)) }
+            readers.forEach(with: event) { reader, event in
+                if let dropped = reader.append(event) { effects.append(.releaseEvent(dropped)) }
+                for waiter in reader.takeWaiters() { effects.append(.wake(waiter)) }
             }
         }
 

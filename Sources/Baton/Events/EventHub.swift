@@ -58,18 +58,22 @@ final class EventHub: Sendable {
         var start: Duration?
         /// For those who are told outside the lock.
         var events: [OperationEvent] = []
+        let isToldElsewhere = own != nil || probe != nil
         let effects = state.withLock { seats in
             var effects = Seats.Effects()
             kinds.forEach { kind in
                 let event = seats.numbered(kind, of: subject.takeUnretainedValue(), at: now)
                 if event.isStart { start = event.time }
-                if own != nil || probe != nil { events.append(event) }
+                if isToldElsewhere { events.append(event) }
                 tell(event, &seats, &effects)
             }
             noteWhetherObserved(seats)
             return effects
         }
         obey(effects, spawner)
+        // The errors in it are the user's, and perhaps nobody has kept them.
+        withExtendedLifetime(kinds) {}
+        if !isToldElsewhere { return start }
         if let probe { for event in events { probe(event) } }
         own?._withUnsafeGuaranteedRef { $0.pass(events, on: spawner) }
         return start
@@ -93,9 +97,14 @@ final class EventHub: Sendable {
         return state.withLock { $0.numbered(kind, of: subject, at: now) }
     }
 
-    private func tell(_ event: OperationEvent, _ seats: inout Seats, _ effects: inout Seats.Effects) {
-        seats.tell(event, &effects)
-        if event.isFinish { seats.operationEnded(isLast: queue == nil, event, &effects) }
+    @inline(__always)
+    private func tell(_ event: consuming OperationEvent, _ seats: inout Seats, _ effects: inout Seats.Effects) {
+        if event.isFinish {
+            seats.tell(copy event, &effects)
+            seats.operationEnded(isLast: queue == nil, event, &effects)
+        } else {
+            seats.tell(event, &effects)
+        }
     }
 
     // MARK: Beginning and end

@@ -2,7 +2,7 @@
 ///
 /// Events are put here in the very step that makes them true, so their order is that of the operation's life, and are told
 /// after unlocking, by one thread at a time: one that comes while another tells leaves its events to that one.
-struct EventOutbox {
+struct EventOutbox: ~Copyable {
     /// What one thread tells next.
     ///
     /// Nothing in it is retained but what happened: the outbox keeps the rest until the same thread asks for more. A hub is shared
@@ -100,11 +100,10 @@ struct EventOutbox {
     mutating func release(edges: [OperationEvent.Edge], isWaiting: Bool, parent: OperationReference?) {
         isHeld = false
         self.parent = parent
-        if !isWaiting, pending.isEmpty {
-            pending = .one(.added(edges: edges))
-        } else {
-            pending = Few([.added(edges: edges)] + (isWaiting ? [.waiting] : []) + pending.all)
-        }
+        var kinds = Few.one(OperationEvent.Kind.added(edges: edges))
+        if isWaiting { kinds.append(.waiting) }
+        if !pending.isEmpty { pending.forEach { kinds.append($0) } }
+        pending = kinds
     }
 
     // MARK: Telling
@@ -130,21 +129,21 @@ struct EventOutbox {
             if hasHandedOutEnd { end() }
             return nil
         }
-        let kinds = pending
-        pending = .none
         hasHandedOutEnd = hasHandedOutEnd || stage == .ending
         return Batch(
-            kinds: kinds, hub: hub.map { .passUnretained($0) }, own: own.map { .passUnretained($0) },
-            subject: .passUnretained(subject(operation)))
+            kinds: pending.take(), hub: hub.map { .passUnretained($0) }, own: own.map { .passUnretained($0) },
+            subject: subject(operation))
     }
 
-    private mutating func subject(_ operation: () -> (OperationReference, isFinal: Bool)) -> EventSubject {
-        if isSubjectFinal, let subject { return subject }
+    private mutating func subject(
+        _ operation: () -> (OperationReference, isFinal: Bool)
+    ) -> Unmanaged<EventSubject> {
+        if isSubjectFinal, let subject { return .passUnretained(subject) }
         let (reference, isFinal) = operation()
         let made = EventSubject(reference, childOf: parent, in: hub?.queue)
         subject = made
         isSubjectFinal = isFinal
-        return made
+        return .passUnretained(made)
     }
 
     private mutating func end() {

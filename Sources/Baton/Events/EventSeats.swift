@@ -14,11 +14,8 @@ struct EventReader<Waiter> {
 
     init(limit: Int? = nil) { buffer = EventBuffer(limit: limit) }
 
-    /// Returns whom to wake: all, because none of them knows that it is the first. What is dropped is to be released without
-    /// a lock.
-    mutating func append(_ event: OperationEvent) -> (waking: [Waiter], dropped: OperationEvent?) {
-        (takeWaiters(), buffer.append(event))
-    }
+    /// Returns what is dropped for it, to be released without a lock. To be followed by ``takeWaiters()``.
+    mutating func append(_ event: consuming OperationEvent) -> OperationEvent? { buffer.append(event) }
 
     /// Nothing more comes.
     mutating func end() -> [Waiter] {
@@ -48,7 +45,9 @@ struct EventReader<Waiter> {
         return waiters.remove(at: place).waiter
     }
 
-    private mutating func takeWaiters() -> [Waiter] {
+    /// Whom to wake: all, because none of them knows that it is the first.
+    @inline(__always)
+    mutating func takeWaiters() -> [Waiter] {
         if waiters.isEmpty { return [] }
         defer { waiters = [] }
         return waiters.map(\.waiter)
@@ -71,7 +70,7 @@ struct EventListener<Waiter> {
     var isDone: Bool { isOver && !isServed && buffer.isEmpty }
 
     /// True: a task has to be started.
-    mutating func append(_ event: OperationEvent) -> Bool {
+    mutating func append(_ event: consuming OperationEvent) -> Bool {
         _ = buffer.append(event)
         toldCount += 1
         defer { isServed = true }

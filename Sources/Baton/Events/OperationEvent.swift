@@ -43,11 +43,11 @@ public struct OperationEvent: Sendable {
         /// It has come so far, from 0 to 1. Told once for each whole per cent.
         case progress(Double)
         /// Its body has added this operation with ``OperationContext/produce(_:file:line:)``.
-        case produced(OperationReference)
+        indirect case produced(OperationReference)
         /// This attempt has failed; the next one begins after the delay.
         indirect case retrying(attempt: Int, error: OperationError, delay: Duration)
         /// This run has succeeded, and is not the last; the next one begins after the delay.
-        case repeating(delay: Duration)
+        indirect case repeating(delay: Duration)
         /// Somebody has cancelled it. Told at most once, and not if its outcome was decided before.
         indirect case cancelRequested(CancellationReason)
         /// Somebody has done something with it that makes no sense; also after the finish.

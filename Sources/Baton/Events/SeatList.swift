@@ -27,6 +27,13 @@ struct SeatList<Seat> {
         for place in places.indices where places[place].seat != nil { body(&places[place].seat!) }
     }
 
+    /// With the same value for all, which the last one may keep.
+    mutating func forEach<Value>(with value: consuming Value, _ body: (inout Seat, consuming Value) -> Void) {
+        guard let last = places.lastIndex(where: { $0.seat != nil }) else { return }
+        for place in 0..<last where places[place].seat != nil { body(&places[place].seat!, copy value) }
+        body(&places[last].seat!, value)
+    }
+
     mutating func remove(_ id: UInt64) -> Seat? {
         guard let place = place(of: id), let seat = places[place].seat.take() else { return nil }
         emptyCount += 1

@@ -19,12 +19,16 @@ extension AnyOperation {
     final func tellEvents(after note: (inout Lifecycle) -> Void = { _ in }) {
         var next = life.withLock { life -> EventOutbox.Batch? in
             note(&life)
-            return life.outbox?.machine.startTelling { namedSoFar(&life) }
+            guard let outbox = life.borrowedOutbox else { return nil }
+            return outbox._withUnsafeGuaranteedRef { $0.machine.startTelling { namedSoFar(&life) } }
         }
         while let batch = next.take() {
             let start = batch.tell()
             next = life.withLock { life in
-                life.outbox?.machine.continueTelling(start: start) { namedSoFar(&life) }
+                guard let outbox = life.borrowedOutbox else { return nil }
+                return outbox._withUnsafeGuaranteedRef {
+                    $0.machine.continueTelling(start: start) { namedSoFar(&life) }
+                }
             }
         }
     }
@@ -66,11 +70,11 @@ extension AnyOperation {
     /// In the step of the claim, locked by the caller: what happens from here on is told after the add.
     @inline(never)
     final func holdEvents(for hub: EventHub, isQueueObserved: Bool, _ life: inout Lifecycle) {
-        if isQueueObserved, life.outbox == nil {
+        if isQueueObserved, life.borrowedOutbox == nil {
             life.madeDetails().beginOutbox()
             countdown.noteObserved()
         }
-        life.outbox?.machine.hold(for: hub)
+        life.borrowedOutbox?._withUnsafeGuaranteedRef { $0.machine.hold(for: hub) }
     }
 
     /// What is told of an add.
@@ -96,7 +100,9 @@ extension AnyOperation {
     @inline(never)
     final func tell(_ addition: Addition, isWaiting: Bool = false, isReady: Bool = false) {
         tellEvents { life in
-            life.outbox?.machine.release(edges: addition.edges, isWaiting: isWaiting, parent: addition.parent)
+            life.borrowedOutbox?._withUnsafeGuaranteedRef {
+                $0.machine.release(edges: addition.edges, isWaiting: isWaiting, parent: addition.parent)
+            }
             if isReady { life.noteReady() }
         }
     }
@@ -171,12 +177,21 @@ extension EventOutbox.Batch {
 extension Lifecycle {
     var outbox: EventOutbox.Box? { details?.rare?.outbox }
 
+    /// Without a reference of its own, as ``borrowedDetails``: this is asked at every step of the operation's life.
+    @inline(__always)
+    var borrowedOutbox: Unmanaged<EventOutbox.Box>? {
+        borrowedDetails?._withUnsafeGuaranteedRef { $0.borrowedRare?._withUnsafeGuaranteedRef { $0.borrowedOutbox } }
+    }
+
     /// For those who observe the operation, if anybody does. To be told after unlocking.
-    func note(_ kind: @autoclosure () -> OperationEvent.Kind) { outbox?.machine.append(kind()) }
+    func note(_ kind: @autoclosure () -> OperationEvent.Kind) {
+        borrowedOutbox?._withUnsafeGuaranteedRef { _ = $0.machine.append(kind()) }
+    }
 
     /// Unless its end has come, or a delay or its conditions come first.
     func noteReady() {
-        if phase == .added, details?.rules.isReady == true { note(.ready) }
+        guard phase == .added, let details = borrowedDetails else { return }
+        if details._withUnsafeGuaranteedRef({ $0.rules.isReady }) { note(.ready) }
     }
 
     /// A cancel that comes between the lane and the body is told after the start.

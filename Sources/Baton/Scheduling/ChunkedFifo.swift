@@ -14,7 +14,7 @@ struct ChunkedFifo<Element> {
 
     var count: Int { front.count - head + middle.count * Self.chunkLength + back.count }
 
-    mutating func append(_ element: Element) {
+    mutating func append(_ element: consuming Element) {
         if back.count == Self.chunkLength { beginChunk() }
         back.append(element)
     }
