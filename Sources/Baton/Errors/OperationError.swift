@@ -2,10 +2,12 @@
 ///
 /// No payload keeps an operation alive: references hold an id and a name.
 public indirect enum OperationError: Error, Sendable {
-    /// The body threw this.
-    case failed(any Error)
+    // First, because the pointer to the first has no tag in it: some of these are shared for ever, and a checker of leaks knows
+    // plain pointers only.
     /// It was cancelled before its body ran, or its body threw after the cancel.
     case cancelled(reason: CancellationReason)
+    /// The body threw this.
+    case failed(any Error)
     /// A limit of this length ended it, and its body threw.
     case timedOut(after: Duration)
     /// A condition threw.
