@@ -1,20 +1,21 @@
 /// Why an operation was cancelled. The first reason given is the one that stays.
 public enum CancellationReason: Sendable, CustomStringConvertible {
+    // One word, so that an error that carries it is none more.
     /// Somebody called `cancel()` and gave no reason.
     case requested
     /// Somebody called `cancel(reason:)` and said why.
-    case because(String)
+    indirect case because(String)
     /// The operation that had started it with `context.run` was cancelled, or had ended.
-    case parent(OperationReference)
+    indirect case parent(OperationReference)
     /// The task that awaited it in ``AsyncOperationQueue/run(_:)`` was cancelled, or the loop that its output was meant for
     /// has ended.
     case caller
     /// Its queue's `cancelAll()`.
     case queue
     /// It took, or waited, longer than its limit, which is this. Its error is then ``OperationError/timedOut(after:)``.
-    case timeout(Duration)
+    indirect case timeout(Duration)
     /// This one has its identity, and was added with ``UniquenessPolicy/replace``.
-    case replaced(by: OperationReference)
+    indirect case replaced(by: OperationReference)
 
     /// The reason as the end of a sentence that begins with "was cancelled".
     public var description: String {
@@ -32,14 +33,8 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
     /// Of an operation that was cancelled for it.
     var error: OperationError {
         switch self {
-        // The same for all: an error is an object.
-        case .requested: Self.requestedError
-        case .queue: Self.queueError
         case .timeout(let limit): .timedOut(after: limit)
-        case .because, .parent, .caller, .replaced: .cancelled(reason: self)
+        case .requested, .because, .parent, .caller, .queue, .replaced: .cancelled(reason: self)
         }
     }
-
-    private static let requestedError = OperationError.cancelled(reason: .requested)
-    private static let queueError = OperationError.cancelled(reason: .queue)
 }

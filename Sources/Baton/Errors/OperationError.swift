@@ -1,24 +1,23 @@
 /// Why an operation has no output. The one error type that Baton itself throws.
 ///
 /// No payload keeps an operation alive: references hold an id and a name.
-public indirect enum OperationError: Error, Sendable {
-    // First, because the pointer to the first has no tag in it: some of these are shared for ever, and a checker of leaks knows
-    // plain pointers only.
-    /// It was cancelled before its body ran, or its body threw after the cancel.
-    case cancelled(reason: CancellationReason)
+public enum OperationError: Error, Sendable {
+    // One word: what is longer is an object, and neither a cancel nor a body's error needs one.
     /// The body threw this.
     case failed(any Error)
+    /// It was cancelled before its body ran, or its body threw after the cancel.
+    case cancelled(reason: CancellationReason)
     /// A limit of this length ended it, and its body threw.
-    case timedOut(after: Duration)
+    indirect case timedOut(after: Duration)
     /// A condition threw.
-    case conditionFailed(condition: String, cause: any Error)
+    indirect case conditionFailed(condition: String, cause: any Error)
     /// An operation whose output it needed has none. `source` is the one that failed first, `cause` is that one's error
     /// and never itself `.dependencyFailed`; `via` is the direct dependency.
-    case dependencyFailed(source: OperationReference, via: OperationReference, cause: OperationError)
+    indirect case dependencyFailed(source: OperationReference, via: OperationReference, cause: OperationError)
     /// These operations wait for one another, each for the next and the last for the first.
     case dependencyCycle([OperationReference])
     /// A rule said that it should not run.
-    case skipped(SkipReason)
+    indirect case skipped(SkipReason)
     /// Operations of a group failed: all of them, in the order in which they did.
     case groupFailed([OperationFailure])
     /// There was no input to run with.
@@ -32,7 +31,7 @@ public indirect enum OperationError: Error, Sendable {
     /// It waited for an exclusion whose holder waits for it, directly or through the others on this path, which begins with it.
     case exclusionDeadlock([OperationReference])
     /// A throwing call that makes no sense at this point.
-    case misuse(Misuse)
+    indirect case misuse(Misuse)
 }
 
 /// The rule that kept an operation from running.

@@ -100,4 +100,9 @@ import Testing
         #expect(first.inShort == "needs flour via flour: failed: oops")
         #expect(first.passedOn(by: bread).inShort == "needs flour via bread: failed: oops")
     }
+
+    @Test func noneTakesMoreThanAWord() {
+        #expect(MemoryLayout<OperationError>.size == MemoryLayout<Int>.size)
+        #expect(MemoryLayout<CancellationReason>.size == MemoryLayout<Int>.size)
+    }
 }
