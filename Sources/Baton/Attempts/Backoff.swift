@@ -6,35 +6,37 @@
 ///
 /// A value: it can be kept and used for many operations. Negative durations count as zero.
 public struct Backoff: Sendable {
-    private enum Growth {
-        case linear(Duration)
-        case exponential(Double)
+    /// What few have.
+    private struct Extras: Sendable {
+        /// It grows by this, and not by a factor.
+        var step: Duration?
+        var cap: Duration?
+        var random: (@Sendable (ClosedRange<Double>) -> Double)?
+        var hint: (@Sendable (OperationError) -> Duration?)?
     }
 
-    /// What few have.
-    private final class Extras: Sendable {
-        let cap: Duration?
-        let random: (@Sendable (ClosedRange<Double>) -> Double)?
-        let hint: (@Sendable (OperationError) -> Duration?)?
+    /// So that every operation that is retried has four words of it, and no more.
+    private final class Box: Sendable {
+        let extras: Extras
 
-        init(
-            cap: Duration? = nil, random: (@Sendable (ClosedRange<Double>) -> Double)? = nil,
-            hint: (@Sendable (OperationError) -> Duration?)? = nil
-        ) {
-            self.cap = cap
-            self.random = random
-            self.hint = hint
-        }
+        init(_ extras: Extras) { self.extras = extras }
     }
 
     /// Before the second attempt.
     private let first: Duration
-    private let growth: Growth
-    private var extras: Extras?
+    private var factor = 1.0
+    private var box: Box?
 
-    private init(from first: Duration, _ growth: Growth) {
-        self.first = first
-        self.growth = growth
+    private var extras: Extras? { box?.extras }
+
+    private init(from first: Duration) { self.first = first }
+
+    private func with(_ change: (inout Extras) -> Void) -> Backoff {
+        var extras = extras ?? Extras()
+        change(&extras)
+        var backoff = self
+        backoff.box = Box(extras)
+        return backoff
     }
 
     // MARK: Making
@@ -43,25 +45,25 @@ public struct Backoff: Sendable {
     public static let immediately = constant(.zero)
 
     /// Waits equally long every time.
-    public static func constant(_ delay: Duration) -> Backoff { Backoff(from: delay, .linear(.zero)) }
+    public static func constant(_ delay: Duration) -> Backoff { Backoff(from: delay) }
 
     /// Waits `first` before the second attempt, and `step` longer each time: 1 s, 2 s, 3 s by default from 1 s.
     public static func linear(from first: Duration, by step: Duration? = nil) -> Backoff {
-        Backoff(from: first, .linear(step ?? first))
+        Backoff(from: first).with { $0.step = step ?? first }
     }
 
     /// Waits `first` before the second attempt, and `factor` times as long each time: 1 s, 2 s, 4 s by default from 1 s.
     ///
     /// A factor below 1, or none that is a number, counts as 1. Without ``capped(at:)`` it grows up to a year.
     public static func exponential(from first: Duration, factor: Double = 2) -> Backoff {
-        Backoff(from: first, .exponential(factor > 1 ? factor : 1))
+        var backoff = Backoff(from: first)
+        if factor > 1 { backoff.factor = factor }
+        return backoff
     }
 
     /// Waits no longer than `longest` at a time.
     public func capped(at longest: Duration) -> Backoff {
-        var backoff = self
-        backoff.extras = Extras(cap: longest, random: extras?.random, hint: extras?.hint)
-        return backoff
+        with { $0.cap = longest }
     }
 
     /// Waits a random part of what it would have waited, from nothing to all of it, so that clients that failed together do not
@@ -74,9 +76,7 @@ public struct Backoff: Sendable {
     public func jittered(
         using random: @escaping @Sendable (ClosedRange<Double>) -> Double = { .random(in: $0) }
     ) -> Backoff {
-        var backoff = self
-        backoff.extras = Extras(cap: extras?.cap, random: random, hint: extras?.hint)
-        return backoff
+        with { $0.random = random }
     }
 
     /// Waits as long as the error says, if it says so: a server's `Retry-After`, for example.
@@ -84,9 +84,7 @@ public struct Backoff: Sendable {
     /// - Parameter hint: Called on the operation's task with the error of the attempt. Nil: the backoff decides. What it returns
     ///   is waited as it is, with no cap and no jitter.
     public func honoring(_ hint: @escaping @Sendable (OperationError) -> Duration?) -> Backoff {
-        var backoff = self
-        backoff.extras = Extras(cap: extras?.cap, random: extras?.random, hint: hint)
-        return backoff
+        with { $0.hint = hint }
     }
 
     // MARK: Using
@@ -109,20 +107,22 @@ public struct Backoff: Sendable {
         let steps = Double(max(0, failures - 1))
         let start = max(.zero, first) / .seconds(1)
         let seconds =
-            switch growth {
-            case .linear(let step): start + steps * (max(.zero, step) / .seconds(1))
-            case .exponential(let factor): start > 0 ? start * Double.power(factor, steps) : 0
+            if let step = extras?.step {
+                start + steps * (max(.zero, step) / .seconds(1))
+            } else {
+                start > 0 ? start * Double.power(factor, steps) : 0
             }
         let cap = max(.zero, extras?.cap ?? .seconds(Self.longest))
         return seconds < Self.longest ? min(cap, .seconds(seconds)) : min(cap, .seconds(Self.longest))
     }
 
-    var keepsClosures: Bool { extras != nil }
+    var keepsClosures: Bool { box != nil }
 
     /// It was made with a negative duration.
     var isNegative: Bool {
-        if case .linear(let step) = growth, step.attoseconds < 0 { return true }
-        return first.attoseconds < 0 || extras?.cap.map { $0 < .zero } ?? false
+        if first.attoseconds < 0 { return true }
+        guard let extras else { return false }
+        return extras.step.map { $0 < .zero } ?? false || extras.cap.map { $0 < .zero } ?? false
     }
 }
 

@@ -59,6 +59,21 @@ struct BackoffTests {
         #expect(Backoff.immediately.honoring { _ in .seconds(-5) }.delay(after: 1, error: error) == .zero)
     }
 
+    @Test func eachWishKeepsTheOthers() {
+        let linear = Backoff.linear(from: .seconds(2))
+        let half: @Sendable (ClosedRange<Double>) -> Double = { $0.upperBound / 2 }
+        let told: @Sendable (OperationError) -> Duration? = { $0.underlyingError is Oops ? nil : .seconds(30) }
+        let orders = [
+            linear.capped(at: .seconds(6)).jittered(using: half).honoring(told),
+            linear.jittered(using: half).honoring(told).capped(at: .seconds(6)),
+            linear.honoring(told).capped(at: .seconds(6)).jittered(using: half),
+        ]
+        for backoff in orders {
+            #expect(delays(backoff) == [.seconds(1), .seconds(2), .seconds(3), .seconds(3)])
+            #expect(backoff.delay(after: 1, error: .callbackDropped) == .seconds(30))
+        }
+    }
+
     @Test func nothingOverflows() {
         let year = Duration.seconds(365 * 24 * 60 * 60)
         #expect(Backoff.exponential(from: .seconds(1)).delay(after: .max, error: error) == year)
