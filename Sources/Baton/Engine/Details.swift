@@ -150,6 +150,10 @@ extension Details {
         _modify { yield &madeRare.policies }
     }
 
+    func removePolicy(of source: Unmanaged<AnyOperation>) {
+        rare?.policies.removeAll { $0.source.toOpaque() == source.toOpaque() }
+    }
+
     /// Where its body runs, if not where its queue says.
     var executor: (any TaskExecutor)? {
         get { rare?.executor }

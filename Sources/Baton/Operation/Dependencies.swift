@@ -70,7 +70,7 @@ extension AnyOperation {
             if life.phase != .created { return .tooLate }
             if edges.contains(operation, inFirst: life.inputCount) { return .isInput }
             edges.remove(operation, afterFirst: life.inputCount)
-            life.details?.policies.removeAll { $0.source.toOpaque() == Unmanaged.passUnretained(operation).toOpaque() }
+            life.details?.removePolicy(of: .passUnretained(operation))
             return .done
         }
         switch answer {
