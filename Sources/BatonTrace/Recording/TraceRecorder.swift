@@ -8,8 +8,9 @@ public import Baton
 /// let trace = await recorder.trace()
 /// ```
 ///
-/// Events are kept as they come, about 150 bytes for each, with the errors in them, until ``trace()`` is called: nothing else is
-/// done while the queue runs. It keeps neither the queue nor operations alive, and stops recording when it is released.
+/// Events are kept as they come, about 85 bytes for each, and more for what they carry, such as errors, until ``trace()`` is called:
+/// nothing else is done while the queue runs. It keeps neither the queue nor operations alive, and stops recording when it is
+/// released.
 public actor TraceRecorder {
     private let events: OperationEvents
     private var builder: TraceBuilder
