@@ -6,7 +6,7 @@ struct Machine: Codable {
     let cores: Int
     let os: String
     let swift: String
-    /// How many others wanted its cores in the minute before the run began.
+    /// How many of its cores others kept busy right before the run.
     let load: Double
 
     init() {
@@ -14,13 +14,33 @@ struct Machine: Codable {
         cores = ProcessInfo.processInfo.activeProcessorCount
         os = Self.field("/etc/os-release", "PRETTY_NAME", "=") ?? ProcessInfo.processInfo.operatingSystemVersionString
         swift = Self.output("swift", "--version")
-        var loads = [0.0]
-        load = getloadavg(&loads, 1) == 1 ? (loads[0] * 100).rounded() / 100 : 0
+        load = (Self.coresInUse() * 100).rounded() / 100
     }
 
     var text: String {
-        let busy = load > 0.5 ? "\nbusy: load average \(load.short) at the start, do not trust these numbers" : ""
+        let busy = load > 0.5 ? "\nbusy: others use \(load.short) of its cores, do not trust these numbers" : ""
         return "\(cpu), \(cores) cores, \(os), \(swift)\(busy)"
+    }
+
+    /// Over a second. The load average would have the build in it that came before, and is taken where there is nothing better.
+    private static func coresInUse() -> Double {
+        guard let before = busySeconds() else {
+            var loads = [0.0]
+            return getloadavg(&loads, 1) == 1 ? loads[0] : 0
+        }
+        let stopwatch = Stopwatch()
+        Thread.sleep(forTimeInterval: 1)
+        return busySeconds().map { ($0 - before) / stopwatch.nanoseconds * 1e9 } ?? 0
+    }
+
+    /// Of all cores together, since the machine was started: what the first line of `/proc/stat` counts, in hundredths, and is
+    /// neither idle nor waiting for a disk. It includes what other machines have taken of a virtual one.
+    private static func busySeconds() -> Double? {
+        guard let text = try? String(contentsOfFile: "/proc/stat", encoding: .utf8) else { return nil }
+        let line = text.prefix { $0 != "\n" }
+        let counts = line.split(separator: " ").dropFirst().compactMap { Double($0) }
+        // User, nice, system, idle, waiting, interrupts, soft interrupts, stolen; what follows is part of the first two.
+        return counts.count < 8 ? nil : (counts[0...2] + counts[5...7]).reduce(0, +) / 100
     }
 
     private static func field(_ file: String, _ key: String, _ separator: Character) -> String? {
