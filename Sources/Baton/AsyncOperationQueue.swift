@@ -94,10 +94,10 @@ extension AsyncOperationQueue {
     }
 
     /// The operations that were added and have not finished, children included, in no particular order.
-    public var operations: [AnyOperation] { core.state.withLock { $0.roster.members() } }
+    public var operations: [AnyOperation] { core.state.withLock { $0.members() } }
 
     /// How many operations were added and have not finished.
-    public var operationCount: Int { core.state.withLock { $0.roster.count } }
+    public var operationCount: Int { core.state.withLock { $0.count() } }
 
     /// Called once for every call that makes no sense and does not throw, on the thread that made it. It changed nothing.
     /// Nil, the default, writes a line to standard error.
@@ -211,7 +211,7 @@ extension QueueCore {
     fileprivate func handleReleased() {
         let stranded = state.withLock { state in
             state.isReleased = true
-            return state.scheduler.isSuspended ? state.roster.members().filter { !$0.goesFirst } : []
+            return state.scheduler.isSuspended ? state.members().filter { !$0.goesFirst } : []
         }
         for operation in stranded { operation.endUnlessBegun(with: .queueReleased)?.settle() }
     }

@@ -120,7 +120,7 @@ extension QueueCore.State {
             scheduler.returnSlot()
             return .end
         }
-        return scheduler.nextTurn()
+        return turn { $0.nextTurn() }
     }
 }
 

@@ -130,7 +130,7 @@ struct Inspection {
 
     private mutating func running(in core: QueueCore) -> [OperationReference] {
         if let running = see(core).running { return running }
-        let members = core.state.withLock { $0.roster.members() }
+        let members = core.state.withLock { $0.members() }
         let running = members.lazy.filter(\.holdsSlot).prefix(Explanation.listed).map(\.reference)
         sights[ObjectIdentifier(core)]?.running = Array(running)
         return Array(running)

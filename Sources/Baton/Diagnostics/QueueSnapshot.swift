@@ -122,7 +122,7 @@ extension QueueCore {
     fileprivate func snapshot() -> QueueSnapshot {
         let now = time.now
         let (members, width, isSuspended, running) = state.withLock { state in
-            (state.roster.members(), state.scheduler.width, state.scheduler.isSuspended, state.scheduler.running)
+            (state.members(), state.scheduler.width, state.scheduler.isSuspended, state.scheduler.running)
         }
         var inspection = Inspection()
         let looks = members.map { SnapshotLook(at: $0, &inspection) }

@@ -87,7 +87,8 @@ final class StallAlarm: Sendable {
 extension QueueCore {
     fileprivate var signs: StallWatch.Machine.Signs {
         state.withLock { state in
-            StallWatch.Machine.Signs(
+            state.takeBackAll()
+            return StallWatch.Machine.Signs(
                 added: state.roster.entered, finished: state.roster.left, taken: state.scheduler.taken)
         }
     }

@@ -77,7 +77,7 @@ extension QueueCore {
 
     /// Nil: everything has finished in between.
     func stallReport(after quiet: Duration) -> StallReport? {
-        let members = state.withLock { $0.roster.members() }.filter { !$0.hasFinished }
+        let members = state.withLock { $0.members() }.filter { !$0.hasFinished }
         if members.isEmpty { return nil }
         var search = RootSearch(Inspection(quiet: (self, quiet)))
         search.look(from: members)

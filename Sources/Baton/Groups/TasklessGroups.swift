@@ -15,7 +15,7 @@ extension QueueCore {
             return nil
         }
         return change { state in
-            if !isCancelled { return state.scheduler.park() }
+            if !isCancelled { return state.turn { $0.park() } }
             // So is the task of the lane.
             state.scheduler.lendSlot()
             return .end

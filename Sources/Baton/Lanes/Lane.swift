@@ -9,6 +9,7 @@ final class Lane: Sendable {
     private let link = LockedState(Link())
     /// Of the attempt that it runs, if that has a time limit.
     let watch = LockedState(AttemptWatch())
+    let hand = Hand()
 
     static func start(on core: QueueCore) {
         let lane = Lane()

@@ -11,7 +11,7 @@ extension QueueCore {
     nonisolated(nonsending) func work(on lane: Lane, as task: OwnTask) async {
         var slice = Slice(byCount: slicesByCount)
         var budget = Self.inlineBudget
-        var next = take(change { $0.scheduler.laneStarted() })
+        var next = take(change { state in state.turn { $0.laneStarted() } })
         while let operation = next {
             var run = Run(isRun: false)
             switch await takeUp(operation, on: lane, as: task) {
@@ -19,6 +19,7 @@ extension QueueCore {
             case .decided: if !finish(operation, task, &run) { await finishLater(operation, &run) }
             case .away(let turn):
                 task.running = nil
+                lane.hand.turnAway()
                 next = take(turn)
                 budget = Self.inlineBudget
                 // A lane that finds nothing but operations that wait gives its thread up, too.
@@ -30,27 +31,41 @@ extension QueueCore {
             }
 
             if run.spendsLane {
-                retire(operation, &run)
+                retire(operation, &run, on: lane)
                 return
             } else if slice.isOver() {
-                if endSlice(operation, &run) { return }
+                if endSlice(operation, &run, on: lane) { return }
                 await Task.yield()
                 slice.restart()
-                next = take(change { $0.scheduler.nextTurn() })
+                next = take(change { $0.deal(to: lane.hand) })
                 budget = Self.inlineBudget
-            } else if run.groups != nil {
-                next = takeNext(afterGroupsOf: operation, &run)
-                budget = Self.inlineBudget
-            } else if let follower = run.follower, run.others == nil, mayContinue(with: follower, budget) {
-                let departure = state.withLock { leave(operation, &run, &$0) }
-                letGo(operation, run, departure)
-                next = follower
-                budget -= 1
             } else {
-                next = takeNext(after: operation, &run)
-                budget = Self.inlineBudget
+                next = goOn(after: operation, &run, &budget, on: lane)
             }
         }
+        if lane.hand.isOut { giveBack(on: lane) }
+    }
+
+    /// What the lane runs next: what the operation made ready, else what it has in its hand, else what comes first.
+    @inline(never)
+    private func goOn(
+        after operation: Unmanaged<AnyOperation>, _ run: inout Run, _ budget: inout Int, on lane: Lane
+    ) -> Unmanaged<AnyOperation>? {
+        if run.isPlain, let another = lane.hand.moveOn() {
+            operation.release()
+            budget = Self.inlineBudget
+            return another
+        }
+        if let follower = run.follower, run.others == nil, run.groups == nil, mayContinue(with: follower, budget) {
+            let departure = state.withLock { leave(operation, &run, &$0) }
+            letGo(operation, run, departure)
+            lane.hand.turnAway()
+            budget -= 1
+            return follower
+        }
+        budget = Self.inlineBudget
+        return run.groups == nil
+            ? takeNext(after: operation, &run, on: lane) : takeNext(afterGroupsOf: operation, &run, on: lane)
     }
 
     // MARK: The steps
@@ -126,6 +141,9 @@ extension QueueCore {
         var startsDelivery = false
         /// That have ended with it, linked.
         var groups: Unmanaged<AnyOperation>?
+
+        /// It has left nothing to be done, but for its place.
+        var isPlain: Bool { isRun && follower == nil && others == nil && !handlersAreDue && groups == nil }
     }
 
     @inline(__always)
@@ -186,7 +204,7 @@ extension QueueCore {
 
     @inline(__always)
     private func leave(_ operation: Unmanaged<AnyOperation>, _ run: inout Run, _ state: inout State) -> Departure {
-        if !run.isRun { return .ordinary }
+        if !run.isRun { return departure(&state) }
         // Before it leaves: a queue with handlers to be called is not idle.
         if run.handlersAreDue { run.startsDelivery = state.deliveries.append(operation) }
         return operation._withUnsafeGuaranteedRef { leave($0, &state) }
@@ -210,34 +228,41 @@ extension QueueCore {
     }
 
     @inline(__always)
-    private func takeNext(after operation: Unmanaged<AnyOperation>, _ run: inout Run) -> Unmanaged<AnyOperation>? {
+    private func takeNext(
+        after operation: Unmanaged<AnyOperation>, _ run: inout Run, on lane: Lane
+    ) -> Unmanaged<AnyOperation>? {
         var departure = Departure.ordinary
         let turn = change { state in
+            state.takeBack(own: lane.hand, isPlain: run.isPlain)
             departure = leave(operation, &run, &state)
             list(from: run, &state)
-            return state.scheduler.nextTurn()
+            return state.deal(to: lane.hand)
         }
         letGo(operation, run, departure)
         return take(turn)
     }
 
     /// Decided when the groups have finished that end with this: what they release may come first.
-    @inline(never)
+    @inline(__always)
     private func takeNext(
-        afterGroupsOf operation: Unmanaged<AnyOperation>, _ run: inout Run
+        afterGroupsOf operation: Unmanaged<AnyOperation>, _ run: inout Run, on lane: Lane
     ) -> Unmanaged<AnyOperation>? {
         let departure = change { state in
+            state.takeBack(own: lane.hand, isPlain: false)
             let departure = leave(operation, &run, &state)
             list(from: run, &state)
             return departure
         }
         letGo(operation, run, departure)
-        return take(change { $0.scheduler.nextTurn() })
+        return take(change { $0.deal(to: lane.hand) })
     }
 
     /// True: the lane ends, because another one waits for its thread.
-    private func endSlice(_ operation: Unmanaged<AnyOperation>, _ run: inout Run) -> Bool {
+    private func endSlice(
+        _ operation: Unmanaged<AnyOperation>, _ run: inout Run, on lane: Lane
+    ) -> Bool {
         let (ends, departure) = change { state in
+            state.takeBack(own: lane.hand, isPlain: run.isPlain)
             let departure = leave(operation, &run, &state)
             list(from: run, &state)
             return (state.scheduler.endSlice(), departure)
@@ -246,10 +271,21 @@ extension QueueCore {
         return ends
     }
 
+    /// The last thing that it took up is not the lane's any more, or has ended elsewhere.
+    @inline(never)
+    private func giveBack(on lane: Lane) {
+        left(
+            change { state in
+                state.takeBack(own: lane.hand, isPlain: false)
+                return departure(&state)
+            })
+    }
+
     /// A lane that cannot run another body: the spawn rule replaces it.
     @inline(never)
-    private func retire(_ operation: Unmanaged<AnyOperation>, _ run: inout Run) {
+    private func retire(_ operation: Unmanaged<AnyOperation>, _ run: inout Run, on lane: Lane) {
         let departure = change { state in
+            state.takeBack(own: lane.hand, isPlain: false)
             let departure = leave(operation, &run, &state)
             list(from: run, &state)
             if run.holdsSlot { state.scheduler.returnSlot() } else { state.scheduler.endedWithoutSlot() }

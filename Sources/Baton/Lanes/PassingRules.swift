@@ -41,7 +41,7 @@ extension QueueCore {
                     }
                     current._withUnsafeGuaranteedRef { Claims.endedInBetween($0) }
                     return .endedBefore
-                case .waiting: return .away(change { $0.scheduler.nextTurn() })
+                case .waiting: return .away(change { state in state.turn { $0.nextTurn() } })
                 }
             case .evaluate(let details):
                 change { $0.scheduler.lendSlot() }
@@ -66,7 +66,7 @@ extension QueueCore {
                 }
             case .pause(let delay):
                 pause(current, for: delay.rest)
-                return .away(change { $0.scheduler.nextTurn() })
+                return .away(change { state in state.turn { $0.nextTurn() } })
             case .cancelled:
                 current._withUnsafeGuaranteedRef { $0.bodyFailed(.cancelled(reason: .requested)) }
                 return .toEnd
@@ -92,7 +92,7 @@ extension QueueCore {
         let (turn, listing) = change { state in
             let listing = state.list(again: operation)
             if listing == .heldBySuspension { state.scheduler.append(operation) }
-            return (state.scheduler.slotAgain(), listing)
+            return (state.turn { $0.slotAgain() }, listing)
         }
         switch listing {
         case .listed, .heldBySuspension: break

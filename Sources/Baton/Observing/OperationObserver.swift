@@ -106,7 +106,7 @@ extension AnyOperation {
 extension QueueCore {
     /// Somebody has begun to observe the queue: what is in it has to tell from now on.
     func observeOperations() {
-        for operation in state.withLock({ $0.roster.members() }) { operation.beObservedLate() }
+        for operation in state.withLock({ $0.members() }) { operation.beObservedLate() }
     }
 }
 

@@ -29,7 +29,7 @@ extension QueueCore {
         addAlone(barrier, callSite) { state in
             state.barriers.append(barrier)
             // Also what an earlier barrier waits for, which may yet be cancelled and then finishes before that.
-            return state.roster.members()
+            return state.members()
         }
         forgetFinishedBarriers()
     }

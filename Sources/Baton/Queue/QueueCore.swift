@@ -9,6 +9,7 @@ final class QueueCore: Sendable {
         // First what every finish and every turn touch: lanes that run beside one another hand it to and fro between their caches.
         var roster = Roster()
         var scheduler: Scheduler
+        var hands = Hands()
         var deliveries = Deliveries()
         var idleWaiters: [UnsafeContinuation<Void, Never>] = []
         var admission = Admission<Submission>()
@@ -18,6 +19,8 @@ final class QueueCore: Sendable {
         var barriers: [AnyOperation] = []
         /// The last handle has gone.
         var isReleased = false
+        /// It has operations, and keeps itself alive for them.
+        var isAwake = false
 
         var isIdle: Bool { roster.count == 0 && deliveries.isIdle }
     }
@@ -83,7 +86,8 @@ final class QueueCore: Sendable {
 
     @inline(__always)
     private func settle(_ state: inout State) -> Scheduler.Order {
-        let order = state.scheduler.settle()
+        if !state.hands.isEmpty, !state.scheduler.allowsHands(at: state.hands.level) { state.takeBackAll() }
+        let order = state.scheduler.settle(besides: state.hands.haveMore)
         if !state.admission.isEmpty { return settle(&state, besides: order) }
         let now = state.scheduler.hint
         // Written only when it changes: every lane reads it.
@@ -129,7 +133,10 @@ final class QueueCore: Sendable {
     /// Locked by the caller.
     @inline(__always)
     func enter(_ operation: Unmanaged<AnyOperation>, _ state: inout State) {
-        if state.roster.count == 0 { _ = Unmanaged.passRetained(self) }
+        if !state.isAwake {
+            state.isAwake = true
+            _ = Unmanaged.passRetained(self)
+        }
         state.roster.enter(operation)
     }
 
@@ -137,7 +144,15 @@ final class QueueCore: Sendable {
     @inline(__always)
     func leave(_ operation: AnyOperation, _ state: inout State) -> Departure {
         state.roster.leave(operation)
-        if state.roster.count > 0 { return .ordinary }
+        return departure(&state)
+    }
+
+    /// As above, of one that has left before: it may have been the last but for those that have left by a lane's hand.
+    @inline(__always)
+    func departure(_ state: inout State) -> Departure {
+        if state.roster.count > 0 || !state.isAwake { return .ordinary }
+        state.isAwake = false
+        state.takeBackAll()
         return .last(
             finished: state.scheduler.takeFinished(), barriers: state.takeBarriers(), waking: takeIdleWaiters(&state))
     }

@@ -61,10 +61,10 @@ extension QueueCore {
     fileprivate func cutOff() {
         close(.toAll)
         // Also what others elsewhere have joined.
-        AnyOperation.cancel(state.withLock { $0.roster.members() }, reason: .queue) { _ in true }
+        AnyOperation.cancel(state.withLock { $0.members() }, reason: .queue) { _ in true }
     }
 
     func cancelAll(reason: CancellationReason) {
-        AnyOperation.cancel(state.withLock { $0.roster.members() }, reason: reason) { $0.ownerWithdraws(reason) }
+        AnyOperation.cancel(state.withLock { $0.members() }, reason: reason) { $0.ownerWithdraws(reason) }
     }
 }

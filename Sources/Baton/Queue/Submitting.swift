@@ -13,7 +13,7 @@ extension AsyncOperationQueue {
     }
 
     /// How many operations were added and have not begun.
-    public var waitingOperationCount: Int { core.state.withLock { $0.waitingCount } }
+    public var waitingOperationCount: Int { core.state.withLock { $0.waitingCount() } }
 
     /// Adds an operation as soon as fewer than ``maxWaitingOperationCount`` wait in the queue, and returns then.
     ///
@@ -94,7 +94,7 @@ extension QueueCore {
     private func ask(_ id: UInt64, _ continuation: Submission) -> SubmissionAnswer? {
         change { state in
             if state.closing != .not { return .refused }
-            if state.admission.mayEnter(state.waitingCount) { return .admitted }
+            if state.admission.mayEnter(state.waitingCount()) { return .admitted }
             // Cancelled before it waits: nobody would take it out again.
             if Task.isCancelled { return .abandoned }
             state.admission.wait(id, continuation)

@@ -65,7 +65,7 @@ struct Admission<Waiter> {
 
 extension QueueCore.State {
     /// Added and not begun.
-    var waitingCount: Int { max(0, roster.count - scheduler.begun) }
+    mutating func waitingCount() -> Int { max(0, count() - scheduler.begun) }
 
-    mutating func admit() -> Submission? { admission.next(waitingCount) }
+    mutating func admit() -> Submission? { admission.next(waitingCount()) }
 }

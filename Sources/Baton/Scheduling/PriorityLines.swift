@@ -28,6 +28,11 @@ struct PriorityLines<Line: WaitingLine> {
         return first
     }
 
+    mutating func prepend(_ operation: Unmanaged<AnyOperation>, at priority: OperationPriority) where Line == ReadyList {
+        change(priority) { $0.prepend(operation) }
+        filled.insert(priority)
+    }
+
     /// By its place, and not with a `switch`, which takes several times as long. Safe: a tuple of one type is its elements in a row,
     /// one for each raw value from 0 to 4.
     @inline(__always)

@@ -16,6 +16,13 @@ struct ReadyList: WaitingLine {
         tail = operation
     }
 
+    mutating func prepend(_ operation: Unmanaged<AnyOperation>) {
+        let former = head
+        operation._withUnsafeGuaranteedRef { $0.link = former }
+        head = operation
+        if former == nil { tail = operation }
+    }
+
     /// This one, and those that are linked to it, in order.
     @inline(__always)
     mutating func append(linked first: Unmanaged<AnyOperation>?) { Self.forEach(from: first) { append($0) } }

@@ -46,9 +46,12 @@ struct Roster {
     }
 
     @inline(__always)
-    mutating func leave(_ operation: AnyOperation) {
+    mutating func leave(_ operation: AnyOperation) { leave(place: operation.rosterIndex) }
+
+    @inline(__always)
+    mutating func leave(place: UInt32) {
         left += 1
-        let place = UInt(operation.rosterIndex)
+        let place = UInt(place)
         places[Int(place)] = firstFree << 1 | 1
         firstFree = place
         if count == 0 { reset() }

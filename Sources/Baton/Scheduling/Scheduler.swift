@@ -69,6 +69,8 @@ struct Scheduler {
     /// before. While the queue is suspended, children alone.
     private var returning = PriorityLines<ReadyList>()
     private var resumptions = PriorityLines<Fifo<Resumption>>()
+    /// The priority of those that lanes have in their hands, if there are any. They wait, too.
+    private var handed = PrioritySet()
 
     init(width: Int, isSuspended: Bool) {
         self.width = width
@@ -85,7 +87,7 @@ struct Scheduler {
     /// a queue is first in, first out, so a lane asks whenever something waits.
     var hint: UInt8 {
         if isSuspended || running > width { return Self.mustAsk }
-        guard let highest = startable.union(resumptions.filled).highest else { return 0 }
+        guard let highest = startable.union(resumptions.filled).union(handed).highest else { return 0 }
         return width == 1 ? Self.mustAsk : highest.rawValue + 1
     }
 
@@ -127,6 +129,38 @@ struct Scheduler {
         return taken.first
     }
 
+    // MARK: Hands
+
+    /// Whether a lane may have several of this priority in its hand: all may start, and nothing comes before them.
+    @inline(__always)
+    func allowsHands(at level: OperationPriority) -> Bool {
+        width > 1 && running <= width && !isSuspended && urgent.isEmpty && resumptions.isEmpty
+            && level.rawValue >= ready.filled.highest?.rawValue ?? 0
+    }
+
+    /// A lane with a free hand would start what is in those of others.
+    func isPoorer(than level: OperationPriority) -> Bool { startable.highest.map { $0 < level } ?? true }
+
+    /// Of those that were not taken up before.
+    @inline(__always)
+    mutating func popReady(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
+        if !ready.filled.contains(level) { return nil }
+        taken &+= 1
+        return ready.popFirst(at: level)
+    }
+
+    /// Ahead of the others, as it was.
+    mutating func takeBack(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority) {
+        taken &-= 1
+        ready.prepend(operation, at: level)
+    }
+
+    /// What is in the lanes' hands has changed.
+    mutating func note(_ hands: Hands) {
+        handed = PrioritySet()
+        if !hands.isEmpty { handed.insert(hands.level) }
+    }
+
     mutating func append(_ resumption: Resumption) {
         resumptions.append(resumption, at: resumption.level)
     }
@@ -160,15 +194,15 @@ struct Scheduler {
 
     // MARK: Slots
 
-    /// After every change: what the free slots allow.
+    /// After every change: what the free slots allow. `more`: whether there is something in the lanes' hands.
     @inline(__always)
-    mutating func settle() -> Order {
+    mutating func settle(besides more: @autoclosure () -> Bool = false) -> Order {
         if running >= width { return .none }
         if !resumptions.isEmpty, let resumption = popResumption() {
             running += 1
             return .resume(.passRetained(resumption))
         }
-        if startable.isEmpty || isStarting { return .none }
+        if isStarting || startable.isEmpty && !more() { return .none }
         isStarting = true
         running += 1
         return .startLane
@@ -223,7 +257,7 @@ struct Scheduler {
     mutating func slotAgain(for level: OperationPriority) -> Bool {
         if isSuspended || running >= width { return false }
         if let first = urgent.union(resumptions.filled).highest, first >= level { return false }
-        if let first = ready.filled.highest, first > level { return false }
+        if let first = ready.filled.union(handed).highest, first > level { return false }
         parked -= 1
         running += 1
         taken &+= 1

@@ -1,0 +1,80 @@
+/// How operations come into the hands of lanes, and back.
+///
+/// Under the lock of a queue two lanes with short bodies spend more time on one another's cache lines than on their operations.
+/// A hand makes it one lock for many of them. Hands are out only while nothing comes before what is in them, which is looked at
+/// after every change of the queue; so all that are out are of one priority.
+extension QueueCore.State {
+    /// What the lane does next, with more of the same in its hand.
+    @inline(__always)
+    mutating func deal(to hand: Hand) -> Scheduler.Turn {
+        let turn = turn { $0.nextTurn() }
+        if hand.reach > 1, scheduler.width > 1, case .run(let first) = turn { deal(to: hand, after: first) }
+        return turn
+    }
+
+    @inline(never)
+    private mutating func deal(to hand: Hand, after first: Unmanaged<AnyOperation>) {
+        let level = first._withUnsafeGuaranteedRef { $0.level }
+        guard scheduler.allowsHands(at: level), admission.isEmpty, let second = scheduler.popReady(at: level)
+        else { return }
+        hand.clear()
+        hand.append(first)
+        hand.append(second)
+        while hand.count < hand.reach, let next = scheduler.popReady(at: level) { hand.append(next) }
+        hand.open()
+        hands.append(hand, of: level)
+        scheduler.note(hands)
+    }
+
+    /// The lane's own, before it asks for more. See ``Hand/giveBack(isPlain:isNeeded:)``.
+    @inline(__always)
+    mutating func takeBack(own hand: Hand, isPlain: Bool) {
+        let isNeeded = hand.isOut && takeBack(hand)
+        hand.giveBack(isPlain: isPlain, isNeeded: isNeeded)
+    }
+
+    /// True: something was left in it, or somebody has closed it before.
+    @discardableResult
+    @inline(never)
+    private mutating func takeBack(_ hand: Hand) -> Bool {
+        guard let place = hand.close() else { return true }
+        hands.remove(hand)
+        for left in 0..<place { roster.leave(place: hand[left].place) }
+        for waiting in stride(from: hand.count - 1, to: place, by: -1) {
+            scheduler.takeBack(hand[waiting].operation, at: hands.level)
+        }
+        scheduler.note(hands)
+        return place + 1 < hand.count
+    }
+
+    @inline(never)
+    mutating func takeBackAll() {
+        while let hand = hands.last { takeBack(hand) }
+    }
+
+    /// What the scheduler says a lane does next. What waits in the hands of others comes first if nothing else of its priority
+    /// does, and if they are stuck.
+    @inline(__always)
+    mutating func turn(_ ask: (inout Scheduler) -> Scheduler.Turn) -> Scheduler.Turn {
+        if !hands.isEmpty { lookAtHands() }
+        return ask(&scheduler)
+    }
+
+    @inline(never)
+    private mutating func lookAtHands() {
+        if let stuck = hands.findStuck() { takeBack(stuck) }
+        while let hand = hands.last, scheduler.isPoorer(than: hands.level) { takeBack(hand) }
+    }
+
+    /// Those that have not left, retained.
+    mutating func members() -> [AnyOperation] {
+        takeBackAll()
+        return roster.members()
+    }
+
+    /// How many there are.
+    mutating func count() -> Int {
+        takeBackAll()
+        return roster.count
+    }
+}

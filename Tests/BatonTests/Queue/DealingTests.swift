@@ -1,0 +1,219 @@
+// The number of a guarantee begins the name of its tests.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import BatonTesting
+import Synchronization
+import Testing
+
+@testable import Baton
+
+/// What must not be noticed of the hands of lanes, but in the time that it takes.
+@Suite(.timeLimit(.minutes(10))) struct DealingTests {
+    /// So many short ones that the lane takes sixteen at once.
+    private static let many = 100
+
+    /// The lane that runs this has others in its hand.
+    private func inTheMiddle(
+        _ stage: Stage, _ body: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Void
+    ) -> AsyncOperation<Void> {
+        let middle = AsyncOperation("middle") { [core = stage.queue.core] context in
+            #expect(core.state.withLock { !$0.hands.isEmpty && $0.hands.haveMore })
+            try await body(context)
+        }
+        stage.queue.isSuspended = true
+        stage.queue.add((0..<40).map { stage.noting("before \($0)") })
+        stage.queue.add(middle)
+        stage.queue.add((0..<Self.many).map { stage.noting("\($0)") })
+        stage.queue.isSuspended = false
+        return middle
+    }
+
+    private func after(_ stage: Stage) -> [String] { stage.ran.filter { !$0.hasPrefix("before") } }
+
+    private static let numbers = (0..<many).map { "\($0)" }
+
+    @Test func G23_whatWaitsBehindABodyThatWaitsGoesOnElsewhere() {
+        let stage = Stage(width: 2)
+        let gate = Gate()
+        _ = inTheMiddle(stage) { _ in await gate.wait() }
+        stage.steps.runAll()
+        expectNearlyInOrder(stage)
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    /// Another lane begins with what is first in the line, and has then seen that the hand does not move.
+    private func expectNearlyInOrder(_ stage: Stage) {
+        let ran = after(stage)
+        let behind = ran.firstIndex(of: "0")!
+        #expect(behind == 1)
+        #expect(ran.filter { $0 != ran[0] } == Self.numbers.filter { $0 != ran[0] })
+        #expect(ran.count == Self.many)
+    }
+
+    /// It awaits one that is in the hand of its own lane.
+    @Test func aBodyMayAwaitWhatIsInTheHandOfItsLane() {
+        let stage = Stage(width: 2)
+        let next = Mutex<AsyncOperation<Void>?>(nil)
+        let middle = inTheMiddle(stage) { _ in try await next.withLock { $0 }?.value }
+        next.withLock { $0 = stage.queue.operations.first { $0.name == "3" } as? AsyncOperation<Void> }
+        stage.steps.runAll()
+        #expect(middle.ending == "success")
+        expectNearlyInOrder(stage)
+    }
+
+    @Test func G23_aHigherPriorityComesBeforeWhatALaneHasTaken() {
+        let stage = Stage(width: 2)
+        let urgent = stage.noting("urgent")
+        urgent.priority = .high
+        _ = inTheMiddle(stage) { [queue = stage.queue] _ in queue.add(urgent) }
+        stage.steps.runAll()
+        #expect(after(stage) == ["urgent"] + Self.numbers)
+    }
+
+    @Test func aChildComesNext() {
+        let stage = Stage(width: 2)
+        let child = stage.noting("child")
+        _ = inTheMiddle(stage) { try await $0.run(child) }
+        stage.steps.runAll()
+        #expect(after(stage) == ["child"] + Self.numbers)
+    }
+
+    @Test func suspendedNothingMoreStarts() {
+        let stage = Stage(width: 2)
+        _ = inTheMiddle(stage) { [queue = stage.queue] _ in queue.isSuspended = true }
+        stage.steps.runAll()
+        #expect(after(stage).isEmpty)
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(after(stage) == Self.numbers)
+    }
+
+    @Test func aNarrowerQueueIsFirstInFirstOut() {
+        let stage = Stage(width: 2)
+        _ = inTheMiddle(stage) { [queue = stage.queue] _ in queue.maxConcurrentOperationCount = 1 }
+        stage.steps.runAll()
+        #expect(after(stage) == Self.numbers)
+    }
+
+    @Test func whatHasFinishedIsNotCounted() {
+        let stage = Stage(width: 2)
+        let seen = EventLog<Int>()
+        _ = inTheMiddle(stage) { [queue = stage.queue] _ in
+            seen(queue.operationCount)
+            seen(queue.waitingOperationCount)
+            seen(queue.operations.count)
+        }
+        stage.steps.runAll()
+        #expect(seen.events == [Self.many + 1, Self.many, Self.many + 1])
+    }
+
+    @Test func whatHasFinishedIsLetGoAtOnce() {
+        final class Output: Sendable {}
+        let stage = Stage(width: 2)
+        let gate = Gate()
+        weak let output: Output?
+        do {
+            stage.queue.isSuspended = true
+            stage.queue.add((0..<40).map { stage.noting("before \($0)") })
+            let made = Output()
+            output = made
+            stage.queue.add(AsyncOperation("output") { made })
+            stage.queue.add(stage.waiting("waits", at: gate))
+            stage.queue.isSuspended = false
+        }
+        stage.steps.runAll()
+        #expect(stage.ran.last == "waits")
+        #expect(output == nil)
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test func cancelledNoneOfThemRuns() {
+        let stage = Stage(width: 2)
+        let middle = inTheMiddle(stage) { [queue = stage.queue] _ in queue.cancelAll() }
+        stage.steps.runAll()
+        #expect(after(stage).isEmpty)
+        #expect(middle.ending == "success")
+        #expect(stage.queue.operationCount == 0)
+        #expect(stage.queue.core.state.withLock { $0.isIdle && $0.scheduler.running == 0 && $0.hands.isEmpty })
+    }
+
+    /// They are cancelled while they wait in the hand, and a new one takes the place of one of them in the roster.
+    @Test func aPlaceThatIsUsedAgainIsNotGivenBackTwice() {
+        let stage = Stage(width: 2)
+        let added = (0..<5).map { stage.noting("added \($0)") }
+        _ = inTheMiddle(stage) { [queue = stage.queue] _ in
+            for operation in queue.operations.filter({ ["0", "1", "2"].contains($0.name) }) { operation.cancel() }
+            queue.add(added)
+        }
+        stage.steps.runAll()
+        #expect(after(stage) == Array(Self.numbers[3...]) + added.map { $0.name! })
+        #expect(stage.queue.operationCount == 0)
+        #expect(stage.queue.core.state.withLock { $0.roster.entered == $0.roster.left })
+    }
+
+    /// What a body makes ready runs on the same lane, and what is in its hand comes after at most sixteen of them.
+    @Test func aChainGoesOnForSixteen() {
+        let stage = Stage(width: 2)
+        var chain = [AsyncOperation("c0") { [log = stage.log] in log("c0") }]
+        for number in 1..<40 { chain.append(stage.noting("c\(number)", after: chain.last!)) }
+        stage.queue.isSuspended = true
+        stage.queue.add((0..<40).map { stage.noting("before \($0)") })
+        stage.queue.add(chain)
+        stage.queue.add((0..<Self.many).map { stage.noting("\($0)") })
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(Array(after(stage)[..<18]) == (0...16).map { "c\($0)" } + ["0"])
+        #expect(after(stage).count == 40 + Self.many)
+    }
+
+    /// Everything that looks into hands or takes them back, while lanes move on in them.
+    @Test func underThreads() async {
+        for round in 0..<20 {
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2 + round % 7)
+            let ran = Atomic<Int>(0)
+            let operations = (0..<4_000).map { number in
+                AsyncOperation {
+                    ran.wrappingAdd(1, ordering: .relaxed)
+                    if number % 500 == 7 { await Task.yield() }
+                }
+            }
+            await withTaskGroup { group in
+                group.addTask { for operation in operations { queue.add(operation) } }
+                group.addTask {
+                    for operation in operations.reversed() where operation.hashValue % 5 == 0 { operation.cancel() }
+                }
+                group.addTask {
+                    for _ in 0..<200 {
+                        let count = queue.operationCount
+                        #expect((0...4_000).contains(count))
+                        for operation in queue.operations.prefix(3) { _ = operation.state }
+                        await Task.yield()
+                    }
+                }
+                group.addTask {
+                    for number in 0..<100 {
+                        queue.isSuspended = number % 2 == 0
+                        await Task.yield()
+                    }
+                    queue.isSuspended = false
+                }
+                group.addTask {
+                    for _ in 0..<50 {
+                        let urgent = AsyncOperation {}
+                        urgent.priority = .high
+                        queue.add(urgent)
+                        await Task.yield()
+                    }
+                }
+            }
+            await queue.waitUntilIdle()
+            let cancelled = operations.count { $0.error != nil }
+            #expect(ran.load(ordering: .relaxed) + cancelled == 4_000)
+            #expect(queue.operationCount == 0)
+            #expect(queue.core.state.withLock { $0.roster.entered == $0.roster.left && $0.hands.isEmpty })
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import Testing
+
+@testable import Baton
+
+/// Hands as values, beside the state of a queue.
+@Suite struct HandTests {
+    private let operations: [AnyOperation] = (0..<40).map { AsyncOperation("\($0)") {} }
+    private let hand = Hand()
+
+    private func state(width: Int = 2, _ count: Int = 40) -> QueueCore.State {
+        var state = QueueCore.State(scheduler: Scheduler(width: width, isSuspended: false))
+        for operation in operations[..<count] {
+            state.roster.enter(.passUnretained(operation))
+            state.scheduler.append(.passUnretained(operation))
+        }
+        return state
+    }
+
+    /// A lane that has run so many has learned to take more at once.
+    private func learn(_ times: Int = 1) { for _ in 0..<times { hand.giveBack(isPlain: true, isNeeded: false) } }
+
+    private func name(_ turn: Scheduler.Turn) -> String? {
+        guard case .run(let operation) = turn else { return nil }
+        return operation.takeUnretainedValue().name
+    }
+
+    private func rest(_ state: inout QueueCore.State) -> [String] {
+        var names: [String] = []
+        while let name = name(state.turn { $0.nextTurn() }) { names.append(name) }
+        return names
+    }
+
+    private func numbers(_ range: Range<Int>) -> [String] { range.map { "\($0)" } }
+
+    private func moveOn() -> String? { hand.moveOn()?.takeUnretainedValue().name }
+
+    @Test func aNewLaneTakesOne() {
+        var state = state()
+        #expect(name(state.deal(to: hand)) == "0")
+        #expect(state.hands.isEmpty)
+        #expect(moveOn() == nil)
+    }
+
+    @Test(arguments: [(0, 1), (1, 2), (3, 8), (4, 16), (9, 16)]) func itGrows(times: Int, size: Int) {
+        var state = state()
+        learn(times)
+        #expect(name(state.deal(to: hand)) == "0")
+        for number in 1..<size { #expect(moveOn() == "\(number)") }
+        #expect(moveOn() == nil, "It has not left the last one, and asks.")
+    }
+
+    @Test func itBeginsAnewWhenOthersNeedWhatIsInIt() {
+        learn(4)
+        hand.giveBack(isPlain: true, isNeeded: true)
+        #expect(hand.reach == 1)
+        learn(4)
+        hand.giveBack(isPlain: false, isNeeded: false)
+        #expect(hand.reach == 1)
+    }
+
+    @Test func whatWaitsInItComesBackInItsPlace() {
+        var state = state()
+        learn(4)
+        #expect(name(state.deal(to: hand)) == "0")
+        #expect(moveOn() == "1")
+        state.takeBackAll()
+        #expect(moveOn() == nil, "The lane has to ask.")
+        #expect(state.hands.isEmpty)
+        #expect(rest(&state) == numbers(2..<40))
+    }
+
+    @Test func whatItHasMovedOnFromHasLeft() {
+        var state = state()
+        learn(4)
+        _ = state.deal(to: hand)
+        #expect(state.count() == 40)
+        learn(4)
+        // It was closed, so the lane asks, with the first one left.
+        state.roster.leave(operations[0])
+        _ = state.deal(to: hand)
+        for _ in 0..<3 { _ = moveOn() }
+        #expect(Set(state.members()) == Set(operations[4...]))
+        #expect(state.count() == 36)
+        #expect(state.roster.left == 4)
+    }
+
+    @Test func anotherLaneTakesItBackWhenThereIsNothingElse() {
+        var state = state(6)
+        learn(4)
+        _ = state.deal(to: hand)
+        let other = Hand()
+        #expect(name(state.deal(to: other)) == "1", "The first that waits.")
+        #expect(moveOn() == nil)
+        state.takeBack(own: hand, isPlain: true)
+        #expect(hand.reach == 1)
+    }
+
+    /// Looked at, and looked at again.
+    @Test func aStuckOneIsTakenBackAlthoughOthersAreReady() {
+        var state = state()
+        learn(4)
+        _ = state.deal(to: hand)
+        let other = Hand()
+        #expect(name(state.deal(to: other)) == "16")
+        #expect(name(state.deal(to: other)) == "1")
+    }
+
+    @Test func oneThatMovesIsLeftAlone() {
+        var state = state()
+        learn(4)
+        _ = state.deal(to: hand)
+        let other = Hand()
+        for number in 16..<24 {
+            #expect(name(state.deal(to: other)) == "\(number)")
+            #expect(moveOn() == "\(number - 15)")
+        }
+    }
+
+    @Test func allOfThemAreOfOnePriority() {
+        var state = state(3)
+        learn(4)
+        operations[5].priority = .low
+        state.roster.enter(.passUnretained(operations[5]))
+        state.scheduler.append(.passUnretained(operations[5]))
+        _ = state.deal(to: hand)
+        let other = Hand()
+        #expect(name(state.deal(to: other)) == "1", "It comes before the low one, in whose hand it may be.")
+    }
+
+    enum Obstacle: CaseIterable { case width, suspension, noSlot, child, higher }
+
+    @Test(arguments: Obstacle.allCases) func nothingIsDealtPast(_ obstacle: Obstacle) {
+        var state = state(width: obstacle == .width ? 1 : 2, 10)
+        learn(4)
+        let (other, another) = (operations[20], operations[21])
+        switch obstacle {
+        case .width: break
+        case .suspension: state.scheduler.isSuspended = true
+        case .noSlot: state.scheduler.width = -1
+        case .child:
+            for child in [other, another] {
+                child.goesFirst = true
+                state.scheduler.append(.passUnretained(child))
+            }
+        case .higher:
+            other.priority = .high
+            state.scheduler.append(.passUnretained(other))
+        }
+        #expect(!state.scheduler.allowsHands(at: .normal))
+        _ = state.deal(to: hand)
+        #expect(state.hands.isEmpty)
+    }
+
+    @Test func whatWaitsInItIsToBeStarted() {
+        var state = state(2)
+        learn(4)
+        _ = state.deal(to: hand)
+        #expect(state.hands.haveMore)
+        guard case .startLane = state.scheduler.settle(besides: state.hands.haveMore) else {
+            Issue.record("No lane is started for it.")
+            return
+        }
+        #expect(moveOn() == "1")
+        #expect(!state.hands.haveMore)
+    }
+}
