@@ -169,6 +169,24 @@ import Testing
         #expect(after(stage).count == 40 + Self.many)
     }
 
+    /// It runs between two of the hand, and is none of them.
+    @Test func aFollowerLeavesByItself() {
+        let stage = Stage(width: 2)
+        let seen = EventLog<[String]>()
+        let source = stage.noting("source")
+        stage.queue.isSuspended = true
+        stage.queue.add((0..<40).map { stage.noting("before \($0)") })
+        stage.queue.add(source, stage.noting("follower", after: source))
+        stage.queue.add(
+            AsyncOperation("looks") { [queue = stage.queue] in seen(queue.operations.map { $0.name! }.sorted()) })
+        stage.queue.add((0..<Self.many).map { stage.noting("\($0)") })
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(Array(after(stage)[..<3]) == ["source", "follower", "0"])
+        #expect(seen.events == [(["looks"] + Self.numbers).sorted()])
+        #expect(stage.queue.core.state.withLock { $0.roster.entered == $0.roster.left })
+    }
+
     /// Everything that looks into hands or takes them back, while lanes move on in them.
     @Test func underThreads() async {
         for round in 0..<20 {
