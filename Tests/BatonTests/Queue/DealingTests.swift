@@ -187,6 +187,52 @@ import Testing
         #expect(stage.queue.core.state.withLock { $0.roster.entered == $0.roster.left })
     }
 
+    /// It waits for a name, while its lane goes on with another one.
+    @Test func whatHasGoneAwayHasNotLeft() {
+        let name = Names()
+        let stage = Stage(width: 2)
+        let elsewhere = Stage(on: stage.steps)
+        let gate = Gate()
+        elsewhere.run(elsewhere.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
+        let away = stage.noting("away").addCondition(.mutuallyExclusive(name("x")))
+        stage.queue.isSuspended = true
+        stage.queue.add((0..<40).map { stage.noting("before \($0)") })
+        stage.queue.add(away)
+        stage.queue.add((0..<Self.many).map { stage.noting("\($0)") })
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(Set(after(stage)) == Set(Self.numbers))
+        #expect(stage.queue.operations == [away])
+        gate.open()
+        stage.steps.runAll()
+        #expect(after(stage).last == "away")
+        #expect(stage.queue.core.state.withLock { $0.roster.entered == $0.roster.left })
+    }
+
+    /// Its task is cancelled with an attempt that takes too long, so it runs nothing more.
+    @Test func aLaneThatEndsGivesItsHandBack() {
+        let stage = Stage(width: 2)
+        let slow = AsyncOperation("slow") { [clock = stage.clock] in try await clock.sleep(for: .seconds(100)) }
+            .retry(.constant(.seconds(1)), attempts: 2).timeout(.seconds(5))
+        // No other lane takes it back before.
+        let gate = Gate()
+        stage.run(stage.waiting("before all", at: gate))
+        stage.queue.isSuspended = true
+        stage.queue.add((0..<40).map { stage.noting("before \($0)") })
+        stage.queue.add(slow)
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.queue.core.state.withLock { !$0.hands.isEmpty && !$0.hands.haveMore })
+        stage.advance(by: .seconds(5))
+        #expect(stage.queue.core.state.withLock { $0.hands.isEmpty && $0.roster.count == 2 })
+        stage.advance(by: .seconds(1))
+        stage.advance(by: .seconds(5))
+        #expect(slow.ending == "timed out after 5.0 seconds")
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.queue.core.state.withLock { $0.isIdle })
+    }
+
     /// Everything that looks into hands or takes them back, while lanes move on in them.
     @Test func underThreads() async {
         for round in 0..<20 {
