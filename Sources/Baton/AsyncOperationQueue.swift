@@ -46,16 +46,19 @@ public final class AsyncOperationQueue: Sendable {
             executor: executor, taskPriority: taskPriority, clock: clock, onMisuse: onMisuse, probe: nil)
     }
 
-    /// - Parameter probe: Told of every event on the thread that tells it, outside every lock.
+    /// - Parameters:
+    ///   - probe: Told of every event on the thread that tells it, outside every lock.
+    ///   - leastReach: How many operations a lane takes at once when it begins, at most 16; it learns to take more.
     package init(
         name: String? = nil, maxConcurrentOperationCount width: Int = defaultMaxConcurrentOperationCount,
         isSuspended: Bool = false, executor: (any TaskExecutor)? = nil, taskPriority: TaskPriority? = nil,
         clock: some Clock<Duration> = ContinuousClock(), onMisuse: (@Sendable (Misuse) -> Void)? = nil,
-        probe: (@Sendable (OperationEvent) -> Void)?
+        probe: (@Sendable (OperationEvent) -> Void)?, leastReach: Int = 1
     ) {
         core = QueueCore(
             name: name, width: width < 1 ? Self.defaultMaxConcurrentOperationCount : width, isSuspended: isSuspended,
-            executor: executor, priority: taskPriority, time: TimeSource(clock), onMisuse: onMisuse, probe: probe)
+            executor: executor, priority: taskPriority, time: TimeSource(clock), onMisuse: onMisuse, probe: probe,
+            leastReach: leastReach)
         if width < 1 { core.report(Misuse(.invalidWidth(width), queue: name)) }
     }
 

@@ -9,10 +9,12 @@ final class Lane: Sendable {
     private let link = LockedState(Link())
     /// Of the attempt that it runs, if that has a time limit.
     let watch = LockedState(AttemptWatch())
-    let hand = Hand()
+    let hand: Hand
+
+    init(hand: Hand = Hand()) { self.hand = hand }
 
     static func start(on core: QueueCore) {
-        let lane = Lane()
+        let lane = Lane(hand: Hand(least: core.leastReach))
         let task = core.spawner.spawn {
             await OwnTask.run(of: core) { await core.work(on: lane, as: $0) }
             lane.takeAlarmOut(of: core.sleeper)

@@ -42,6 +42,8 @@ final class QueueCore: Sendable {
     let sleeper: Sleeper
     /// Seeded schedules count operations; everything else looks at the clock.
     let slicesByCount: Bool
+    /// See ``Hand/init(least:)``.
+    let leastReach: Int
     /// Those who observe it.
     let hub: EventHub
     /// Those who want to know when nothing happens in it.
@@ -50,7 +52,8 @@ final class QueueCore: Sendable {
 
     init(
         name: String?, width: Int, isSuspended: Bool, executor: (any TaskExecutor)?, priority: TaskPriority? = nil,
-        time: TimeSource, onMisuse: (@Sendable (Misuse) -> Void)?, probe: (@Sendable (OperationEvent) -> Void)?
+        time: TimeSource, onMisuse: (@Sendable (Misuse) -> Void)?, probe: (@Sendable (OperationEvent) -> Void)?,
+        leastReach: Int
     ) {
         self.name = name
         self.time = time
@@ -59,6 +62,7 @@ final class QueueCore: Sendable {
         sleeper = time.isContinuous && executor == nil ? .shared : Sleeper(time, spawner)
         slicesByCount = executor is any DeterministicTaskExecutor
         misuseHandler = LockedState(onMisuse)
+        self.leastReach = leastReach
         number = QueueDirectory.nextNumber()
         hub = EventHub(of: QueueReference(name: name, number: number), spawner, time, probe: probe)
         QueueDirectory.enter(self)

@@ -25,11 +25,18 @@ final class Hand: Sendable {
 
     // The lane's own.
     /// How many operations it takes at once: more as long as it runs all that it takes, and nobody needs them.
-    @exclusivity(unchecked) nonisolated(unsafe) private(set) var reach = 1
+    @exclusivity(unchecked) nonisolated(unsafe) private(set) var reach: Int
     /// It was opened, and the lane has not given it back.
     @exclusivity(unchecked) nonisolated(unsafe) private(set) var isOut = false
     /// The lane runs what is at the place of the hand.
     @exclusivity(unchecked) nonisolated(unsafe) private var isAtCard = false
+    private let least: Int
+
+    /// - Parameter least: What ``reach`` begins with: 1, but for tests with small graphs.
+    init(least: Int = 1) {
+        self.least = least
+        reach = least
+    }
 
     deinit { cards?.deallocate() }
 
@@ -70,7 +77,7 @@ final class Hand: Sendable {
     func giveBack(isPlain: Bool, isNeeded: Bool) {
         isOut = false
         isAtCard = false
-        reach = isPlain && !isNeeded ? min(Self.size, 2 * reach) : 1
+        reach = isPlain && !isNeeded ? min(Self.size, 2 * reach) : least
     }
 
     @inline(__always)

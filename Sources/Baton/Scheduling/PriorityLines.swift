@@ -28,7 +28,8 @@ struct PriorityLines<Line: WaitingLine> {
         return first
     }
 
-    mutating func prepend(_ operation: Unmanaged<AnyOperation>, at priority: OperationPriority) where Line == ReadyList {
+    mutating func prepend(_ operation: Unmanaged<AnyOperation>, at priority: OperationPriority)
+    where Line == ReadyList {
         change(priority) { $0.prepend(operation) }
         filled.insert(priority)
     }

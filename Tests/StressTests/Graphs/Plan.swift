@@ -8,6 +8,8 @@ struct Plan: Sendable {
     var keepsOperations: Bool
     /// Whether the queues report their events.
     var hasProbe: Bool
+    /// How many operations a lane takes at once when it begins: small graphs would not teach it to take more.
+    var leastReach: Int
     var ending: Ending
     var observers: [ObserverNote] = []
 }
