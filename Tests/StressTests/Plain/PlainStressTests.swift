@@ -1,0 +1,24 @@
+import Baton
+import BatonTesting
+import Testing
+
+/// Operations most of which come to nothing but their end, so that lanes take several at once and run them without the queue's
+/// lock, while everything happens that takes them back. Random graphs hardly come to that: theirs have dependents and handlers.
+@Suite struct PlainStressTests {
+    @Test(.timeLimit(.minutes(60))) func everyPromiseHoldsUnderEverySchedule() async throws {
+        try await Seeds.forEach(2_000, from: 7) { seed in
+            let scheduler = SeededScheduler(seed: seed)
+            let round = PlainRound(seed: seed, scheduler: scheduler)
+            try await scheduler.run { _ in await round.play() }
+            try round.judge()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(60))) func everyPromiseHoldsUnderThreads() async throws {
+        try await Seeds.forEach(300, from: 8) { seed in
+            let round = PlainRound(seed: seed, scheduler: nil)
+            try await watched(seed: seed, explaining: { round.explanations }) { await round.play() }
+            try round.judge()
+        }
+    }
+}
