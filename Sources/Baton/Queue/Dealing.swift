@@ -53,7 +53,7 @@ extension QueueCore.State {
     }
 
     /// What the scheduler says a lane does next. What waits in the hands of others comes first if nothing else of its priority
-    /// does, and if they are stuck.
+    /// does, and if they are stuck; and none stays out beside those of a higher priority.
     @inline(__always)
     mutating func turn(_ ask: (inout Scheduler) -> Scheduler.Turn) -> Scheduler.Turn {
         if !hands.isEmpty { lookAtHands() }
@@ -63,7 +63,7 @@ extension QueueCore.State {
     @inline(never)
     private mutating func lookAtHands() {
         if let stuck = hands.findStuck() { takeBack(stuck) }
-        while let hand = hands.last, scheduler.isPoorer(than: hands.level) { takeBack(hand) }
+        while let hand = hands.last, scheduler.highestStartable != hands.level { takeBack(hand) }
     }
 
     /// Those that have not left, retained.

@@ -1,4 +1,4 @@
-/// The open hands of a queue's lanes. All are of one priority: see ``QueueCore/State/deal(_:)``.
+/// The open hands of a queue's lanes. All are of one priority: see ``QueueCore/State/deal(to:)``.
 struct Hands {
     private struct Entry {
         let hand: Hand

@@ -138,8 +138,8 @@ struct Scheduler {
             && level.rawValue >= ready.filled.highest?.rawValue ?? 0
     }
 
-    /// A lane with a free hand would start what is in those of others.
-    func isPoorer(than level: OperationPriority) -> Bool { startable.highest.map { $0 < level } ?? true }
+    /// Of what is in no hand.
+    var highestStartable: OperationPriority? { startable.highest }
 
     /// Of those that were not taken up before.
     @inline(__always)

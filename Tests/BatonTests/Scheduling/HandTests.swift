@@ -127,6 +127,22 @@ import Testing
         #expect(name(state.deal(to: other)) == "1", "It comes before the low one, in whose hand it may be.")
     }
 
+    /// They have come in the same step in which the lane asks, so nobody has looked at the hands since.
+    @Test func whatIsTakenBackKeepsItsPriority() {
+        var state = state(20)
+        learn(4)
+        _ = state.deal(to: hand)
+        for operation in operations[30..<33] {
+            operation.priority = .high
+            state.roster.enter(.passUnretained(operation))
+            state.scheduler.append(.passUnretained(operation))
+        }
+        let other = Hand(least: 2)
+        #expect(name(state.deal(to: other)) == "30")
+        state.takeBackAll()
+        #expect(rest(&state) == ["31", "32"] + numbers(1..<20))
+    }
+
     enum Obstacle: CaseIterable { case width, suspension, noSlot, child, higher }
 
     @Test(arguments: Obstacle.allCases) func nothingIsDealtPast(_ obstacle: Obstacle) {

@@ -38,16 +38,21 @@ final class PlainRound: Sendable {
     func play() async {
         var dice = Dice(seed: seed &+ 1)
         for _ in 0..<dice.number(1...6) {
-            add(
-                (0..<dice.number(1...40)).map { _ in
-                    let operation = make(
-                        dice.isLucky(percent: 25) ? dice.pick(Deed.allCases) : nil, dice.number(0...1_000))
-                    if dice.isLucky(percent: 10) { operation.priority = dice.pick([.low, .high]) }
-                    return operation
-                })
+            add((0..<dice.number(1...40)).flatMap { _ in family(&dice) })
             for _ in 0..<dice.number(0...3) { await Task.yield() }
         }
         await queue.waitUntilIdle()
+    }
+
+    /// One, and sometimes a few that depend on it.
+    private func family(_ dice: inout Dice) -> [AsyncOperation<Void>] {
+        let first = make(dice.isLucky(percent: 25) ? dice.pick(Deed.allCases) : nil, dice.number(0...1_000))
+        let dependents = dice.isLucky(percent: 10) ? (0..<dice.number(1...3)).map { _ in make() } : []
+        for operation in [first] + dependents where dice.isLucky(percent: dependents.isEmpty ? 10 : 50) {
+            operation.priority = dice.pick([.low, .high])
+        }
+        for dependent in dependents { dependent.addDependency(first) }
+        return [first] + dependents
     }
 
     private func make(_ deed: Deed? = nil, _ number: Int = 0) -> AsyncOperation<Void> {
