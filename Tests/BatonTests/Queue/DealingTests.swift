@@ -12,6 +12,15 @@ import Testing
     /// So many short ones that the lane takes sixteen at once.
     private static let many = 100
 
+    /// Forty short ones, these, and many more unless they are not wanted, in a queue that goes on when all are there.
+    private func add(_ operations: AnyOperation..., to stage: Stage, withMany: Bool = true) {
+        stage.queue.isSuspended = true
+        stage.queue.add((0..<40).map { stage.noting("before \($0)") })
+        stage.queue.add(operations)
+        if withMany { stage.queue.add((0..<Self.many).map { stage.noting("\($0)") }) }
+        stage.queue.isSuspended = false
+    }
+
     /// The lane that runs this has others in its hand.
     private func inTheMiddle(
         _ stage: Stage, _ body: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Void
@@ -20,11 +29,7 @@ import Testing
             #expect(core.state.withLock { !$0.hands.isEmpty && $0.hands.haveMore })
             try await body(context)
         }
-        stage.queue.isSuspended = true
-        stage.queue.add((0..<40).map { stage.noting("before \($0)") })
-        stage.queue.add(middle)
-        stage.queue.add((0..<Self.many).map { stage.noting("\($0)") })
-        stage.queue.isSuspended = false
+        add(middle, to: stage)
         return middle
     }
 
@@ -115,13 +120,9 @@ import Testing
         let gate = Gate()
         weak let output: Output?
         do {
-            stage.queue.isSuspended = true
-            stage.queue.add((0..<40).map { stage.noting("before \($0)") })
             let made = Output()
             output = made
-            stage.queue.add(AsyncOperation("output") { made })
-            stage.queue.add(stage.waiting("waits", at: gate))
-            stage.queue.isSuspended = false
+            add(AsyncOperation("output") { made }, stage.waiting("waits", at: gate), to: stage, withMany: false)
         }
         stage.steps.runAll()
         #expect(stage.ran.last == "waits")
@@ -157,13 +158,13 @@ import Testing
     /// What a body makes ready runs on the same lane, and what is in its hand comes after at most sixteen of them.
     @Test func aChainGoesOnForSixteen() {
         let stage = Stage(width: 2)
-        var chain = [AsyncOperation("c0") { [log = stage.log] in log("c0") }]
-        for number in 1..<40 { chain.append(stage.noting("c\(number)", after: chain.last!)) }
-        stage.queue.isSuspended = true
-        stage.queue.add((0..<40).map { stage.noting("before \($0)") })
-        stage.queue.add(chain)
-        stage.queue.add((0..<Self.many).map { stage.noting("\($0)") })
-        stage.queue.isSuspended = false
+        let first = stage.noting("c0")
+        var last = first
+        for number in 1..<40 {
+            last = stage.noting("c\(number)", after: last)
+            stage.queue.add(last)
+        }
+        add(first, to: stage)
         stage.steps.runAll()
         #expect(Array(after(stage)[..<18]) == (0...16).map { "c\($0)" } + ["0"])
         #expect(after(stage).count == 40 + Self.many)
@@ -174,13 +175,10 @@ import Testing
         let stage = Stage(width: 2)
         let seen = EventLog<[String]>()
         let source = stage.noting("source")
-        stage.queue.isSuspended = true
-        stage.queue.add((0..<40).map { stage.noting("before \($0)") })
-        stage.queue.add(source, stage.noting("follower", after: source))
-        stage.queue.add(
-            AsyncOperation("looks") { [queue = stage.queue] in seen(queue.operations.map { $0.name! }.sorted()) })
-        stage.queue.add((0..<Self.many).map { stage.noting("\($0)") })
-        stage.queue.isSuspended = false
+        let looks = AsyncOperation("looks") { [queue = stage.queue] in
+            seen(queue.operations.map { $0.name! }.sorted())
+        }
+        add(source, stage.noting("follower", after: source), looks, to: stage)
         stage.steps.runAll()
         #expect(Array(after(stage)[..<3]) == ["source", "follower", "0"])
         #expect(seen.events == [(["looks"] + Self.numbers).sorted()])
@@ -195,11 +193,7 @@ import Testing
         let gate = Gate()
         elsewhere.run(elsewhere.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
         let away = stage.noting("away").addCondition(.mutuallyExclusive(name("x")))
-        stage.queue.isSuspended = true
-        stage.queue.add((0..<40).map { stage.noting("before \($0)") })
-        stage.queue.add(away)
-        stage.queue.add((0..<Self.many).map { stage.noting("\($0)") })
-        stage.queue.isSuspended = false
+        add(away, to: stage)
         stage.steps.runAll()
         #expect(Set(after(stage)) == Set(Self.numbers))
         #expect(stage.queue.operations == [away])
@@ -217,10 +211,7 @@ import Testing
         // No other lane takes it back before.
         let gate = Gate()
         stage.run(stage.waiting("before all", at: gate))
-        stage.queue.isSuspended = true
-        stage.queue.add((0..<40).map { stage.noting("before \($0)") })
-        stage.queue.add(slow)
-        stage.queue.isSuspended = false
+        add(slow, to: stage, withMany: false)
         stage.steps.runAll()
         #expect(stage.queue.core.state.withLock { !$0.hands.isEmpty && !$0.hands.haveMore })
         stage.advance(by: .seconds(5))
