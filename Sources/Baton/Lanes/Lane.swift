@@ -14,7 +14,7 @@ final class Lane: Sendable {
     init(hand: Hand = Hand()) { self.hand = hand }
 
     static func start(on core: QueueCore) {
-        let lane = Lane(hand: Hand(least: core.leastReach))
+        let lane = Lane(hand: Hand(least: core.leastReach, isTimed: !core.slicesByCount))
         let task = core.spawner.spawn {
             await OwnTask.run(of: core) { await core.work(on: lane, as: $0) }
             lane.takeAlarmOut(of: core.sleeper)

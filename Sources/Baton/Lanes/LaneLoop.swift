@@ -34,13 +34,14 @@ extension QueueCore {
                 retire(operation, &run, on: lane)
                 return
             } else if slice.isOver() {
+                lane.hand.look(areShort: slice.bodiesAreShort)
                 if endSlice(operation, &run, on: lane) { return }
                 await Task.yield()
                 slice.restart()
                 next = take(change { $0.deal(to: lane.hand) })
                 budget = Self.inlineBudget
             } else {
-                next = goOn(after: operation, &run, &budget, on: lane)
+                next = goOn(after: operation, &run, &budget, on: lane, bodiesAreShort: slice.bodiesAreShort)
             }
         }
         if lane.hand.isOut { giveBack(on: lane) }
@@ -49,7 +50,8 @@ extension QueueCore {
     /// What the lane runs next: what the operation made ready, else what it has in its hand, else what comes first.
     @inline(never)
     private func goOn(
-        after operation: Unmanaged<AnyOperation>, _ run: inout Run, _ budget: inout Int, on lane: Lane
+        after operation: Unmanaged<AnyOperation>, _ run: inout Run, _ budget: inout Int, on lane: Lane,
+        bodiesAreShort: Bool
     ) -> Unmanaged<AnyOperation>? {
         if run.isPlain, let another = lane.hand.moveOn() {
             operation.release()
@@ -64,6 +66,7 @@ extension QueueCore {
             return follower
         }
         budget = Self.inlineBudget
+        lane.hand.look(areShort: bodiesAreShort)
         return run.groups == nil
             ? takeNext(after: operation, &run, on: lane) : takeNext(afterGroupsOf: operation, &run, on: lane)
     }

@@ -5,12 +5,13 @@ struct Slice {
     /// In nanoseconds.
     private static let length: Int64 = 500_000
     private static let longestStride = 32
+    private static let firstStride = 4
     private static let stepsWhenCounting = 64
 
     private let byCount: Bool
     private var start = Int64.zero
     /// Operations between two looks at the clock, and until the next one.
-    private var stride = 4
+    private var stride = firstStride
     private var left: Int
 
     init(byCount: Bool) {
@@ -18,6 +19,9 @@ struct Slice {
         left = byCount ? Self.stepsWhenCounting : stride
         restart()
     }
+
+    /// It has looked at the clock, and found that little time had gone by.
+    var bodiesAreShort: Bool { byCount || stride > Self.firstStride }
 
     mutating func restart() { if !byCount { start = baton_continuous_time() } }
 

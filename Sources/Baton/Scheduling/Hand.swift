@@ -16,6 +16,8 @@ final class Hand: Sendable {
 
     private static let closed = -1
     private static let size = 16
+    /// How long an operation of a hand may take, in nanoseconds, for the lane to take several again: those behind it wait so long.
+    private static let longest: Int64 = 5_000
 
     private let current = Atomic<Int>(closed)
 
@@ -24,17 +26,23 @@ final class Hand: Sendable {
     @exclusivity(unchecked) nonisolated(unsafe) private(set) var count = 0
 
     // The lane's own.
-    /// How many operations it takes at once: more as long as it runs all that it takes, and nobody needs them.
+    /// How many operations it takes at once: more as long as they are short, it runs all that it takes, and nobody needs them.
     @exclusivity(unchecked) nonisolated(unsafe) private(set) var reach: Int
     /// It was opened, and the lane has not given it back.
     @exclusivity(unchecked) nonisolated(unsafe) private(set) var isOut = false
     /// The lane runs what is at the place of the hand.
     @exclusivity(unchecked) nonisolated(unsafe) private var isAtCard = false
+    @exclusivity(unchecked) nonisolated(unsafe) private var areShort = true
+    @exclusivity(unchecked) nonisolated(unsafe) private var opened = Int64.zero
     private let least: Int
+    private let isTimed: Bool
 
-    /// - Parameter least: What ``reach`` begins with: 1, but for tests with small graphs.
-    init(least: Int = 1) {
+    /// - Parameters:
+    ///   - least: What ``reach`` begins with: 1, but for tests with small graphs.
+    ///   - isTimed: Whether it looks at the clock.
+    init(least: Int = 1, isTimed: Bool = false) {
         self.least = least
+        self.isTimed = isTimed
         reach = least
     }
 
@@ -60,6 +68,20 @@ final class Hand: Sendable {
         return self[place + 1].operation
     }
 
+    /// Before the lane asks for more.
+    ///
+    /// - Parameter areShort: Bodies have been lately, as far as its slice has seen.
+    @inline(__always)
+    func look(areShort: Bool) {
+        self.areShort = areShort
+        if isOut, isTimed { lookAtClock() }
+    }
+
+    @inline(never)
+    private func lookAtClock() {
+        if baton_continuous_time() - opened > Int64(count) * Self.longest { areShort = false }
+    }
+
     /// The lane runs something else next.
     @inline(__always)
     func turnAway() { isAtCard = false }
@@ -77,7 +99,7 @@ final class Hand: Sendable {
     func giveBack(isPlain: Bool, isNeeded: Bool) {
         isOut = false
         isAtCard = false
-        reach = isPlain && !isNeeded ? min(Self.size, 2 * reach) : least
+        reach = isPlain && !isNeeded && areShort ? min(Self.size, 2 * reach) : least
     }
 
     @inline(__always)
@@ -92,6 +114,7 @@ final class Hand: Sendable {
     func open() {
         isOut = true
         isAtCard = true
+        if isTimed { opened = baton_continuous_time() }
         current.store(0, ordering: .releasing)
         prefetch(1)
         prefetch(2)

@@ -58,6 +58,27 @@ import Testing
         #expect(hand.reach == 1)
     }
 
+    @Test func itDoesNotGrowWhileBodiesAreLong() {
+        hand.look(areShort: false)
+        learn(4)
+        #expect(hand.reach == 1)
+        hand.look(areShort: true)
+        learn(4)
+        #expect(hand.reach == 16)
+    }
+
+    /// Two may take ten microseconds.
+    @Test func itBeginsAnewWhenThoseInItHaveTakenLong() {
+        let timed = Hand(least: 2, isTimed: true)
+        var state = state()
+        _ = state.deal(to: timed)
+        let start = ContinuousClock.now
+        while ContinuousClock.now - start < .milliseconds(1) {}
+        timed.look(areShort: true)
+        state.takeBack(own: timed, isPlain: true)
+        #expect(timed.reach == 2)
+    }
+
     @Test func whatWaitsInItComesBackInItsPlace() {
         var state = state()
         learn(4)
