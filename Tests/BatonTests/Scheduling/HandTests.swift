@@ -72,6 +72,7 @@ import Testing
         let timed = Hand(least: 2, isTimed: true)
         var state = state()
         _ = state.deal(to: timed)
+        #expect(timed.moveOn() != nil, "It has run all of them.")
         let start = ContinuousClock.now
         while ContinuousClock.now - start < .milliseconds(1) {}
         timed.look(areShort: true)
