@@ -25,7 +25,7 @@ final class Hand: Sendable {
     @exclusivity(unchecked) nonisolated(unsafe) private var cards: UnsafeMutablePointer<Card>?
     @exclusivity(unchecked) nonisolated(unsafe) private(set) var count = 0
 
-    // The lane's own.
+    // The lane's own. Safe: read and written on its task alone, one step after another.
     /// How many operations it takes at once: more as long as they are short, it runs all that it takes, and nobody needs them.
     @exclusivity(unchecked) nonisolated(unsafe) private(set) var reach: Int
     /// It was opened, and the lane has not given it back.
