@@ -14,11 +14,13 @@ extension QueueCore {
     func add(_ operations: UnsafeBufferPointer<AnyOperation>, from origin: Origin = .outside, _ callSite: CallSite?) {
         if operations.count > Self.batchSize { state.withLock { $0.roster.reserve(operations.count) } }
         var batch = Batch(origin: origin, on: self)
+        var pace = StartPace()
         for index in operations.indices {
             claim(.passRetained(operations[index]), callSite, &batch)
-            if batch.count == Self.batchSize { enter(&batch) }
+            if batch.count == Self.batchSize { enter(&batch, startsLanes: pace.isDue()) }
         }
-        while !batch.isEmpty { enter(&batch) }
+        // Once at least, for what was listed without a lane.
+        repeat { enter(&batch) } while !batch.isEmpty
     }
 
     /// False: the queue has been shut down, and the operation has ended.
@@ -51,6 +53,20 @@ extension QueueCore {
         batch = Batch(origin: .outside, on: self)
         link(claimed, &batch)
         while !batch.isEmpty { enter(&batch) }
+    }
+
+    /// After which batches a long add starts a lane, if there is none: the 1st, the 4th, and every 16th. Its thread may be woken on
+    /// the core that adds, do in no time what is there, and end: after every batch that would take longer than adding and running.
+    private struct StartPace {
+        private var batches = 0
+        private var next = 1
+
+        mutating func isDue() -> Bool {
+            batches += 1
+            if batches < next { return false }
+            next = min(4 * next, next + 16)
+            return true
+        }
     }
 
     /// Two lists of operations.
@@ -130,12 +146,12 @@ extension QueueCore {
     /// One lock: enters what was claimed, and lists what is ready, from the batch before or because it has no dependencies.
     /// False: the door is closed for those that were claimed.
     @discardableResult
-    private func enter(_ batch: inout Batch) -> Bool {
+    private func enter(_ batch: inout Batch, startsLanes: Bool = true) -> Bool {
         let (claimed, ready) = (batch.claimed, batch.ready)
         batch.clear()
         // Those with dependencies, and those whose end has come in between.
         var rest = ReadyList()
-        let door = change { state in
+        let door = change(startsLanes: startsLanes) { state in
             let door = state.door(for: batch.origin)
             ready.forEach { state.scheduler.append($0) }
             claimed.forEach { operation in

@@ -78,20 +78,21 @@ final class QueueCore: Sendable {
     // MARK: Change, settle, obey
 
     /// Every change of the scheduler goes through here: under the lock it ends in one decision, which is obeyed outside.
+    /// `startsLanes`: false if another change follows in a moment, which will.
     @inline(__always)
-    func change<Result>(_ body: (inout State) -> Result) -> Result {
+    func change<Result>(startsLanes: Bool = true, _ body: (inout State) -> Result) -> Result {
         let (result, order) = state.withLock { state in
             let result = body(&state)
-            return (result, settle(&state))
+            return (result, settle(&state, startsLanes: startsLanes))
         }
         obey(order)
         return result
     }
 
     @inline(__always)
-    private func settle(_ state: inout State) -> Scheduler.Order {
+    private func settle(_ state: inout State, startsLanes: Bool = true) -> Scheduler.Order {
         if !state.hands.isEmpty, !state.scheduler.allowsHands(at: state.hands.level) { state.takeBackAll() }
-        let order = state.scheduler.settle(besides: state.hands.haveMore)
+        let order = state.scheduler.settle(besides: state.hands.haveMore, startsLanes: startsLanes)
         if !state.admission.isEmpty { return settle(&state, besides: order) }
         let now = state.scheduler.hint
         // Written only when it changes: every lane reads it.

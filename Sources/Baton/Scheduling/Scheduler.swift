@@ -196,13 +196,13 @@ struct Scheduler {
 
     /// After every change: what the free slots allow. `more`: whether there is something in the lanes' hands.
     @inline(__always)
-    mutating func settle(besides more: @autoclosure () -> Bool = false) -> Order {
+    mutating func settle(besides more: @autoclosure () -> Bool = false, startsLanes: Bool = true) -> Order {
         if running >= width { return .none }
         if !resumptions.isEmpty, let resumption = popResumption() {
             running += 1
             return .resume(.passRetained(resumption))
         }
-        if isStarting || startable.isEmpty && !more() { return .none }
+        if isStarting || !startsLanes || startable.isEmpty && !more() { return .none }
         isStarting = true
         running += 1
         return .startLane

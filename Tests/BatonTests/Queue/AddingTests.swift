@@ -54,6 +54,20 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
+    /// Lanes that run and end inside the add, so that each batch finds none. The last operation is refused: nothing comes after a
+    /// batch for which no lane was started.
+    @Test(arguments: [64, 128, 192, 256, 1024, 4096]) func lanesThatEndDuringTheAdd(count: Int) {
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1, executor: ImmediateExecutor()) { _ in }
+        let lanes = EventLog<OwnTask>()
+        let operations = (0..<count).map { _ in AsyncOperation { lanes(OwnTask.current!) } }
+        queue.add(operations + [operations[0]])
+        #expect(operations.allSatisfy { $0.state == .finished })
+        let starts = zip(lanes.events, lanes.events.dropFirst()).count { $0 !== $1 }
+        #expect(starts <= 3 + count / 1024, "Not one for every 64 operations.")
+        queue.add([])
+        #expect(queue.operationCount == 0)
+    }
+
     @Test func aBodyMayAdd() {
         let stage = Stage(width: 1)
         let adding = AsyncOperation { [queue = stage.queue, log = stage.log] in
