@@ -1,8 +1,16 @@
-/// None, one or many in a single word: most operations have one dependency and one dependent, which costs no array.
+/// What an operation depends on, in a single word: most have one dependency or none, which costs no object.
 enum Edges {
     case none
     case one(AnyOperation)
-    case many([AnyOperation])
+    case many(EdgeBlock)
+
+    init(_ operations: [AnyOperation]) {
+        switch operations.count {
+        case 0: self = .none
+        case 1: self = .one(operations[0])
+        default: self = .many(.make(operations))
+        }
+    }
 
     var isEmpty: Bool {
         if case .none = self { true } else { false }
@@ -12,61 +20,27 @@ enum Edges {
         switch self {
         case .none: []
         case .one(let operation): [operation]
-        case .many(let operations): operations
-        }
-    }
-
-    var count: Int {
-        switch self {
-        case .none: 0
-        case .one: 1
-        case .many(let operations): operations.count
-        }
-    }
-
-    /// Without retaining each: whoever holds the edges does.
-    @inline(__always)
-    func visit(_ body: (Unmanaged<AnyOperation>) -> Void) {
-        switch self {
-        case .none: break
-        case .one(let operation): body(.passUnretained(operation))
-        case .many(let operations):
-            operations.withUnsafeBufferPointer { all in
-                for place in all.indices { body(.passUnretained(all[place])) }
-            }
+        case .many(let block): block.all
         }
     }
 
     mutating func append(_ operation: consuming AnyOperation) {
         switch take() {
         case .none: self = .one(operation)
-        case .one(let first): self = .many(.few(first, operation))
-        case .many(var operations):
-            operations.append(operation)
-            self = .many(operations)
+        case .one(let first): self = .many(.make(first, operation))
+        case .many(let block): self = .many(block.appending(operation))
         }
     }
 
     /// Whether it is one of the first.
     func contains(_ operation: AnyOperation, inFirst count: Int) -> Bool {
-        switch self {
-        case .none: false
-        case .one(let only): count > 0 && only === operation
-        case .many(let operations): operations[..<count].contains { $0 === operation }
-        }
+        all.prefix(count).contains { $0 === operation }
     }
 
     /// Wherever it is, but for the first ones. The others keep their order.
     mutating func remove(_ operation: AnyOperation, afterFirst count: Int) {
-        switch take() {
-        case .none: break
-        case .one(let only): if count > 0 || only !== operation { self = .one(only) }
-        case .many(var operations):
-            while let place = operations[count...].lastIndex(where: { $0 === operation }) {
-                operations.remove(at: place)
-            }
-            self = Edges(operations)
-        }
+        let all = all
+        self = Edges(all.prefix(count) + all.dropFirst(count).filter { $0 !== operation })
     }
 
     @inline(__always)
@@ -76,70 +50,107 @@ enum Edges {
         return all
     }
 
-    init(_ operations: [AnyOperation]) {
-        switch operations.count {
-        case 0: self = .none
-        case 1: self = .one(operations[0])
-        default: self = .many(operations)
-        }
-    }
-}
-
-/// The operations to count down at the finish. Not retained: until it has been counted down by all its sources, an
-/// added operation is kept alive by its queue.
-enum Dependents {
-    case none
-    case one(Unmanaged<AnyOperation>)
-    case many([Unmanaged<AnyOperation>])
-
-    var isEmpty: Bool {
-        if case .none = self { true } else { false }
-    }
-
-    var count: Int {
-        switch self {
-        case .none: 0
-        case .one: 1
-        case .many(let operations): operations.count
-        }
-    }
-
-    mutating func append(_ operation: Unmanaged<AnyOperation>) {
-        switch self {
-        case .none: self = .one(operation)
-        case .one(let first): self = .many(.few(first, operation))
-        case .many(var operations):
-            self = .none
-            operations.append(operation)
-            self = .many(operations)
-        }
-    }
-
+    /// At the finish. `areCountedDown`: no source has the operation in its list any more.
     @inline(__always)
-    func visit(_ body: (Unmanaged<AnyOperation>) -> Void) {
+    mutating func drop(areCountedDown: @autoclosure () -> Bool) {
         switch self {
         case .none: break
-        case .one(let operation): body(operation)
-        case .many(let operations): for operation in operations { body(operation) }
+        case .one: self = .none
+        case .many(let block): if areCountedDown() { self = .none } else { block.drop() }
         }
-    }
-
-    /// Retained, for a reader that holds the lock of the operation they depend on: none has been counted down by it yet.
-    func retained() -> [AnyOperation] {
-        var all: [AnyOperation] = []
-        visit { all.append($0.takeUnretainedValue()) }
-        return all
     }
 }
 
-extension Array {
-    /// With room for two more: growing by one again and again costs as much as the graph.
+/// Several dependencies, each with the place in which the operation stands in the list of that source.
+final class EdgeBlock: ManagedBuffer<EdgeCount, EdgePlace> {
     @inline(__always)
-    fileprivate static func few(_ first: consuming Element, _ second: consuming Element) -> Self {
-        var array = Self()
-        array.reserveCapacity(4)
-        array.append(first)
-        array.append(second)
-        return array
+    private static func make(capacity: Int) -> EdgeBlock {
+        let buffer = create(minimumCapacity: capacity) { _ in EdgeCount(capacity: UInt32(capacity)) }
+        return unsafeDowncast(buffer, to: EdgeBlock.self)
     }
+
+    /// With room for two more: growing by one again and again costs as much as the graph.
+    static func make(_ first: consuming AnyOperation, _ second: consuming AnyOperation) -> EdgeBlock {
+        let block = make(capacity: 4)
+        block.append(first)
+        block.append(second)
+        return block
+    }
+
+    static func make(_ operations: [AnyOperation]) -> EdgeBlock {
+        let block = make(capacity: operations.count)
+        for operation in operations { block.append(operation) }
+        return block
+    }
+
+    deinit { drop() }
+
+    /// By its address: the property of the superclass is looked at for conflicting accesses each time.
+    @inline(__always)
+    private var count: UnsafeMutablePointer<EdgeCount> { withUnsafeMutablePointerToHeader { $0 } }
+
+    /// Those that are used.
+    @inline(__always)
+    private var places: UnsafeMutableBufferPointer<EdgePlace> {
+        UnsafeMutableBufferPointer(start: withUnsafeMutablePointerToElements { $0 }, count: Int(count.pointee.used))
+    }
+
+    var all: [AnyOperation] { places.map { $0.source.takeUnretainedValue() } }
+
+    subscript(place: Int) -> AnyOperation { places[place].source.takeUnretainedValue() }
+
+    /// Itself, or a larger one in its stead. Before the add has linked the operation.
+    func appending(_ operation: consuming AnyOperation) -> EdgeBlock {
+        let capacity = Int(count.pointee.capacity)
+        if places.count < capacity {
+            append(operation)
+            return self
+        }
+        let larger = Self.make(capacity: 2 * capacity)
+        for source in all { larger.append(source) }
+        larger.append(operation)
+        return larger
+    }
+
+    @inline(__always)
+    private func append(_ operation: consuming AnyOperation) {
+        count.pointee.used += 1
+        let place = EdgePlace(source: .passRetained(operation))
+        withUnsafeMutablePointerToElements { ($0 + Int(count.pointee.used) - 1).initialize(to: place) }
+    }
+
+    /// For the one that links the operation: each of its places with the source in whose list it belongs.
+    @inline(__always)
+    func enter(_ operation: Unmanaged<AnyOperation>, _ body: (Dependents.Place, Unmanaged<AnyOperation>) -> Void) {
+        for number in places.indices {
+            let place = places.baseAddress! + number
+            place.pointee.dependent = operation
+            body(Dependents.Place(place), place.pointee.source)
+        }
+    }
+
+    /// Lets go of the sources. The places stay: those sources that have not finished have them in their lists.
+    func drop() {
+        let places = places
+        count.pointee.used = 0
+        for place in places { place.source.release() }
+    }
+}
+
+/// Of an ``EdgeBlock``.
+struct EdgeCount {
+    var used: UInt32 = 0
+    let capacity: UInt32
+
+    init(capacity: UInt32) { self.capacity = capacity }
+}
+
+/// One of several dependencies of an operation.
+struct EdgePlace {
+    /// Retained.
+    let source: Unmanaged<AnyOperation>
+    /// Whose dependency it is, when the source has it in its list.
+    var dependent: Unmanaged<AnyOperation>?
+    /// In that list.
+    var next: UnsafeMutableRawPointer?
 }

@@ -24,7 +24,7 @@ struct Lifecycle {
     /// The lane whose task runs the body. The lane outlives the phase in which this is set. A group that waits for its
     /// children has none.
     private(set) unowned(unsafe) var lane: Lane?
-    private(set) var dependents = Dependents.none
+    private(set) var dependents = Dependents()
     /// What few operations have. See ``Details``.
     private(set) var details: Details?
 
@@ -92,7 +92,7 @@ struct Lifecycle {
     }
 
     @inline(__always)
-    mutating func register(_ dependent: Unmanaged<AnyOperation>) -> Registration {
+    mutating func register(_ dependent: Dependents.Place) -> Registration {
         if phase == .finished { return .finishedBefore }
         dependents.append(dependent)
         return .registered(sourceWasAdded: phase != .created)
@@ -269,7 +269,7 @@ struct Lifecycle {
         phase = .finished
         lane = nil
         var ending = Ending(dependents: dependents, isCancelled: isCancelled)
-        dependents = .none
+        dependents = Dependents()
         borrowedDetails?._withUnsafeGuaranteedRef { ending.note($0) }
         return ending
     }

@@ -58,7 +58,7 @@ extension AnyOperation {
         let input: AnyOperation
         switch edges {
         case .one(let only): input = only
-        case .many(let all): input = all[place]
+        case .many(let block): input = block[place]
         case .none: fatalError("an operation keeps its inputs until it has finished")
         }
         if let failure = input.failure {

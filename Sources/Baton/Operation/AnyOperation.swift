@@ -29,8 +29,9 @@ public class AnyOperation: @unchecked Sendable {
     // Written in the claim, constant afterwards. Not retained; see ``core``.
     @exclusivity(unchecked) final var home: Unmanaged<QueueCore>?
 
-    // Belongs to the thread that adds the operation until it is listed; then guarded by the queue's lock.
-    @exclusivity(unchecked) final var link: Unmanaged<AnyOperation>?
+    // Belongs to the thread that adds the operation; while it waits for a single source, to the list of that, see ``Dependents``;
+    // then guarded by the queue's lock.
+    @exclusivity(unchecked) final var link: UnsafeMutableRawPointer?
 
     // With `hasFailed`: written once, before the phase becomes finished, by whoever finishes the operation; read only by
     // those who have seen it finished. An `OperationError` if it has failed, else the output.
@@ -109,7 +110,7 @@ extension AnyOperation {
     @inline(__always)
     final func dropBodyAndEdges() {
         body = nil
-        if !edges.isEmpty { edges = .none }
+        edges.drop(areCountedDown: countdown.isZero)
     }
 }
 

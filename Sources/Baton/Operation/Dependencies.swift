@@ -44,6 +44,7 @@ extension AnyOperation {
     }
 
     /// Returns the phase in which it finds the operation. It is too late in any but `created`.
+    @inline(__always)
     private final func connect(to operation: consuming AnyOperation, on policy: DependencyPolicy) -> Lifecycle.Phase {
         let source = Unmanaged.passUnretained(operation)
         // Moved into the closure, which saves a reference taken and given back.

@@ -12,13 +12,17 @@ struct ReadyList: WaitingLine {
     @inline(__always)
     mutating func append(_ operation: Unmanaged<AnyOperation>) {
         operation._withUnsafeGuaranteedRef { $0.link = nil }
-        if let tail { tail._withUnsafeGuaranteedRef { $0.link = operation } } else { head = operation }
+        if let tail {
+            tail._withUnsafeGuaranteedRef { $0.link = operation.toOpaque() }
+        } else {
+            head = operation
+        }
         tail = operation
     }
 
     mutating func prepend(_ operation: Unmanaged<AnyOperation>) {
         let former = head
-        operation._withUnsafeGuaranteedRef { $0.link = former }
+        operation._withUnsafeGuaranteedRef { $0.link = former?.toOpaque() }
         head = operation
         if former == nil { tail = operation }
     }
@@ -32,7 +36,7 @@ struct ReadyList: WaitingLine {
     static func forEach(from first: Unmanaged<AnyOperation>?, _ body: (Unmanaged<AnyOperation>) -> Void) {
         var next = first
         while let operation = next {
-            next = operation._withUnsafeGuaranteedRef { $0.link }
+            next = following(operation)
             body(operation)
         }
     }
@@ -42,9 +46,14 @@ struct ReadyList: WaitingLine {
     func forEach(_ body: (Unmanaged<AnyOperation>) -> Void) { Self.forEach(from: head, body) }
 
     @inline(__always)
+    private static func following(_ operation: Unmanaged<AnyOperation>) -> Unmanaged<AnyOperation>? {
+        operation._withUnsafeGuaranteedRef { $0.link.map { .fromOpaque($0) } }
+    }
+
+    @inline(__always)
     mutating func popFirst() -> Unmanaged<AnyOperation>? {
         guard let first = head else { return nil }
-        head = first._withUnsafeGuaranteedRef { $0.link }
+        head = Self.following(first)
         if head == nil { tail = nil }
         return first
     }

@@ -33,9 +33,33 @@ import Testing
         }
     }
 
-    @Test(arguments: 0...4) func dependentsAreAllVisitedInOrder(count: Int) {
-        var dependents = Dependents.none
-        for operation in operations[..<count] { dependents.append(.passUnretained(operation)) }
+    @Test func aBlockGrows() {
+        var edges = Edges.none
+        let many = (0..<100).map { operations[$0 % 4] }
+        for operation in many { edges.append(operation) }
+        #expect(edges.all == many)
+        #expect(edges.contains(operations[3], inFirst: 4))
+        #expect(!edges.contains(operations[3], inFirst: 3))
+    }
+
+    /// Each dependent stands in the list with itself, or with one of its places.
+    @Test(arguments: 0...4, [[], [0], [1, 3], [0, 1, 2, 3]]) func dependentsAreAllVisitedInOrder(
+        count: Int, withBlocks: [Int]
+    ) {
+        var dependents = Dependents()
+        var blocks: [EdgeBlock] = []
+        for (number, operation) in operations[..<count].enumerated() {
+            let dependent = Unmanaged.passUnretained(operation)
+            if withBlocks.contains(number) {
+                let block = EdgeBlock.make(operations)
+                blocks.append(block)
+                var places: [Dependents.Place] = []
+                block.enter(dependent) { place, _ in places.append(place) }
+                dependents.append(places[number])
+            } else {
+                dependents.append(Dependents.Place(dependent))
+            }
+        }
         var visited: [AnyOperation] = []
         dependents.visit { visited.append($0.takeUnretainedValue()) }
         #expect(visited.elementsEqual(operations[..<count], by: ===))
@@ -44,7 +68,45 @@ import Testing
         #expect(dependents.isEmpty == (count == 0))
     }
 
-    @Test func oneOrNoneNeedsNoArray() {
+    @Test func whatIsVisitedMayGo() {
+        var dependents = Dependents()
+        var links: [UnsafeMutableRawPointer?] = []
+        for operation in operations { dependents.append(Dependents.Place(.passUnretained(operation))) }
+        dependents.visit { dependent in
+            dependent._withUnsafeGuaranteedRef { operation in
+                links.append(operation.link)
+                operation.link = nil
+            }
+        }
+        #expect(links.count == 4)
+    }
+
+    /// As long as somebody has its places in a list.
+    @Test func aBlockKeepsItsPlacesAndNotItsSources() {
+        weak var source: AnyOperation?
+        var dependents = Dependents()
+        var edges: Edges
+        do {
+            let operation = AsyncOperation {}
+            source = operation
+            edges = Edges([operation, operation])
+        }
+        #expect(source != nil)
+        guard case .many(let block) = edges else {
+            Issue.record()
+            return
+        }
+        block.enter(.passUnretained(operations[0])) { place, _ in dependents.append(place) }
+        edges.drop(areCountedDown: false)
+        #expect(source == nil)
+        #expect(edges.all.isEmpty)
+        let twice = [operations[0], operations[0]]
+        #expect(dependents.retained() == twice)
+        edges.drop(areCountedDown: true)
+        #expect(edges.isEmpty)
+    }
+
+    @Test func oneOrNoneNeedsNoBlock() {
         #expect(MemoryLayout<Edges>.size == MemoryLayout<Int>.size)
         #expect(MemoryLayout<Dependents>.size == MemoryLayout<Int>.size)
         guard case .one = Edges([operations[0]]) else {

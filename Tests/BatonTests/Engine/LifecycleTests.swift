@@ -55,7 +55,7 @@ import Testing
     @Test func aClaimTellsWhetherSomebodyWaits() {
         let dependent = AsyncOperation {}
         var life = Lifecycle()
-        _ = life.register(.passUnretained(dependent))
+        _ = life.register(Dependents.Place(.passUnretained(dependent)))
         guard case .claimed(let isAwaited, _) = life.claim() else {
             Issue.record()
             return
@@ -103,12 +103,13 @@ import Testing
 
     @Test func registersDependentsUntilItHasFinished() {
         let dependent = AsyncOperation {}
+        let place = Dependents.Place(.passUnretained(dependent))
         let lane = lane
         for (phase, wasAdded) in [
             (Lifecycle.Phase.created, false), (.added, true), (.executing, true), (.finishing, true),
         ] {
             var life = life(in: phase, on: lane)
-            guard case .registered(let answer) = life.register(.passUnretained(dependent)) else {
+            guard case .registered(let answer) = life.register(place) else {
                 Issue.record("\(phase)")
                 return
             }
@@ -117,7 +118,7 @@ import Testing
             #expect(life.dependents.isEmpty)
         }
         var finished = life(in: .finished, on: lane)
-        guard case .finishedBefore = finished.register(.passUnretained(dependent)) else {
+        guard case .finishedBefore = finished.register(place) else {
             Issue.record()
             return
         }

@@ -107,11 +107,7 @@ import Testing
         rig.append("a")
         rig.append("child", isChild: true)
         var count = 0
-        var next = rig.scheduler.takeFinished()
-        while let operation = next {
-            count += 1
-            next = operation._withUnsafeGuaranteedRef { $0.link }
-        }
+        ReadyList.forEach(from: rig.scheduler.takeFinished()) { _ in count += 1 }
         #expect(count == 2)
         #expect(rig.scheduler.isSuspended)
     }

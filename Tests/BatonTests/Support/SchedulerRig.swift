@@ -42,11 +42,7 @@ final class SchedulerRig {
     /// Their names, in order.
     func takeReturning() -> [String] {
         var names: [String] = []
-        var next = scheduler.takeReturning()
-        while let operation = next?.takeUnretainedValue() {
-            names.append(operation.name!)
-            next = operation.link
-        }
+        ReadyList.forEach(from: scheduler.takeReturning()) { names.append($0.takeUnretainedValue().name!) }
         return names
     }
 

@@ -1,0 +1,84 @@
+/// The operations to count down at the finish, in the order in which they came. Not retained: until it has been counted down
+/// by all its sources, an added operation is kept alive by its queue.
+///
+/// A list that is linked through the dependents, so that nothing is allocated: one that has a single source stands in it with
+/// its `link`, which it does not need before it is ready, one that has several with a place of its ``EdgeBlock``. The last
+/// leads to the first, so that one word knows both ends. The links are guarded by the source's lock; when the finish has taken the
+/// list out, they are its own, each until that dependent is counted down.
+struct Dependents {
+    /// Where a dependent stands.
+    struct Place: Equatable {
+        /// An operation, or, with the lowest bit set, one of the places of its block.
+        fileprivate let word: UnsafeMutableRawPointer
+
+        fileprivate init(word: UnsafeMutableRawPointer) { self.word = word }
+
+        init(_ only: Unmanaged<AnyOperation>) { word = only.toOpaque() }
+
+        init(_ place: UnsafeMutablePointer<EdgePlace>) { word = UnsafeMutableRawPointer(place) + 1 }
+
+        private var isOperation: Bool { UInt(bitPattern: word) & 1 == 0 }
+        private var edge: UnsafeMutablePointer<EdgePlace> { (word - 1).assumingMemoryBound(to: EdgePlace.self) }
+
+        fileprivate var operation: Unmanaged<AnyOperation> {
+            isOperation ? .fromOpaque(word) : edge.pointee.dependent!
+        }
+
+        fileprivate var next: Place {
+            get {
+                let next = isOperation ? operation._withUnsafeGuaranteedRef { $0.link } : edge.pointee.next
+                return Place(word: next!)
+            }
+            nonmutating set {
+                if isOperation {
+                    operation._withUnsafeGuaranteedRef { $0.link = newValue.word }
+                } else {
+                    edge.pointee.next = newValue.word
+                }
+            }
+        }
+    }
+
+    private var last: Place?
+
+    var isEmpty: Bool { last == nil }
+
+    var count: Int {
+        var count = 0
+        visit { _ in count += 1 }
+        return count
+    }
+
+    @inline(__always)
+    mutating func append(_ place: Place) {
+        if let last {
+            place.next = last.next
+            last.next = place
+        } else {
+            place.next = place
+        }
+        last = place
+    }
+
+    /// Each may be counted down, and let go.
+    @inline(__always)
+    func visit(_ body: (Unmanaged<AnyOperation>) -> Void) {
+        guard let last else { return }
+        var next = last.next
+        while true {
+            let place = next
+            let operation = place.operation
+            let isLast = place == last
+            if !isLast { next = place.next }
+            body(operation)
+            if isLast { return }
+        }
+    }
+
+    /// Retained, for a reader that holds the lock of the operation they depend on: none has been counted down by it yet.
+    func retained() -> [AnyOperation] {
+        var all: [AnyOperation] = []
+        visit { all.append($0.takeUnretainedValue()) }
+        return all
+    }
+}
