@@ -22,14 +22,27 @@ public struct Backoff: Sendable {
         init(_ extras: Extras) { self.extras = extras }
     }
 
-    /// Before the second attempt.
-    private let first: Duration
-    private var factor = 1.0
+    /// What all have.
+    struct Plain: Equatable, Sendable {
+        /// Before the second attempt.
+        let first: Duration
+        var factor = 1.0
+
+        /// By the numbers: several times as fast as comparing durations.
+        @inline(__always)
+        static func == (left: Plain, right: Plain) -> Bool {
+            left.first.attoseconds == right.first.attoseconds && left.factor == right.factor
+        }
+    }
+
+    private var numbers: Plain
     private var box: Box?
 
     private var extras: Extras? { box?.extras }
 
-    private init(from first: Duration) { self.first = first }
+    init(_ numbers: Plain) { self.numbers = numbers }
+
+    private init(from first: Duration) { numbers = Plain(first: first) }
 
     private func with(_ change: (inout Extras) -> Void) -> Backoff {
         var extras = extras ?? Extras()
@@ -57,7 +70,7 @@ public struct Backoff: Sendable {
     /// A factor below 1, or none that is a number, counts as 1. Without ``capped(at:)`` it grows up to a year.
     public static func exponential(from first: Duration, factor: Double = 2) -> Backoff {
         var backoff = Backoff(from: first)
-        if factor > 1 { backoff.factor = factor }
+        if factor > 1 { backoff.numbers.factor = factor }
         return backoff
     }
 
@@ -105,12 +118,12 @@ public struct Backoff: Sendable {
 
     private func undisturbed(after failures: Int) -> Duration {
         let steps = Double(max(0, failures - 1))
-        let start = max(.zero, first) / .seconds(1)
+        let start = max(.zero, numbers.first) / .seconds(1)
         let seconds =
             if let step = extras?.step {
                 start + steps * (max(.zero, step) / .seconds(1))
             } else {
-                start > 0 ? start * Double.power(factor, steps) : 0
+                start > 0 ? start * Double.power(numbers.factor, steps) : 0
             }
         let cap = max(.zero, extras?.cap ?? .seconds(Self.longest))
         return seconds < Self.longest ? min(cap, .seconds(seconds)) : min(cap, .seconds(Self.longest))
@@ -118,9 +131,12 @@ public struct Backoff: Sendable {
 
     var keepsClosures: Bool { box != nil }
 
+    /// Itself, if that is all that it has.
+    var plain: Plain? { box == nil ? numbers : nil }
+
     /// It was made with a negative duration.
     var isNegative: Bool {
-        if first.attoseconds < 0 { return true }
+        if numbers.first.attoseconds < 0 { return true }
         guard let extras else { return false }
         return extras.step.map { $0 < .zero } ?? false || extras.cap.map { $0 < .zero } ?? false
     }

@@ -103,13 +103,19 @@ extension AnyOperation {
         if backoff.isNegative {
             report(Misuse(.negativeDuration("a backoff"), operation: reference, callSite: place))
         }
+        var mayRetry = consume mayRetry
+        let maxAttempts = Int32(clamping: max(1, attempts))
         let deadline = deadline.map { checked($0, "a deadline", place) }
+        if mayRetry == nil, deadline == nil, let plain = backoff.plain,
+            changeSharedLimits({ ($0.backoff, $0.maxAttempts) = (plain, maxAttempts) })
+        {
+            return
+        }
         // What they were before is released after unlocking.
         var backoff = Optional(consume backoff)
-        var mayRetry = consume mayRetry
         changeTiming("a retry", place) { timing in
             swap(&timing.backoff, &backoff)
-            timing.maxAttempts = Int32(clamping: max(1, attempts))
+            timing.maxAttempts = maxAttempts
             if mayRetry != nil || deadline != nil || timing.rareTiming != nil {
                 let rare = timing.madeRareTiming()
                 swap(&rare.mayRetry, &mayRetry)

@@ -2,31 +2,41 @@
 extension QueueCore {
     /// Before the body: takes the time, if somebody wants to know it. True: the lane watches it.
     @inline(__always)
-    func startAttempt(of operation: Unmanaged<AnyOperation>, _ timing: Unmanaged<TimedDetails>, on lane: Lane) -> Bool {
-        timing._withUnsafeGuaranteedRef { timing in
-            if timing.rareTiming != nil { return startRareAttempt(of: operation, timing, on: lane) }
-            guard let limit = timing.limit else { return false }
-            watch(operation, timing, until: sleeper.now + limit, limit, isLast: false, on: lane)
-            return true
+    func startAttempt(of operation: Unmanaged<AnyOperation>, _ timing: Timing, on lane: Lane) -> Bool {
+        let limit: Duration?
+        var run: Int32 = 0
+        switch timing {
+        case .shared(let limits): limit = limits._withUnsafeGuaranteedRef { $0.values.limit }
+        case .own(let timing):
+            if timing._withUnsafeGuaranteedRef({ $0.rareTiming != nil }) {
+                return timing._withUnsafeGuaranteedRef { startRareAttempt(of: operation, $0, on: lane) }
+            }
+            (limit, run) = timing._withUnsafeGuaranteedRef { ($0.limit, $0.run) }
         }
+        guard let limit else { return false }
+        watch(operation, run, until: sleeper.now + limit, limit, isLast: false, on: lane)
+        return true
     }
 
     /// After the body. True: it may have to run again.
     @inline(__always)
     func endAttempt(
-        of operation: Unmanaged<AnyOperation>, _ timing: Unmanaged<TimedDetails>, on lane: Lane, isWatched: Bool
+        of operation: Unmanaged<AnyOperation>, _ timing: Timing, on lane: Lane, isWatched: Bool
     ) -> Bool {
         if isWatched { lane.endAttempt() }
         let hasFailed = operation._withUnsafeGuaranteedRef { $0.hasFailed }
-        return timing._withUnsafeGuaranteedRef { hasFailed ? $0.backoff != nil : $0.rareTiming?.repetition != nil }
+        return switch timing {
+        case .shared(let limits): hasFailed && limits._withUnsafeGuaranteedRef { $0.values.backoff != nil }
+        case .own(let timing):
+            timing._withUnsafeGuaranteedRef { hasFailed ? $0.backoff != nil : $0.rareTiming?.repetition != nil }
+        }
     }
 
     private func watch(
-        _ operation: Unmanaged<AnyOperation>, _ timing: TimedDetails, until end: Duration, _ limit: Duration,
-        isLast: Bool, on lane: Lane
+        _ operation: Unmanaged<AnyOperation>, _ run: Int32, until end: Duration, _ limit: Duration, isLast: Bool,
+        on lane: Lane
     ) {
-        let attempt = AttemptWatch.Attempt(
-            operation: operation, run: timing.run, end: end, limit: limit, isLast: isLast)
+        let attempt = AttemptWatch.Attempt(operation: operation, run: run, end: end, limit: limit, isLast: isLast)
         lane.beginAttempt(attempt, sleeper)
     }
 
@@ -44,9 +54,9 @@ extension QueueCore {
         }
         let end = timing.limit.map { now + $0 }
         if let (whole, last) = deadline, last < end ?? .maximum {
-            watch(operation, timing, until: last, whole, isLast: true, on: lane)
+            watch(operation, timing.run, until: last, whole, isLast: true, on: lane)
         } else if let limit = timing.limit, let end {
-            watch(operation, timing, until: end, limit, isLast: false, on: lane)
+            watch(operation, timing.run, until: end, limit, isLast: false, on: lane)
         } else {
             return false
         }
@@ -65,7 +75,7 @@ extension QueueCore {
 
     /// What the user's closures are asked must not notice that a time limit has cancelled the attempt's task.
     private nonisolated(nonsending) func nextRun(of operation: AnyOperation) async -> NextRun? {
-        let (isCancelled, isCut) = operation.life.withLock { ($0.isCancelled, $0.details?.timing?.isCut ?? false) }
+        let (isCancelled, isCut) = operation.life.withLock { $0.mayRunAgain() }
         if isCancelled {
             operation.cancelCameAfterAttempt()
             return nil

@@ -55,8 +55,8 @@ extension AnyOperation {
         called name: String, _ file: StaticString, _ line: UInt,
         _ evaluate: nonisolated(nonsending) @escaping @Sendable (AnyOperation) async throws -> ConditionResult
     ) {
-        change("a condition", CallSite(file: file, line: line)) {
-            $0.madeDetails().rules.add(.closure(ClosureCondition(name: name, body: evaluate)), [])
+        change("a condition", CallSite(file: file, line: line)) { life in
+            life.inMadeDetails { $0.rules.add(.closure(ClosureCondition(name: name, body: evaluate)), []) }
         }
     }
 }

@@ -175,7 +175,7 @@ private struct Look {
         listeners = details?.listeners ?? []
         attempt = max(1, Int(timing?.attempt ?? 1))
         pause = timing.flatMap { $0.isPaused ? Pause($0) : nil }
-        lane = timing?.limit == nil ? nil : life.lane
+        lane = life.timing?.limit == nil ? nil : life.lane
         start = timing?.rareTiming.flatMap { $0.firstStart == nil ? nil : $0.lastStart }
         toldStart = life.outbox?.machine.start
     }

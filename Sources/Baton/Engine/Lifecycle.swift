@@ -25,34 +25,49 @@ struct Lifecycle {
     /// children has none.
     private(set) unowned(unsafe) var lane: Lane?
     private(set) var dependents = Dependents()
-    /// What few operations have. See ``Details``.
-    private(set) var details: Details?
+    private var extras = Extras.none
 
     init(inputCount: Int = 0) { inputs = UInt32(inputCount) }
 
     /// So many of the first edges hand over their outputs.
     var inputCount: Int { Int(inputs) }
 
+    // MARK: What few operations have
+
+    var details: Details? { extras.details }
+
     @inline(__always)
-    mutating func madeDetails() -> Details {
-        if details == nil { details = Details() }
-        return details!
+    var borrowedDetails: Unmanaged<Details>? { extras.borrowedDetails }
+
+    @inline(__always)
+    mutating func madeDetails() -> Details { extras.madeDetails(attempt: hasBegun ? 1 : 0) }
+
+    /// As above, without a reference of its own.
+    @inline(__always)
+    mutating func inMadeDetails<Result>(_ body: (Details) -> Result) -> Result {
+        if borrowedDetails == nil { _ = madeDetails() }
+        return borrowedDetails!._withUnsafeGuaranteedRef(body)
     }
 
-    /// Without a reference of its own: nobody takes them away from the holder of the lock.
-    @inline(__always)
-    var borrowedDetails: Unmanaged<Details>? { details.map { .passUnretained($0) } }
+    mutating func takeDetails() -> Details? { extras.takeDetails() }
+
+    var timing: Timing? { extras.timing }
+
+    /// For one that runs: its own, if it has limits or further attempts.
+    private mutating func madeTiming() -> TimedDetails? {
+        if case .limits = extras { _ = madeDetails() }
+        return details?.timing
+    }
 
     /// Nil after the add: then somebody may look at the details that are there.
     @inline(__always)
-    mutating func timingToChange() -> Unmanaged<TimedDetails>? {
-        if phase != .created { return nil }
-        if details?.timing == nil { details = TimedDetails(after: details) }
-        return details?.borrowedTiming
-    }
+    mutating func timingToChange() -> Unmanaged<TimedDetails>? { phase == .created ? extras.madeTiming() : nil }
 
-    /// Nothing of a dead operation is released recursively; see ``Trampoline``.
-    mutating func takeDetails() -> Details? { details.take() }
+    /// Time limits and further attempts that others may have, too. False: it is too late, or they have to be its own.
+    @inline(__always)
+    mutating func changeSharedLimits(_ change: (inout SharedLimits.Values) -> Void) -> Bool {
+        phase == .created && extras.changeShared(change)
+    }
 
     // MARK: Adding
 
@@ -108,7 +123,7 @@ struct Lifecycle {
         case ruled
         /// It has time limits or may run again, and nothing else of ``Details`` is asked or told around the body. They are there
         /// until it has finished.
-        case timed(Unmanaged<TimedDetails>)
+        case timed(Timing)
         /// Something else is.
         case withDetails
     }
@@ -117,11 +132,16 @@ struct Lifecycle {
     mutating func begin(on lane: Lane) -> Beginning {
         switch phase {
         case .added:
-            guard let details = borrowedDetails else {
+            switch extras {
+            case .none:
                 start(on: lane)
                 return .plain
+            case .limits(let limits):
+                start(on: lane)
+                return .timed(.shared(limits))
+            case .details(let details):
+                return details.rules.isPassed ? start(on: lane, details) : .ruled
             }
-            return details._withUnsafeGuaranteedRef { $0.rules.isPassed ? start(on: lane, $0) : .ruled }
         case .finished, .finishing, .created, .evaluating, .executing: return .endedBefore
         }
     }
@@ -143,7 +163,7 @@ struct Lifecycle {
             return .withDetails
         }
         guard let timing, timing._withUnsafeGuaranteedRef({ $0.timesBody }) else { return .plain }
-        return .timed(timing)
+        return .timed(.own(timing))
     }
 
     /// A group leaves its lane while its children run, and comes back if they have ended by then.
@@ -203,7 +223,7 @@ struct Lifecycle {
 
     /// Nil: it is not this run of the body that is under way, or something else has cancelled it.
     mutating func cutAttempt(in run: Int32, after limit: Duration, isLast: Bool) -> Lane? {
-        guard phase == .executing, !isCancelled, let timing = details?.timing, timing.run == run, !timing.isCut
+        guard phase == .executing, !isCancelled, let timing = madeTiming(), timing.run == run, !timing.isCut
         else { return nil }
         timing.isCut = true
         if isLast || !timing.hasAttemptsLeft { attemptIsCancelled(after: limit) }
@@ -215,6 +235,11 @@ struct Lifecycle {
         isCancelled = true
         details?.cancellationReason = .timeout(limit)
         noteCancel(.timeout(limit))
+    }
+
+    /// The body may have to run again.
+    mutating func mayRunAgain() -> (isCancelled: Bool, isCut: Bool) {
+        (isCancelled, madeTiming()?.isCut ?? false)
     }
 
     /// It is to run again, and pauses. Nil: it has been cancelled.

@@ -121,7 +121,7 @@ extension QueueCore {
 
     @inline(__always)
     private nonisolated(nonsending) func runTimed(
-        _ operation: Unmanaged<AnyOperation>, _ timing: Unmanaged<TimedDetails>, on lane: Lane
+        _ operation: Unmanaged<AnyOperation>, _ timing: Timing, on lane: Lane
     ) async -> Uptake {
         let body = takeBody(operation)
         let isWatched = startAttempt(of: operation, timing, on: lane)

@@ -62,12 +62,12 @@ extension QueueCore {
     /// Returns what the body runs with. All are there until it has finished.
     private func tellStart(
         of operation: AnyOperation
-    ) -> (timing: Unmanaged<TimedDetails>?, executor: (any TaskExecutor)?, group: ChildGroup?) {
+    ) -> (timing: Timing?, executor: (any TaskExecutor)?, group: ChildGroup?) {
         let (delivers, chainStarts, timing, executor, group) = operation.life.withLock { life in
             life.bodyStarts()
             return (
                 operation.reachPast(life).isDue, life.details?.takeChainStarts() ?? [],
-                life.details?.borrowedTiming, life.details?.executor, life.details?.childGroups.first
+                life.timing, life.details?.executor, life.details?.childGroups.first
             )
         }
         for chain in chainStarts { chain.note(time) }

@@ -26,7 +26,8 @@ extension AnyOperation {
 
     private final func register(_ add: (inout HandlerList, _ isFinished: Bool) -> Void) {
         let news = life.withLock { life -> (HandlerList.Effects, QueueCore?)? in
-            add(&life.madeDetails().handlers, life.phase == .finished)
+            let isFinished = life.phase == .finished
+            life.inMadeDetails { add(&$0.handlers, isFinished) }
             // Nothing has come to pass.
             if life.phase == .created { return nil }
             return (reachPast(life), life.isUnderWay ? self.core : nil)
@@ -85,11 +86,11 @@ extension AnyOperation {
     @inline(__always)
     nonisolated(nonsending) final func callHandlers(as task: OwnTask?) async -> Bool {
         var isCancelled = false
-        var next = life.withLock { $0.madeDetails().handlers.startDelivery() }
+        var next = life.withLock { life in life.inMadeDetails { $0.handlers.startDelivery() } }
         while let handler = next.take() {
             await handler.call(self)
             isCancelled = task?.isCancelled ?? Task.isCancelled
-            next = life.withLock { $0.madeDetails().handlers.nextDue(isCancelled: isCancelled) }
+            next = life.withLock { life in life.inMadeDetails { $0.handlers.nextDue(isCancelled: isCancelled) } }
         }
         return isCancelled
     }

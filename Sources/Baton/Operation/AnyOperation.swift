@@ -205,6 +205,12 @@ extension AnyOperation {
         if isTooLate { wasChangedTooLate(what, callSite) }
     }
 
+    /// False: it is too late, or they have to be its own.
+    @inline(__always)
+    final func changeSharedLimits(_ body: (inout SharedLimits.Values) -> Void) -> Bool {
+        life.withLock { $0.changeSharedLimits(body) }
+    }
+
     @inline(never)
     private final func wasChangedTooLate(_ what: String, _ callSite: CallSite?) {
         report(Misuse(.changedAfterAdding(what), operation: reference, callSite: callSite))

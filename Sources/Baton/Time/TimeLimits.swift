@@ -20,6 +20,7 @@ extension AnyOperation {
     @usableFromInline
     final func limitAttempts(to limit: Duration, _ file: StaticString, _ line: UInt) {
         let limit = checked(limit, "a timeout", CallSite(file: file, line: line))
+        if changeSharedLimits({ $0.limit = limit }) { return }
         changeTiming("a timeout", CallSite(file: file, line: line)) { $0.limit = limit }
     }
 

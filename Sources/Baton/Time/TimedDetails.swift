@@ -21,6 +21,15 @@ final class TimedDetails: Details {
     /// - Parameter former: What the operation had until now.
     init(after former: Details? = nil) { super.init(timedAfter: former) }
 
+    /// With limits that have been shared.
+    init(_ limits: SharedLimits.Values, attempt: Int32) {
+        super.init(timedAfter: nil)
+        backoff = limits.backoff.map { Backoff($0) }
+        maxAttempts = limits.maxAttempts
+        limit = limits.limit
+        self.attempt = attempt
+    }
+
     /// At the finish, for the caller to release after unlocking.
     func takeClosures() -> Any { (backoff.take(), rareTiming?.takeClosures()) }
 

@@ -1,0 +1,90 @@
+/// What few operations have, in a single word. Guarded by the operation's lock.
+enum Extras {
+    case none
+    /// Nothing but these, which others have, too.
+    case limits(Unmanaged<SharedLimits>)
+    case details(Details)
+
+    /// Its own, if it has any.
+    var details: Details? {
+        if case .details(let details) = self { details } else { nil }
+    }
+
+    /// Without a reference of its own: nobody takes them away from the holder of the lock.
+    @inline(__always)
+    var borrowedDetails: Unmanaged<Details>? {
+        if case .details(let details) = self { .passUnretained(details) } else { nil }
+    }
+
+    /// Nothing of a dead operation is released recursively; see ``Trampoline``.
+    mutating func takeDetails() -> Details? {
+        guard case .details(let details) = self else { return nil }
+        self = .none
+        return details
+    }
+
+    /// - Parameter attempt: Of the body; see ``TimedDetails/attempt``.
+    @inline(__always)
+    mutating func madeDetails(attempt: Int32) -> Details {
+        if case .details(let details) = self { return details }
+        return makeDetails(attempt)
+    }
+
+    @inline(never)
+    private mutating func makeDetails(_ attempt: Int32) -> Details {
+        let made =
+            if case .limits(let limits) = self {
+                TimedDetails(limits._withUnsafeGuaranteedRef(\.values), attempt: attempt)
+            } else {
+                Details()
+            }
+        self = .details(made)
+        return made
+    }
+
+    // MARK: Limits
+
+    var timing: Timing? {
+        switch self {
+        case .none: nil
+        case .limits(let limits): .shared(limits)
+        case .details(let details): details.borrowedTiming.map { .own($0) }
+        }
+    }
+
+    /// Its own time limits, delays and further attempts: also for one that has had none.
+    mutating func madeTiming() -> Unmanaged<TimedDetails>? {
+        let details = madeDetails(attempt: 0)
+        if details.timing == nil { self = .details(TimedDetails(after: details)) }
+        return borrowedDetails?._withUnsafeGuaranteedRef { $0.borrowedTiming }
+    }
+
+    /// False: they are, or have to be, part of its details.
+    @inline(__always)
+    mutating func changeShared(_ change: (inout SharedLimits.Values) -> Void) -> Bool {
+        var values: SharedLimits.Values
+        switch self {
+        case .none: values = SharedLimits.Values()
+        case .limits(let limits): values = limits._withUnsafeGuaranteedRef(\.values)
+        case .details: return false
+        }
+        change(&values)
+        guard let limits = SharedLimits.with(values) else { return false }
+        self = .limits(limits)
+        return true
+    }
+}
+
+/// Time limits and further attempts of an operation, for the lane that runs it. They are there until it has finished.
+enum Timing {
+    case shared(Unmanaged<SharedLimits>)
+    case own(Unmanaged<TimedDetails>)
+
+    /// Of each attempt.
+    var limit: Duration? {
+        switch self {
+        case .shared(let limits): limits._withUnsafeGuaranteedRef { $0.values.limit }
+        case .own(let timing): timing._withUnsafeGuaranteedRef { $0.limit }
+        }
+    }
+}
