@@ -2,20 +2,26 @@ internal import Synchronization
 
 /// Finds the one object for equal limits, by open addressing. A slot that is filled stays as it is, so looking needs no lock: all
 /// that can happen is that somebody else fills a slot first.
-struct SharedLimitsTable: @unchecked Sendable {
+final class SharedLimitsTable: @unchecked Sendable {
     private typealias Slot = Atomic<Unmanaged<SharedLimits>?>
 
     static let slotCount = 128
     private static let probes = 4
 
-    // @unchecked: atomics, made once and never freed, as the table is never.
+    // @unchecked: atomics that are there as long as the table.
     private let slots = UnsafeMutablePointer<Slot>.allocate(capacity: slotCount)
 
     init() {
         for number in 0..<Self.slotCount { (slots + number).initialize(to: Slot(nil)) }
     }
 
-    /// Nil: its slots are taken by others.
+    deinit {
+        for number in 0..<Self.slotCount { slots[number].load(ordering: .relaxed)?.release() }
+        slots.deinitialize(count: Self.slotCount)
+        slots.deallocate()
+    }
+
+    /// Nil: its slots are taken by others. What is found lives as long as the table.
     @inline(__always)
     func find(_ values: SharedLimits.Values) -> Unmanaged<SharedLimits>? {
         let first = values.hash

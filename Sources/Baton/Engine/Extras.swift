@@ -1,9 +1,10 @@
 /// What few operations have, in a single word. Guarded by the operation's lock.
 enum Extras {
     case none
+    /// The first that is a reference, and so stored as it is, where LeakSanitizer finds it.
+    case details(Details)
     /// Nothing but these, which others have, too.
     case limits(Unmanaged<SharedLimits>)
-    case details(Details)
 
     /// Its own, if it has any.
     var details: Details? {
