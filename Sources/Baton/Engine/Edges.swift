@@ -24,6 +24,16 @@ enum Edges {
         }
     }
 
+    /// Of one that has that many.
+    @inline(__always)
+    subscript(place: Int) -> AnyOperation {
+        switch self {
+        case .one(let only): only
+        case .many(let block): block[place]
+        case .none: fatalError("an operation keeps its inputs until it has finished")
+        }
+    }
+
     mutating func append(_ operation: consuming AnyOperation) {
         switch take() {
         case .none: self = .one(operation)
@@ -65,6 +75,7 @@ enum Edges {
 final class EdgeBlock: ManagedBuffer<EdgeCount, EdgePlace> {
     @inline(__always)
     private static func make(capacity: Int) -> EdgeBlock {
+        // Safe: `create` makes an object of the class that it is called on.
         let buffer = create(minimumCapacity: capacity) { _ in EdgeCount(capacity: UInt32(capacity)) }
         return unsafeDowncast(buffer, to: EdgeBlock.self)
     }
@@ -85,7 +96,8 @@ final class EdgeBlock: ManagedBuffer<EdgeCount, EdgePlace> {
 
     deinit { drop() }
 
-    /// By its address: the property of the superclass is looked at for conflicting accesses each time.
+    // Its memory by address: the property of the superclass is looked at for conflicting accesses each time. Safe: whoever asks
+    // the block for something holds it. Who may write when is said at ``Dependents``.
     @inline(__always)
     private var count: UnsafeMutablePointer<EdgeCount> { withUnsafeMutablePointerToHeader { $0 } }
 

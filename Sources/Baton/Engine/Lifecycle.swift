@@ -25,49 +25,13 @@ struct Lifecycle {
     /// children has none.
     private(set) unowned(unsafe) var lane: Lane?
     private(set) var dependents = Dependents()
-    private var extras = Extras.none
+    /// Asked and changed through `Lifecycle+Extras`.
+    var extras = Extras.none
 
     init(inputCount: Int = 0) { inputs = UInt32(inputCount) }
 
     /// So many of the first edges hand over their outputs.
     var inputCount: Int { Int(inputs) }
-
-    // MARK: What few operations have
-
-    var details: Details? { extras.details }
-
-    @inline(__always)
-    var borrowedDetails: Unmanaged<Details>? { extras.borrowedDetails }
-
-    @inline(__always)
-    mutating func madeDetails() -> Details { extras.madeDetails(attempt: hasBegun ? 1 : 0) }
-
-    /// As above, without a reference of its own.
-    @inline(__always)
-    mutating func inMadeDetails<Result>(_ body: (Details) -> Result) -> Result {
-        if borrowedDetails == nil { _ = madeDetails() }
-        return borrowedDetails!._withUnsafeGuaranteedRef(body)
-    }
-
-    mutating func takeDetails() -> Details? { extras.takeDetails() }
-
-    var timing: Timing? { extras.timing }
-
-    /// For one that runs: its own, if it has limits or further attempts.
-    private mutating func madeTiming() -> TimedDetails? {
-        if case .limits = extras { _ = madeDetails() }
-        return details?.timing
-    }
-
-    /// Nil after the add: then somebody may look at the details that are there.
-    @inline(__always)
-    mutating func timingToChange() -> Unmanaged<TimedDetails>? { phase == .created ? extras.madeTiming() : nil }
-
-    /// Time limits and further attempts that others may have, too. False: it is too late, or they have to be its own.
-    @inline(__always)
-    mutating func changeSharedLimits(_ change: (inout SharedLimits.Values) -> Void) -> Bool {
-        phase == .created && extras.changeShared(change)
-    }
 
     // MARK: Adding
 

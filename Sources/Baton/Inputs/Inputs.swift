@@ -55,12 +55,7 @@ extension AnyOperation {
     /// The input at `place`, seen finished. Nil: it has no output, and this operation's failure is stored.
     @usableFromInline
     final func source<Input>(_ place: Int, _: Input.Type) -> AsyncOperation<Input>? {
-        let input: AnyOperation
-        switch edges {
-        case .one(let only): input = only
-        case .many(let block): input = block[place]
-        case .none: fatalError("an operation keeps its inputs until it has finished")
-        }
+        let input = edges[place]
         if let failure = input.failure {
             bodyWasSkipped(failure.passedOn(by: input.reference))
             return nil
