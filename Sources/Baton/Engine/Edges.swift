@@ -1,44 +1,72 @@
 /// What an operation depends on, in a single word: most have one dependency or none, which costs no object.
-enum Edges {
-    case none
-    case one(AnyOperation)
-    case many(EdgeBlock)
+struct Edges: ~Copyable {
+    /// Retained. As references, each look at them would take one more and give it back.
+    private enum Word {
+        case none
+        case one(Unmanaged<AnyOperation>)
+        case many(Unmanaged<EdgeBlock>)
+    }
+
+    /// What was taken out, to be released with it.
+    enum Taken {
+        case none
+        case one(AnyOperation)
+        case many(EdgeBlock)
+    }
+
+    private var word = Word.none
+
+    init() {}
+
+    init(_ only: consuming AnyOperation) { word = .one(.passRetained(only)) }
 
     init(_ operations: [AnyOperation]) {
         switch operations.count {
-        case 0: self = .none
-        case 1: self = .one(operations[0])
-        default: self = .many(.make(operations))
+        case 0: break
+        case 1: word = .one(.passRetained(operations[0]))
+        default: word = .many(.passRetained(.make(operations)))
         }
     }
 
+    deinit { _ = taken }
+
     var isEmpty: Bool {
-        if case .none = self { true } else { false }
+        if case .none = word { true } else { false }
     }
 
     var all: [AnyOperation] {
-        switch self {
+        switch word {
         case .none: []
-        case .one(let operation): [operation]
-        case .many(let block): block.all
+        case .one(let operation): [operation.takeUnretainedValue()]
+        case .many(let block): block._withUnsafeGuaranteedRef { $0.all }
         }
     }
 
     /// Of one that has that many.
     @inline(__always)
     subscript(place: Int) -> AnyOperation {
-        switch self {
-        case .one(let only): only
-        case .many(let block): block[place]
+        switch word {
+        case .one(let only): only.takeUnretainedValue()
+        case .many(let block): block._withUnsafeGuaranteedRef { $0[place] }
         case .none: fatalError("an operation keeps its inputs until it has finished")
         }
     }
 
+    /// For the one that links the operation: where it stands in the list of a source, and that source, one after another.
+    @inline(__always)
+    func enter(_ operation: Unmanaged<AnyOperation>, _ body: (Dependents.Place, Unmanaged<AnyOperation>) -> Void) {
+        switch word {
+        case .none: break
+        case .one(let source): body(Dependents.Place(operation), source)
+        case .many(let block): block._withUnsafeGuaranteedRef { $0.enter(operation, body) }
+        }
+    }
+
     mutating func append(_ operation: consuming AnyOperation) {
-        switch take() {
-        case .none: self = .one(operation)
-        case .one(let first): self = .many(.make(first, operation))
-        case .many(let block): self = .many(block.appending(operation))
+        switch word {
+        case .none: word = .one(.passRetained(operation))
+        case .one(let first): word = .many(.passRetained(.make(first.takeRetainedValue(), operation)))
+        case .many(let block): word = .many(.passRetained(block.takeRetainedValue().appending(operation)))
         }
     }
 
@@ -53,20 +81,35 @@ enum Edges {
         self = Edges(all.prefix(count) + all.dropFirst(count).filter { $0 !== operation })
     }
 
-    @inline(__always)
-    mutating func take() -> Self {
-        let all = self
-        self = .none
-        return all
+    mutating func take() -> Taken {
+        let taken = taken
+        word = .none
+        return taken
+    }
+
+    private var taken: Taken {
+        switch word {
+        case .none: .none
+        case .one(let operation): .one(operation.takeRetainedValue())
+        case .many(let block): .many(block.takeRetainedValue())
+        }
     }
 
     /// At the finish. `areCountedDown`: no source has the operation in its list any more.
     @inline(__always)
     mutating func drop(areCountedDown: @autoclosure () -> Bool) {
-        switch self {
+        switch word {
         case .none: break
-        case .one: self = .none
-        case .many(let block): if areCountedDown() { self = .none } else { block.drop() }
+        case .one(let source):
+            word = .none
+            source.release()
+        case .many(let block):
+            if areCountedDown() {
+                word = .none
+                block.release()
+            } else {
+                block._withUnsafeGuaranteedRef { $0.drop() }
+            }
         }
     }
 }
@@ -131,7 +174,7 @@ final class EdgeBlock: ManagedBuffer<EdgeCount, EdgePlace> {
         withUnsafeMutablePointerToElements { ($0 + Int(count.pointee.used) - 1).initialize(to: place) }
     }
 
-    /// For the one that links the operation: each of its places with the source in whose list it belongs.
+    /// Each of its places, with the source in whose list it belongs.
     @inline(__always)
     func enter(_ operation: Unmanaged<AnyOperation>, _ body: (Dependents.Place, Unmanaged<AnyOperation>) -> Void) {
         for number in places.indices {

@@ -19,7 +19,6 @@ extension QueueCore {
             case .decided: if !finish(operation, task, &run) { await finishLater(operation, &run) }
             case .away(let turn):
                 task.running = nil
-                lane.hand.turnAway()
                 next = take(turn)
                 budget = Self.inlineBudget
                 // A lane that finds nothing but operations that wait gives its thread up, too.
@@ -53,16 +52,22 @@ extension QueueCore {
         after operation: Unmanaged<AnyOperation>, _ run: inout Run, _ budget: inout Int, on lane: Lane,
         bodiesAreShort: Bool
     ) -> Unmanaged<AnyOperation>? {
-        if run.isPlain, let another = lane.hand.moveOn() {
+        if run.isPlain, let another = lane.hand.moveOn(after: operation) {
             operation.release()
             budget = Self.inlineBudget
             return another
         }
         if let follower = run.follower, run.others == nil, run.groups == nil, mayContinue(with: follower, budget) {
-            let departure = state.withLock { leave(operation, &run, &$0) }
-            letGo(operation, run, departure)
-            lane.hand.turnAway()
             budget -= 1
+            if !run.handlersAreDue, lane.hand.leave(operation) {
+                operation.release()
+            } else {
+                let departure = state.withLock { state in
+                    if !run.handlersAreDue { state.goOn(with: follower, lane.hand) }
+                    return leave(operation, &run, &state)
+                }
+                letGo(operation, run, departure)
+            }
             return follower
         }
         budget = Self.inlineBudget

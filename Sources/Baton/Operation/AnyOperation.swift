@@ -57,7 +57,7 @@ public class AnyOperation: @unchecked Sendable {
     init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: consuming @escaping Body.Wrapped) {
         needsInputs = true
         life = LockedState(Lifecycle(inputCount: input == nil ? 0 : 1))
-        edges = if let input { .one(input) } else { .none }
+        edges = if let input { Edges(input) } else { Edges() }
         self.body = .wrapped(consume body)
         procedureType = procedure
         if let name { life.withLock { $0.madeDetails().name = name } }
@@ -68,7 +68,7 @@ public class AnyOperation: @unchecked Sendable {
     init(plain body: consuming @escaping Body.Plain, _ name: String?) {
         needsInputs = true
         life = LockedState(Lifecycle())
-        edges = .none
+        edges = Edges()
         self.body = .plain(consume body)
         procedureType = nil
         if let name { life.withLock { $0.madeDetails().name = name } }
@@ -83,7 +83,7 @@ extension AnyOperation {
     /// What an operation that will not run any more leaves behind.
     struct Remains {
         var body: Body?
-        var edges: Edges
+        var edges: Edges.Taken
         var details: Details?
     }
 

@@ -193,7 +193,7 @@ extension QueueCore {
                 // It has no dependencies, and was linked when it was entered.
                 linked = .endedWithoutLinks
             } else {
-                links.register(claimed, with: operation.edges)
+                operation.edges.enter(claimed) { links.register($0, with: $1) }
                 let isWaiting = links.registered > 0
                 let addition = operation.isObserved ? operation.additionToTell(from: batch.origin) : nil
                 if isWaiting, let addition { operation.tell(addition, isWaiting: true) }
@@ -220,17 +220,7 @@ extension QueueCore {
         var waitsForAdded = false
 
         @inline(__always)
-        mutating func register(_ operation: Unmanaged<AnyOperation>, with edges: Edges) {
-            switch edges {
-            case .none: break
-            case .one(let source): register(Dependents.Place(operation), with: .passUnretained(source))
-            case .many(let block):
-                block.enter(operation) { register($0, with: $1) }
-            }
-        }
-
-        @inline(__always)
-        private mutating func register(_ place: Dependents.Place, with source: Unmanaged<AnyOperation>) {
+        mutating func register(_ place: Dependents.Place, with source: Unmanaged<AnyOperation>) {
             source._withUnsafeGuaranteedRef { source in
                 switch source.life.withLock({ $0.register(place) }) {
                 case .finishedBefore: break

@@ -18,12 +18,26 @@ extension QueueCore.State {
         guard scheduler.allowsHands(at: level), admission.isEmpty, let second = scheduler.popReady(at: level)
         else { return }
         hand.clear()
-        hand.append(first)
         hand.append(second)
-        while hand.count < hand.reach, let next = scheduler.popReady(at: level) { hand.append(next) }
+        while hand.count + 1 < hand.reach, let next = scheduler.popReady(at: level) { hand.append(next) }
         hand.open()
         hands.append(hand, of: level)
         scheduler.note(hands)
+    }
+
+    /// The lane goes on with this, which what it has run made ready: what it runs from here on can leave by its hand.
+    @inline(never)
+    mutating func goOn(with follower: Unmanaged<AnyOperation>, _ hand: Hand) {
+        if let position = hand.close() {
+            for place in hand.placesLeft(at: position) { roster.leave(place: place) }
+            hand.goOn(from: position)
+            return
+        }
+        let level = follower._withUnsafeGuaranteedRef { $0.level }
+        guard scheduler.allowsHands(at: level), admission.isEmpty, hands.isEmpty || hands.level == level else { return }
+        hand.clear()
+        hand.open()
+        hands.append(hand, of: level)
     }
 
     /// The lane's own, before it asks for more. See ``Hand/giveBack(isPlain:isNeeded:)``.
@@ -37,14 +51,14 @@ extension QueueCore.State {
     @discardableResult
     @inline(never)
     private mutating func takeBack(_ hand: Hand) -> Bool {
-        guard let place = hand.close() else { return true }
+        guard let position = hand.close() else { return true }
         hands.remove(hand)
-        for left in 0..<place { roster.leave(place: hand[left].place) }
-        for waiting in stride(from: hand.count - 1, to: place, by: -1) {
-            scheduler.takeBack(hand[waiting].operation, at: hands.level)
+        for place in hand.placesLeft(at: position) { roster.leave(place: place) }
+        for waiting in stride(from: hand.count - 1, through: position.next, by: -1) {
+            scheduler.takeBack(hand[waiting], at: hands.level)
         }
         scheduler.note(hands)
-        return place + 1 < hand.count
+        return position.next < hand.count
     }
 
     @inline(never)

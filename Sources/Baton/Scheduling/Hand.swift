@@ -1,39 +1,54 @@
 internal import CBaton
 internal import Synchronization
 
-/// Ready operations that a lane has taken under one lock, to run them one after another without it.
+/// What a lane does without the queue's lock: run ready operations that it has taken under it, one after another, and let those
+/// leave that have ended.
 ///
-/// What waits in a hand still belongs to the queue: whoever holds its lock may take the rest back. So there is one word, the place
-/// of the operation that the lane runs. Those before it have left the queue, those after it wait. The lane alone moves it on,
-/// with a compare-exchange; everybody else closes the hand with an exchange, under the queue's lock. Whichever comes first
-/// decides: a lane that finds its hand closed has not left the operation, and asks the queue.
+/// What waits in a hand still belongs to the queue: whoever holds its lock may take it back. So there is one word, how many have left
+/// by the hand, and which one comes next. The lane alone moves it on, with a compare-exchange; everybody else closes the hand with
+/// an exchange, under the queue's lock. Whichever comes first decides: a lane that finds its hand closed has not left the
+/// operation, and asks the queue.
 final class Hand: Sendable {
-    struct Card {
-        let operation: Unmanaged<AnyOperation>
-        /// In the roster. The operation may be gone when this is asked for.
-        let place: UInt32
+    struct Position: Equatable {
+        fileprivate static let closed: UInt32 = .max
+        fileprivate let word: UInt32
+
+        fileprivate init?(word: UInt32) {
+            if word == Self.closed { return nil }
+            self.word = word
+        }
+
+        fileprivate init(left: Int, next: Int) { word = UInt32(left) | UInt32(next) << 16 }
+
+        /// So many have left.
+        var left: Int { Int(word & 0xFFFF) }
+        /// The first that waits.
+        var next: Int { Int(word >> 16) }
     }
 
-    private static let closed = -1
     private static let size = 16
     /// How long an operation of a hand may take, in nanoseconds, for the lane to take several again: those behind it wait so long.
     private static let longest: Int64 = 5_000
 
-    private let current = Atomic<Int>(closed)
+    private let word = Atomic<UInt32>(Position.closed)
 
-    // Written by the lane, under the queue's lock and while the hand is closed; read by the lane, and under that lock.
-    @exclusivity(unchecked) nonisolated(unsafe) private var cards: UnsafeMutablePointer<Card>?
+    // Two rows in cache lines of their own: what stands beside them may belong to another lane. Safe: `waiting` and `count` are written
+    // by the lane, under the queue's lock and while the hand is closed; read by the lane, and under that lock. Of `left` the lane
+    // writes a place before it moves the word past it, and others read those that are before the word.
+    nonisolated(unsafe) private let rows: UnsafeMutableRawPointer
+    nonisolated(unsafe) private let waiting: UnsafeMutablePointer<Unmanaged<AnyOperation>>
     @exclusivity(unchecked) nonisolated(unsafe) private(set) var count = 0
+    nonisolated(unsafe) private let left: UnsafeMutablePointer<UInt32>
 
     // The lane's own. Safe: read and written on its task alone, one step after another.
     /// How many operations it takes at once: more as long as they are short, it runs all that it takes, and nobody needs them.
     @exclusivity(unchecked) nonisolated(unsafe) private(set) var reach: Int
     /// It was opened, and the lane has not given it back.
     @exclusivity(unchecked) nonisolated(unsafe) private(set) var isOut = false
-    /// The lane runs what is at the place of the hand.
-    @exclusivity(unchecked) nonisolated(unsafe) private var isAtCard = false
     @exclusivity(unchecked) nonisolated(unsafe) private var areShort = true
     @exclusivity(unchecked) nonisolated(unsafe) private var opened = Int64.zero
+    /// How many the lane has begun since then.
+    @exclusivity(unchecked) nonisolated(unsafe) private var begun = Int64.zero
     private let least: Int
     private let isTimed: Bool
 
@@ -44,28 +59,46 @@ final class Hand: Sendable {
         self.least = least
         self.isTimed = isTimed
         reach = least
+        let waitingBytes = Self.size * MemoryLayout<Unmanaged<AnyOperation>>.stride
+        rows = .allocate(byteCount: waitingBytes + Self.size * MemoryLayout<UInt32>.stride, alignment: 64)
+        waiting = rows.bindMemory(to: Unmanaged<AnyOperation>.self, capacity: Self.size)
+        left = (rows + waitingBytes).bindMemory(to: UInt32.self, capacity: Self.size)
     }
 
-    deinit { cards?.deallocate() }
+    deinit { rows.deallocate() }
 
     // MARK: Of the lane
 
-    /// What the lane runs has finished, came to nothing but its end, and leaves the queue with this. Returns what comes next. Nil:
-    /// it has not left, and the lane has to ask.
+    /// What the lane runs has finished, and leaves the queue with this. Returns what comes next. Nil: it has not left, and the lane
+    /// has to ask.
     @inline(__always)
-    func moveOn() -> Unmanaged<AnyOperation>? { isAtCard ? moveOnAtCard() : nil }
+    func moveOn(after operation: Unmanaged<AnyOperation>) -> Unmanaged<AnyOperation>? {
+        isOut ? moveOnToNext(after: operation) : nil
+    }
 
     @inline(never)
-    private func moveOnAtCard() -> Unmanaged<AnyOperation>? {
-        let place = current.load(ordering: .relaxed)
-        guard place != Self.closed, place + 1 < count,
-            current.compareExchange(
-                expected: place, desired: place + 1, successOrdering: .acquiringAndReleasing,
-                failureOrdering: .relaxed
-            ).exchanged
-        else { return nil }
-        prefetch(place + 3)
-        return self[place + 1].operation
+    private func moveOnToNext(after operation: Unmanaged<AnyOperation>) -> Unmanaged<AnyOperation>? {
+        guard let position, position.next < count, leave(operation, position, next: position.next + 1) else { return nil }
+        prefetch(position.next + 2)
+        return waiting[position.next]
+    }
+
+    /// As above, but the lane goes on with something else.
+    @inline(__always)
+    func leave(_ operation: Unmanaged<AnyOperation>) -> Bool {
+        guard isOut, let position else { return false }
+        return leave(operation, position, next: position.next)
+    }
+
+    @inline(__always)
+    private func leave(_ operation: Unmanaged<AnyOperation>, _ position: Position, next: Int) -> Bool {
+        if position.left == Self.size { return false }
+        left[position.left] = operation._withUnsafeGuaranteedRef { $0.rosterIndex }
+        begun += 1
+        return word.compareExchange(
+            expected: position.word, desired: Position(left: position.left + 1, next: next).word,
+            successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed
+        ).exchanged
     }
 
     /// Before the lane asks for more.
@@ -79,16 +112,12 @@ final class Hand: Sendable {
 
     @inline(never)
     private func lookAtClock() {
-        if baton_continuous_time() - opened > Int64(count) * Self.longest { areShort = false }
+        if baton_continuous_time() - opened > begun * Self.longest { areShort = false }
     }
-
-    /// The lane runs something else next.
-    @inline(__always)
-    func turnAway() { isAtCard = false }
 
     /// It comes soon, and another core has touched it last.
     private func prefetch(_ place: Int) {
-        if place < count { baton_prefetch(self[place].operation.toOpaque()) }
+        if place < count { baton_prefetch(waiting[place].toOpaque()) }
     }
 
     // MARK: Of the lane, under the queue's lock
@@ -98,46 +127,49 @@ final class Hand: Sendable {
     @inline(__always)
     func giveBack(isPlain: Bool, isNeeded: Bool) {
         isOut = false
-        isAtCard = false
         reach = isPlain && !isNeeded && areShort ? min(Self.size, 2 * reach) : least
     }
 
     @inline(__always)
     func append(_ operation: Unmanaged<AnyOperation>) {
-        if cards == nil { cards = .allocate(capacity: Self.size) }
-        let place = operation._withUnsafeGuaranteedRef { $0.rosterIndex }
-        (cards! + count).initialize(to: Card(operation: operation, place: place))
+        waiting[count] = operation
+        // Its later lines already here; the first one when its turn comes.
+        baton_prefetch(operation.toOpaque() + 64)
         count += 1
     }
 
-    /// The lane runs the first one.
+    /// The lane runs something, and what is in the hand comes after it.
     func open() {
         isOut = true
-        isAtCard = true
+        begun = 1
         if isTimed { opened = baton_continuous_time() }
-        current.store(0, ordering: .releasing)
+        word.store(Position(left: 0, next: 0).word, ordering: .releasing)
+        prefetch(0)
         prefetch(1)
-        prefetch(2)
+    }
+
+    /// Those that have left are counted.
+    func goOn(from position: Position) {
+        word.store(Position(left: 0, next: position.next).word, ordering: .releasing)
     }
 
     func clear() { count = 0 }
 
     // MARK: Under the queue's lock
 
-    subscript(place: Int) -> Card { cards![place] }
+    subscript(place: Int) -> Unmanaged<AnyOperation> { waiting[place] }
+
+    /// In the roster, of those that have left. They may be gone.
+    func placesLeft(at position: Position) -> UnsafeBufferPointer<UInt32> {
+        UnsafeBufferPointer(start: left, count: position.left)
+    }
 
     /// Where the lane is. Nil if the hand is closed.
-    var place: Int? {
-        let place = current.load(ordering: .relaxed)
-        return place == Self.closed ? nil : place
-    }
+    var position: Position? { Position(word: word.load(ordering: .relaxed)) }
 
     /// Something waits in it.
-    var hasMore: Bool { place.map { $0 + 1 < count } ?? false }
+    var hasMore: Bool { position.map { $0.next < count } ?? false }
 
-    /// Where the lane was: what came before that has left, what comes after it waits. Nil: it was closed before.
-    func close() -> Int? {
-        let place = current.exchange(Self.closed, ordering: .acquiringAndReleasing)
-        return place == Self.closed ? nil : place
-    }
+    /// Where the lane was. Nil: it was closed before.
+    func close() -> Position? { Position(word: word.exchange(Position.closed, ordering: .acquiringAndReleasing)) }
 }

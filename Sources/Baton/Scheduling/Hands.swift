@@ -3,7 +3,7 @@ struct Hands {
     private struct Entry {
         let hand: Hand
         /// Where its lane was when it was looked at.
-        var place: Int?
+        var position: Hand.Position?
     }
 
     private var entries: [Entry] = []
@@ -32,9 +32,9 @@ struct Hands {
     mutating func findStuck() -> Hand? {
         if entries.isEmpty { return nil }
         looked = (looked + 1) % entries.count
-        let place = entries[looked].hand.place
-        if place == entries[looked].place { return entries[looked].hand }
-        entries[looked].place = place
+        let position = entries[looked].hand.position
+        if position == entries[looked].position { return entries[looked].hand }
+        entries[looked].position = position
         return nil
     }
 }

@@ -158,7 +158,7 @@ struct Scheduler {
     /// What is in the lanes' hands has changed.
     mutating func note(_ hands: Hands) {
         handed = PrioritySet()
-        if !hands.isEmpty { handed.insert(hands.level) }
+        if hands.haveMore { handed.insert(hands.level) }
     }
 
     mutating func append(_ resumption: Resumption) {

@@ -29,11 +29,11 @@ extension AnyOperation {
     }
 
     /// It will not run: it needs nothing, and waits for no more than `edges`.
-    private final func dropNeeds(waitingFor edges: Edges = .none) {
+    private final func dropNeeds(waitingFor original: AnyOperation? = nil) {
         // Held for the release after unlocking.
         let needs = life.withLock { life in
-            let needs = (body.take(), self.edges.take(), life.details?.takeRules(), life.details?.executor)
-            self.edges = edges
+            let needs = (body.take(), edges.take(), life.details?.takeRules(), life.details?.executor)
+            if let original { edges.append(original) }
             life.details?.policies = []
             life.details?.executor = nil
             return needs
@@ -56,7 +56,7 @@ extension AnyOperation {
             _ = countdown.countDown()
             return false
         }
-        dropNeeds(waitingFor: .one(original))
+        dropNeeds(waitingFor: original)
         life.withLock { _ in uniqueness.joined = Joined(original: original, place: place) }
         return true
     }

@@ -32,21 +32,26 @@ import Testing
 
     private func numbers(_ range: Range<Int>) -> [String] { range.map { "\($0)" } }
 
-    private func moveOn() -> String? { hand.moveOn()?.takeUnretainedValue().name }
+    /// After this one, which the lane has run.
+    private func moveOn(after number: Int) -> String? {
+        hand.moveOn(after: .passUnretained(operations[number]))?.takeUnretainedValue().name
+    }
+
+    private func leave(_ number: Int) -> Bool { hand.leave(.passUnretained(operations[number])) }
 
     @Test func aNewLaneTakesOne() {
         var state = state()
         #expect(name(state.deal(to: hand)) == "0")
         #expect(state.hands.isEmpty)
-        #expect(moveOn() == nil)
+        #expect(moveOn(after: 0) == nil)
     }
 
     @Test(arguments: [(0, 1), (1, 2), (3, 8), (4, 16), (9, 16)]) func itGrows(times: Int, size: Int) {
         var state = state()
         learn(times)
         #expect(name(state.deal(to: hand)) == "0")
-        for number in 1..<size { #expect(moveOn() == "\(number)") }
-        #expect(moveOn() == nil, "It has not left the last one, and asks.")
+        for number in 1..<size { #expect(moveOn(after: number - 1) == "\(number)") }
+        #expect(moveOn(after: size - 1) == nil, "It has not left the last one, and asks.")
     }
 
     @Test func itBeginsAnewWhenOthersNeedWhatIsInIt() {
@@ -72,7 +77,7 @@ import Testing
         let timed = Hand(least: 2, isTimed: true)
         var state = state()
         _ = state.deal(to: timed)
-        #expect(timed.moveOn() != nil, "It has run all of them.")
+        #expect(timed.moveOn(after: .passUnretained(operations[0])) != nil, "It has run all of them.")
         let start = ContinuousClock.now
         while ContinuousClock.now - start < .milliseconds(1) {}
         timed.look(areShort: true)
@@ -84,9 +89,9 @@ import Testing
         var state = state()
         learn(4)
         #expect(name(state.deal(to: hand)) == "0")
-        #expect(moveOn() == "1")
+        #expect(moveOn(after: 0) == "1")
         state.takeBackAll()
-        #expect(moveOn() == nil, "The lane has to ask.")
+        #expect(moveOn(after: 1) == nil, "The lane has to ask.")
         #expect(state.hands.isEmpty)
         #expect(rest(&state) == numbers(2..<40))
     }
@@ -100,7 +105,7 @@ import Testing
         // It was closed, so the lane asks, with the first one left.
         state.roster.leave(operations[0])
         _ = state.deal(to: hand)
-        for _ in 0..<3 { _ = moveOn() }
+        for number in 1..<4 { _ = moveOn(after: number) }
         #expect(Set(state.members()) == Set(operations[4...]))
         #expect(state.count() == 36)
         #expect(state.roster.left == 4)
@@ -112,7 +117,7 @@ import Testing
         _ = state.deal(to: hand)
         let other = Hand()
         #expect(name(state.deal(to: other)) == "1", "The first that waits.")
-        #expect(moveOn() == nil)
+        #expect(moveOn(after: 0) == nil)
         state.takeBack(own: hand, isPlain: true)
         #expect(hand.reach == 1)
     }
@@ -134,7 +139,7 @@ import Testing
         let other = Hand()
         for number in 16..<24 {
             #expect(name(state.deal(to: other)) == "\(number)")
-            #expect(moveOn() == "\(number - 15)")
+            #expect(moveOn(after: number - 16) == "\(number - 15)")
         }
     }
 
@@ -198,7 +203,65 @@ import Testing
             Issue.record("No lane is started for it.")
             return
         }
-        #expect(moveOn() == "1")
+        #expect(moveOn(after: 0) == "1")
         #expect(!state.hands.haveMore)
+    }
+
+    // MARK: Going on with what was made ready
+
+    /// A state in which the lane runs the first one, and goes on with the second.
+    private func chain(width: Int = 2) -> QueueCore.State {
+        var state = state(width: width, 0)
+        for operation in operations { state.roster.enter(.passUnretained(operation)) }
+        state.goOn(with: .passUnretained(operations[1]), hand)
+        return state
+    }
+
+    @Test func sixteenLeaveWithoutTheLock() {
+        var state = chain()
+        for number in 0..<16 { #expect(leave(number)) }
+        #expect(!leave(16), "There is no room, and the lane has to ask.")
+        #expect(state.roster.count == 40)
+        state.goOn(with: .passUnretained(operations[17]), hand)
+        #expect(state.roster.count == 24)
+        #expect(leave(16))
+        #expect(Set(state.members()) == Set(operations[17...]))
+        #expect(!leave(17), "Somebody has looked.")
+    }
+
+    @Test func nothingWaitsInTheHandOfAChain() {
+        let state = chain()
+        #expect(!state.hands.isEmpty && !state.hands.haveMore)
+        #expect(state.scheduler.hint == 0)
+        #expect(leave(0))
+        #expect(moveOn(after: 1) == nil)
+    }
+
+    /// One of what was dealt makes others ready, which come before the rest.
+    @Test func whatWaitsStaysInTheHandMeanwhile() {
+        var state = state(3)
+        learn(2)
+        #expect(name(state.deal(to: hand)) == "0")
+        for operation in operations[3...] { state.roster.enter(.passUnretained(operation)) }
+        #expect(leave(0))
+        for number in 3..<18 { #expect(leave(number)) }
+        #expect(!leave(18))
+        state.goOn(with: .passUnretained(operations[19]), hand)
+        #expect(leave(18))
+        #expect(moveOn(after: 19) == "1")
+        #expect(moveOn(after: 1) == "2")
+        #expect(state.members() == [operations[2]] + operations[20...])
+    }
+
+    @Test func noHandOpensForAChainThatOthersComeBefore() {
+        var state = chain(width: 1)
+        #expect(state.hands.isEmpty && !leave(0))
+        state = self.state(10)
+        learn(4)
+        _ = state.deal(to: hand)
+        let (other, low) = (Hand(), operations[30])
+        low.priority = .low
+        state.goOn(with: .passUnretained(low), other)
+        #expect(!other.leave(.passUnretained(low)), "All that are out are of one priority.")
     }
 }
