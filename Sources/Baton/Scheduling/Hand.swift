@@ -78,7 +78,8 @@ final class Hand: Sendable {
 
     @inline(never)
     private func moveOnToNext(after operation: Unmanaged<AnyOperation>) -> Unmanaged<AnyOperation>? {
-        guard let position, position.next < count, leave(operation, position, next: position.next + 1) else { return nil }
+        guard let position, position.next < count, leave(operation, position, next: position.next + 1)
+        else { return nil }
         prefetch(position.next + 2)
         return waiting[position.next]
     }
