@@ -80,7 +80,6 @@ final class Hand: Sendable {
     private func moveOnToNext(after operation: Unmanaged<AnyOperation>) -> Unmanaged<AnyOperation>? {
         guard let position, position.next < count, leave(operation, position, next: position.next + 1)
         else { return nil }
-        prefetch(position.next + 2)
         return waiting[position.next]
     }
 
@@ -116,11 +115,6 @@ final class Hand: Sendable {
         if baton_continuous_time() - opened > begun * Self.longest { areShort = false }
     }
 
-    /// It comes soon, and another core has touched it last.
-    private func prefetch(_ place: Int) {
-        if place < count { baton_prefetch(waiting[place].toOpaque()) }
-    }
-
     // MARK: Of the lane, under the queue's lock
 
     /// - Parameter isPlain: What the lane has run has come to nothing but its end.
@@ -134,8 +128,8 @@ final class Hand: Sendable {
     @inline(__always)
     func append(_ operation: Unmanaged<AnyOperation>) {
         waiting[count] = operation
-        // Its later lines already here; the first one when its turn comes.
-        baton_prefetch(operation.toOpaque() + 64)
+        // It comes soon, and another core has touched it last.
+        baton_prefetch(operation.toOpaque())
         count += 1
     }
 
@@ -145,8 +139,6 @@ final class Hand: Sendable {
         begun = 1
         if isTimed { opened = baton_continuous_time() }
         word.store(Position(left: 0, next: 0).word, ordering: .releasing)
-        prefetch(0)
-        prefetch(1)
     }
 
     /// Those that have left are counted.

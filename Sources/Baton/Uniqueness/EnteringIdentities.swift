@@ -28,7 +28,7 @@ extension AnyOperation {
         _ = endBeforeRun(with: error)
     }
 
-    /// It will not run: it needs nothing, and waits for no more than `edges`.
+    /// It will not run: it needs nothing, and waits for no more than the `original`, if there is one.
     private final func dropNeeds(waitingFor original: AnyOperation? = nil) {
         // Held for the release after unlocking.
         let needs = life.withLock { life in

@@ -185,6 +185,26 @@ import Testing
         #expect(stage.queue.core.state.withLock { $0.roster.entered == $0.roster.left })
     }
 
+    /// Each leaves by the hand of the lane that goes on with the next, and whoever looks sees only those that are left.
+    @Test func whatHasFinishedInAChainIsNotCounted() {
+        let stage = Stage(width: 2)
+        let seen = EventLog<Int>()
+        var chain = [stage.noting("0")]
+        for number in 1..<50 {
+            chain.append(
+                AsyncOperation("\(number)") { [queue = stage.queue] in
+                    if number % 7 == 0 {
+                        seen(queue.operationCount)
+                        #expect(queue.operations.count == 50 - number)
+                    }
+                }.addDependency(chain[number - 1]))
+        }
+        stage.queue.add(chain)
+        stage.steps.runAll()
+        #expect(seen.events == [43, 36, 29, 22, 15, 8, 1])
+        #expect(stage.queue.core.state.withLock { $0.roster.entered == $0.roster.left && $0.hands.isEmpty })
+    }
+
     /// It waits for a name, while its lane goes on with another one.
     @Test func whatHasGoneAwayHasNotLeft() {
         let name = Names()
@@ -222,6 +242,36 @@ import Testing
         gate.open()
         stage.steps.runAll()
         #expect(stage.queue.core.state.withLock { $0.isIdle })
+    }
+
+    /// Chains, with others between them, while somebody looks.
+    @Test func chainsUnderThreads() async {
+        for round in 0..<20 {
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2 + round % 3)
+            let ran = Atomic<Int>(0)
+            var operations: [AsyncOperation<Void>] = []
+            for number in 0..<3_000 {
+                let operation = AsyncOperation { _ = ran.wrappingAdd(1, ordering: .relaxed) }
+                if number >= 8, number % 5 != 0 { operation.addDependency(operations[number - 1 - number % 8]) }
+                operations.append(operation)
+            }
+            await withTaskGroup { [operations] group in
+                group.addTask { queue.add(operations) }
+                group.addTask {
+                    for number in 0..<200 {
+                        #expect((0...3_000).contains(queue.operationCount))
+                        for operation in queue.operations.prefix(3) { _ = operation.state }
+                        if number < 20 { operations[3_000 - 1 - number * 7].cancel() }
+                        await Task.yield()
+                    }
+                }
+            }
+            await queue.waitUntilIdle()
+            let failed = operations.count { $0.error != nil }
+            #expect(ran.load(ordering: .relaxed) + failed == 3_000)
+            #expect(queue.operationCount == 0)
+            #expect(queue.core.state.withLock { $0.roster.entered == $0.roster.left && $0.hands.isEmpty })
+        }
     }
 
     /// Everything that looks into hands or takes them back, while lanes move on in them.
