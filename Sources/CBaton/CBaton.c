@@ -50,3 +50,22 @@ long long baton_continuous_time(void) {
     clock_gettime(continuous, &time);
     return (long long)time.tv_sec * 1000000000 + time.tv_nsec;
 }
+
+static void pause_processor(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+    __asm__ volatile("yield");
+#endif
+}
+
+void baton_wait_briefly(unsigned looks) {
+    static const unsigned awake = 100;
+    if (looks < awake) {
+        pause_processor();
+    } else {
+        unsigned sleeps = looks - awake;
+        struct timespec time = {0, sleeps < 5 ? 31250L << sleeps : 1000000L};
+        nanosleep(&time, NULL);
+    }
+}

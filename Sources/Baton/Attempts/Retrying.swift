@@ -85,7 +85,7 @@ extension AnyOperation {
     ///
     /// Of a repeating operation, those since it has repeated last. None, if the body has not run.
     public final var attempts: [OperationAttempt] {
-        let (failures, number, hasEnded) = life.withLock { life in
+        let (failures, number, hasEnded) = withLife { life in
             let timing = life.details?.timing
             let last = life.hasBegun && timing?.isPaused != true ? Int(timing?.attempt ?? 1) : 0
             return (timing?.rareTiming?.failures ?? [], last, life.phase == .finished)
@@ -134,5 +134,5 @@ extension AnyOperation {
 
 extension AnyOperation {
     /// Which run of the body this is, from 1.
-    final var currentAttempt: Int { life.withLock { max(1, Int($0.details?.timing?.attempt ?? 1)) } }
+    final var currentAttempt: Int { withLife { max(1, Int($0.details?.timing?.attempt ?? 1)) } }
 }

@@ -46,7 +46,7 @@ extension QueueCore {
     ) -> Bool {
         let now = sleeper.now
         let deadline = operation._withUnsafeGuaranteedRef { operation in
-            let (alarms, deadline) = operation.life.withLock { _ in
+            let (alarms, deadline) = operation.withLife { _ in
                 (timing.takeAlarms(), timing.rareTiming?.noteStart(at: now))
             }
             alarms?.takeOut(of: operation, from: self)
@@ -75,7 +75,7 @@ extension QueueCore {
 
     /// What the user's closures are asked must not notice that a time limit has cancelled the attempt's task.
     private nonisolated(nonsending) func nextRun(of operation: AnyOperation) async -> NextRun? {
-        let (isCancelled, isCut) = operation.life.withLock { $0.mayRunAgain() }
+        let (isCancelled, isCut) = operation.withLife { $0.mayRunAgain() }
         if isCancelled {
             operation.cancelCameAfterAttempt()
             return nil
@@ -145,7 +145,7 @@ extension AnyOperation {
     /// After a run of the body, with its outcome in place. Nil: that stands, or what a closure has thrown.
     fileprivate nonisolated(nonsending) final func nextRun(now: () -> Duration) async -> NextRun? {
         // What kept the body from running is no attempt.
-        guard let timing = life.withLock({ $0.hasBegun ? $0.details?.timing : nil }) else { return nil }
+        guard let timing = withLife({ $0.hasBegun ? $0.details?.timing : nil }) else { return nil }
         do {
             if let failure { return try await nextAttempt(after: failure, timing, now) }
             return try await nextRepetition(timing, now)
@@ -177,7 +177,7 @@ extension AnyOperation {
 
     /// It was cancelled when its body had failed. That is not its outcome if there would have been another attempt.
     fileprivate final func cancelCameAfterAttempt() {
-        guard let failure, life.withLock({ $0.details?.timing?.hasAttemptsLeft ?? false }) else { return }
+        guard let failure, withLife({ $0.details?.timing?.hasAttemptsLeft ?? false }) else { return }
         bodyFailed(failure)
     }
 
@@ -186,7 +186,7 @@ extension AnyOperation {
         // What was the outcome is the user's, and released after unlocking.
         var formerOutcome: any Sendable = ()
         var formerFailures: [OperationAttempt] = []
-        let end = life.withLock { life -> Lifecycle.AttemptEnd? in
+        let end = withLife { life -> Lifecycle.AttemptEnd? in
             guard let end = life.endAttempt() else { return nil }
             if let timing = life.details?.timing {
                 let delay = max(.zero, next.delay)

@@ -144,7 +144,7 @@ extension AnyOperation {
     /// Under what names a child runs besides its own. Nothing happens if it was added before.
     final func holdNames(_ exclusions: [Exclusion]) {
         if exclusions.isEmpty { return }
-        life.withLock { life in
+        withLife { life in
             if life.phase == .created { life.madeDetails().rules.add(exclusions) }
         }
     }

@@ -34,7 +34,7 @@ struct Inspection {
 
     /// What it waits for and what has not finished, each once.
     mutating func waits(of operation: AnyOperation) -> [Wait] {
-        let (core, isRuled) = operation.life.withLock { life in
+        let (core, isRuled) = operation.withLife { life in
             (life.isUnderWay ? operation.core : nil, life.details?.rules.areNone == false)
         }
         var seen: Set<ObjectIdentifier> = []
@@ -58,7 +58,7 @@ struct Inspection {
 
     /// Of one that waits for no other one.
     mutating func cause(of operation: AnyOperation) -> Explanation.Cause {
-        let look = operation.life.withLock { Look($0, at: operation) }
+        let look = operation.withLife { Look($0, at: operation) }
         switch look.phase {
         case .created: return .notAdded
         case .finished: return .finished(operation.outcomeKind)
@@ -138,7 +138,7 @@ struct Inspection {
 }
 
 extension AnyOperation {
-    fileprivate final var holdsSlot: Bool { life.withLock { $0.lane != nil && ($0.details?.openWaits ?? 0) == 0 } }
+    fileprivate final var holdsSlot: Bool { withLife { $0.lane != nil && ($0.details?.openWaits ?? 0) == 0 } }
 }
 
 /// What is to be known of one operation, read in one locked step.

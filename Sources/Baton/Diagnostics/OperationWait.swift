@@ -44,7 +44,7 @@ struct Wait {
 extension AnyOperation {
     /// What this waits for, finished or not; barriers count as what comes first. One that nobody has added waits for nothing.
     final var waits: [Wait] {
-        var (waits, groups, listeners, replacement) = life.withLock {
+        var (waits, groups, listeners, replacement) = withLife {
             life -> ([Wait], [ChildGroup], [any OutcomeListener], Identities.Place?) in
             switch life.phase {
             case .created, .finished: return ([], [], [], nil)
@@ -71,6 +71,6 @@ extension AnyOperation {
     }
 
     private final func hasIdentity(at place: Identities.Place) -> Bool {
-        life.withLock { $0.details?.uniqueness?.place == place }
+        withLife { $0.details?.uniqueness?.place == place }
     }
 }

@@ -159,7 +159,7 @@ private struct SnapshotLook {
         } else {
             cause = found.isEmpty ? inspection.cause(of: operation) : nil
         }
-        (priority, attempt) = operation.life.withLock { life in
+        (priority, attempt) = operation.withLife { life in
             (operation.level, life.hasBegun ? Int(life.details?.timing?.attempt ?? 1) : 0)
         }
         state = operation.state

@@ -31,7 +31,7 @@ extension AnyOperation {
     private final func markCancelled(
         reason: CancellationReason, if isWanted: (Lifecycle) -> Bool
     ) -> CancelEffect {
-        life.withLock { life -> CancelEffect in
+        withLife { life -> CancelEffect in
             guard isWanted(life) else { return .none }
             switch life.cancel() {
             case .none: return .none
@@ -49,7 +49,7 @@ extension AnyOperation {
 
     /// Cancels the attempt that runs, if `cut` says on which lane it does, in the same step.
     final func cancelAttempt(_ cut: (inout Lifecycle) -> Lane?) {
-        settle(life.withLock { life in cut(&life).map { effectInRun(of: life, on: $0) } ?? .none })
+        settle(withLife { life in cut(&life).map { effectInRun(of: life, on: $0) } ?? .none })
     }
 
     private enum CancelEffect {

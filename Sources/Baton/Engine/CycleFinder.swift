@@ -103,11 +103,11 @@ enum CycleFinder {
 
 extension AnyOperation {
     /// Added and not begun.
-    fileprivate final var isUnrun: Bool { life.withLock { $0.phase == .added } }
+    fileprivate final var isUnrun: Bool { withLife { $0.phase == .added } }
 
     /// What must finish before this can go on. Dependencies of one that nobody has added may still change: not counted.
     final var waitsFor: [AnyOperation] {
-        let (operations, groups, listeners) = life.withLock {
+        let (operations, groups, listeners) = withLife {
             life -> ([AnyOperation], [ChildGroup], [any OutcomeListener]) in
             switch life.phase {
             case .created, .finished: return ([], [], [])
@@ -122,7 +122,7 @@ extension AnyOperation {
 
     /// What cannot go on before this has finished.
     final var isWaitedForBy: [AnyOperation] {
-        let (dependents, waiters) = life.withLock { life in
+        let (dependents, waiters) = withLife { life in
             (life.dependents.retained(), life.details?.waiters ?? [])
         }
         return dependents + waiters.compactMap(\.waitingBody)

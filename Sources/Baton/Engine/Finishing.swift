@@ -61,7 +61,7 @@ extension AnyOperation {
     @inline(never)
     static func countDownElsewhere(_ dependent: Unmanaged<AnyOperation>) {
         let core = dependent._withUnsafeGuaranteedRef { operation in
-            operation.life.withLock { $0.phase == .finished ? nil : operation.core }
+            operation.withLife { $0.phase == .finished ? nil : operation.core }
         }
         let isReady = dependent._withUnsafeGuaranteedRef { $0.countdown.countDown() }
         if !isReady { return }
@@ -109,12 +109,12 @@ extension AnyOperation {
     /// Ends one that has not begun, and publishes this error. Nil: it has begun or finished, or a thread is still linking
     /// it, which will then find the error and settle the end itself.
     final func endBeforeRun(with error: OperationError) -> EarlyEnd? {
-        life.withLock { endBeforeRun(with: error, &$0) }
+        withLife { endBeforeRun(with: error, &$0) }
     }
 
     /// As above, but one that has run and waits for its next attempt goes on.
     final func endUnlessBegun(with error: OperationError) -> EarlyEnd? {
-        life.withLock { $0.hasBegun ? nil : endBeforeRun(with: error, &$0) }
+        withLife { $0.hasBegun ? nil : endBeforeRun(with: error, &$0) }
     }
 
     /// As ``endBeforeRun(with:)``, locked by the caller.
@@ -130,7 +130,7 @@ extension AnyOperation {
 
     /// As ``endBeforeRun(with:)``, with the outcome of the operation that it has joined, which has finished.
     final func endBeforeRun(as original: AnyOperation) -> EarlyEnd? {
-        life.withLock { life in
+        withLife { life in
             guard life.phase == .added, !countdown.leaveEndToLinking() else { return nil }
             return end(as: original, &life)
         }
@@ -138,7 +138,7 @@ extension AnyOperation {
 
     /// From the linking thread, when it found that something came to an end while it was linking.
     final func endAfterLinking() {
-        let end = life.withLock { life -> EarlyEnd? in
+        let end = withLife { life -> EarlyEnd? in
             guard life.phase == .added else { return nil }
             if let error = life.details?.endAfterLinking { return self.end(with: error, &life) }
             return life.details?.uniqueness?.joined.map { self.end(as: $0.original, &life) }
@@ -202,7 +202,7 @@ extension AnyOperation {
         let retained = Unmanaged.passRetained(self)
         (core?.spawner ?? .anywhere).spawn {
             await retained.takeUnretainedValue().callHandlersBeforeFinish(core)
-            let ending = retained._withUnsafeGuaranteedRef { $0.life.withLock { $0.finish() } }
+            let ending = retained._withUnsafeGuaranteedRef { $0.withLife { $0.finish() } }
             // In this order: an idle queue has nothing alive.
             retained._withUnsafeGuaranteedRef { operation in
                 operation.settleOffLane(ending, core) {
@@ -217,7 +217,7 @@ extension AnyOperation {
     final func callHandlersBeforeFinish(_ core: QueueCore?) async {
         await OwnTask.run(of: core) { task in
             task.running = self
-            while let handler = life.withLock({ $0.madeDetails().handlers.nextBeforeFinish() }) {
+            while let handler = withLife({ $0.madeDetails().handlers.nextBeforeFinish() }) {
                 await handler.call(self)
             }
             task.running = nil
@@ -235,7 +235,7 @@ extension AnyOperation {
     /// Wakes those who await the outcome.
     @inline(never)
     final func wake(in core: QueueCore?) -> Woken {
-        let taken = life.withLock { life in
+        let taken = withLife { life in
             life.borrowedDetails?._withUnsafeGuaranteedRef { details in
                 Taken(
                     rules: details.takeRules(), ends: details.takeEnds(), waiters: details.takeWaiters(),
@@ -288,7 +288,7 @@ extension AnyOperation {
     /// The body ended without an output: with this error, unless somebody had cancelled it.
     @usableFromInline
     final func bodyFailed(_ error: OperationError) {
-        let reason = life.withLock { life in
+        let reason = withLife { life in
             life.isCancelled ? life.details?.cancellationReason ?? .requested : life.details?.timing?.cutReason
         }
         setFailure(reason?.error ?? error)
@@ -297,7 +297,7 @@ extension AnyOperation {
     /// A rule or a missing input kept the body from running. On the lane that has taken the operation up.
     @usableFromInline
     final func bodyWasSkipped(_ error: OperationError) {
-        life.withLock { $0.bodyWasSkipped() }
+        withLife { $0.bodyWasSkipped() }
         setFailure(error)
     }
 }

@@ -11,7 +11,7 @@ extension AnyOperation {
     nonisolated(nonsending) final func awaitOutcome(
         for body: AnyOperation?, asChild: Bool = false, begun: () -> Void = {}
     ) async throws(OperationError) {
-        if life.withLock({ $0.phase == .finished }) { return }
+        if withLife({ $0.phase == .finished }) { return }
         let loan = body?.beginWait(for: self, asChild: asChild)
         let error = await withUnsafeContinuation { continuation in
             let waiter = Waiter(
@@ -38,7 +38,7 @@ extension AnyOperation {
 
     /// The last one. Nil: the outcome has come.
     final func removeWaiter(of body: AnyOperation) -> Waiter? {
-        life.withLock { life -> Waiter? in
+        withLife { life -> Waiter? in
             guard let details = life.details, let index = details.waiters.lastIndex(where: { $0.body === body })
             else { return nil }
             return details.waiters.remove(at: index)
@@ -47,7 +47,7 @@ extension AnyOperation {
 
     /// Returns the phase: one that has finished does not take it.
     final func addWaiter(_ waiter: Waiter) -> Lifecycle.Phase {
-        let phase = life.withLock { life in
+        let phase = withLife { life in
             if life.phase != .finished { life.madeDetails().waiters.append(waiter) }
             return life.phase
         }
@@ -100,7 +100,7 @@ extension AnyOperation {
 
     /// Nil: the body and its last handlers have ended.
     fileprivate final func beginWait(for operation: AnyOperation? = nil, asChild: Bool = false) -> Loan? {
-        life.withLock { life -> Loan? in
+        withLife { life -> Loan? in
             guard life.canWait else { return nil }
             let details = life.madeDetails()
             details.openWaits += 1
@@ -118,7 +118,7 @@ extension AnyOperation {
         at place: Awaited.Place, in run: Int32, _ continuation: UnsafeContinuation<OperationError?, Never>,
         _ error: OperationError?
     ) {
-        let core = life.withLock { life -> QueueCore? in
+        let core = withLife { life -> QueueCore? in
             guard life.canWait, let details = life.details, details.run == run else { return nil }
             if !place.isNone {
                 // Whoever ends the wait holds the operation.
@@ -140,7 +140,7 @@ extension AnyOperation {
 
     /// A slot is booked for this run of the body. False: it has ended, or has begun another wait, and does not take it.
     final func endWait(in run: Int32) -> Bool {
-        life.withLock { life in
+        withLife { life in
             guard life.canWait, let details = life.details, details.run == run else { return false }
             details.openWaits -= 1
             return details.openWaits == 0
@@ -183,7 +183,7 @@ struct Pause: Sendable {
 extension AnyOperation {
     /// The body of this iterates: it waits for all that the listener awaits, until it stops.
     final func startListening(_ listener: any OutcomeListener) {
-        life.withLock { life in
+        withLife { life in
             guard life.canWait else { return }
             let details = life.madeDetails()
             details.listeners.append(listener)
@@ -192,7 +192,7 @@ extension AnyOperation {
     }
 
     final func stopListening(_ listener: any OutcomeListener) {
-        life.withLock { life in
+        withLife { life in
             if life.phase != .finished { life.details?.listeners.removeAll { $0 === listener } }
         }
     }

@@ -17,14 +17,14 @@ extension AnyOperation {
     /// - Parameter note: Called in the locked step that begins it.
     @inline(never)
     final func tellEvents(after note: (inout Lifecycle) -> Void = { _ in }) {
-        var next = life.withLock { life -> EventOutbox.Batch? in
+        var next = withLife { life -> EventOutbox.Batch? in
             note(&life)
             guard let outbox = life.borrowedOutbox else { return nil }
             return outbox._withUnsafeGuaranteedRef { $0.machine.startTelling { namedSoFar(&life) } }
         }
         while let batch = next.take() {
             let start = batch.tell()
-            next = life.withLock { life in
+            next = withLife { life in
                 guard let outbox = life.borrowedOutbox else { return nil }
                 return outbox._withUnsafeGuaranteedRef {
                     $0.machine.continueTelling(start: start) { namedSoFar(&life) }
@@ -54,7 +54,7 @@ extension AnyOperation {
 
     /// Also after its finish, to those who observe its queue.
     final func tellMisuse(_ misuse: Misuse) {
-        let (isNoted, number) = life.withLock { life in
+        let (isNoted, number) = withLife { life in
             (life.outbox?.machine.append(.misuse(misuse)) ?? false, queueNumber)
         }
         if isNoted { return tellEvents() }
@@ -87,7 +87,7 @@ extension AnyOperation {
     /// will be told to those who observe the queue. Nil: nobody observed it when it was claimed, so nobody is told of the add.
     @inline(never)
     final func additionToTell(from origin: Origin) -> Addition? {
-        let (hub, progress, policies, inputCount) = life.withLock { life in
+        let (hub, progress, policies, inputCount) = withLife { life in
             (life.outbox?.machine.heldFor, life.details?.progress, life.details?.policies ?? [], life.inputCount)
         }
         guard let hub else { return nil }
@@ -124,12 +124,12 @@ extension AnyOperation {
     // MARK: Being observed
 
     /// Somebody begins to observe its queue while it is there.
-    final func beObservedLate() { observe(life.withLock { beginObserving(&$0) }) }
+    final func beObservedLate() { observe(withLife { beginObserving(&$0) }) }
 
     /// Those who observe it alone, and where to call them if all is over.
     final func audience() -> (hub: EventHub, spawner: Spawner) {
         let new = EventHub()
-        let (own, beginning, number) = life.withLock { life -> (EventHub?, Beginning?, UInt32) in
+        let (own, beginning, number) = withLife { life -> (EventHub?, Beginning?, UInt32) in
             let beginning = beginObserving(&life)
             return (life.outbox?.machine.audience(or: new), beginning, queueNumber)
         }

@@ -71,10 +71,10 @@ enum Claims {
     nonisolated(nonsending) static func hold(
         _ exclusions: ExclusionSet, whileEvaluating operation: AnyOperation
     ) async -> OperationError? {
-        let holder = operation.life.withLock { $0.details?.nameHolder }
+        let holder = operation.withLife { $0.details?.nameHolder }
         let error = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: UnsafeContinuation<OperationError?, Never>) in
-                operation.life.withLock { $0.details?.rules.evaluationWaits(continuation) }
+                operation.withLife { $0.details?.rules.evaluationWaits(continuation) }
                 let placed = place(exclusions, for: operation, inside: holder)
                 switch placed.answer {
                 case .granted, .withdrawn: operation.wakeEvaluation()
@@ -204,7 +204,7 @@ enum Claims {
     }
 
     private static func endHolding(_ operation: AnyOperation) {
-        let hasWaited = operation.life.withLock { $0.details?.rules.endHolding() ?? false }
+        let hasWaited = operation.withLife { $0.details?.rules.endHolding() ?? false }
         if hasWaited { waitingHolders.wrappingSubtract(1, ordering: .relaxed) }
     }
 
@@ -235,7 +235,7 @@ enum Claims {
         case nothing
 
         init(_ operation: AnyOperation) {
-            self = operation.life.withLock { life in
+            self = operation.withLife { life in
                 switch life.namesAreGranted() {
                 case .toRun: .run(.passUnretained(operation), operation.core!)
                 case .toEvaluate(let continuation):
@@ -264,13 +264,13 @@ extension AnyOperation {
     /// The operations that hold names and inside which one with this nearest holder runs: the nearest first.
     fileprivate final var holdersAround: [AnyOperation] {
         var all = [self]
-        while let next = all[all.count - 1].life.withLock({ $0.details?.nameHolder }) { all.append(next) }
+        while let next = all[all.count - 1].withLife({ $0.details?.nameHolder }) { all.append(next) }
         return all
     }
 
     /// What its children run inside of.
     final var nameScope: AnyOperation? {
-        life.withLock { life in
+        withLife { life in
             guard let details = life.details else { return nil }
             return details.rules.standing == .held ? self : details.nameHolder
         }
@@ -281,7 +281,7 @@ extension AnyOperation {
     fileprivate final func wakeEvaluation(with error: OperationError? = nil, withdrawing: Bool = false) {
         // First: a claim that nobody waits for would be met by whoever searches, and could not be ended.
         if withdrawing { Claims.giveBack(by: self) }
-        let continuation = life.withLock { $0.details?.rules.takeWaitingEvaluation() }
+        let continuation = withLife { $0.details?.rules.takeWaitingEvaluation() }
         guard let continuation else { return }
         Handover.willResume(self)
         continuation.resume(returning: error)

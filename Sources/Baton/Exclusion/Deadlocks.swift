@@ -96,7 +96,7 @@ extension AnyOperation {
     }
 
     /// Tells one of its claims from the next.
-    fileprivate final var claimNumber: UInt32 { life.withLock { $0.details?.rules.requests ?? 0 } }
+    fileprivate final var claimNumber: UInt32 { withLife { $0.details?.rules.requests ?? 0 } }
 
     /// It fails, if it still waits for the names of that claim.
     fileprivate final func endAsDeadlocked(_ path: [OperationReference], claim number: UInt32?) {
@@ -105,7 +105,7 @@ extension AnyOperation {
             case evaluation(UnsafeContinuation<OperationError?, Never>)
         }
         let error = OperationError.exclusionDeadlock(path)
-        let end = life.withLock { life -> End? in
+        let end = withLife { life -> End? in
             guard let rules = life.details?.rules, rules.requests == number else { return nil }
             // Not one that has been granted in the meantime, or cancelled.
             if life.phase == .evaluating {

@@ -50,7 +50,7 @@ final class ChildGroup: Sendable {
         case .planned: return true
         case .start(let place):
             // The parent cannot end before this child has.
-            let core = parent.life.withLock { _ in parent.core! }
+            let core = parent.withLife { _ in parent.core! }
             start([child], from: place, after: last, on: core)
             if state.withLock({ $0.machine.haveStarted() }) { AnyOperation.finish(groups: endWait()) }
             return true
@@ -172,7 +172,7 @@ final class ChildGroup: Sendable {
 extension AnyOperation {
     /// If this is its first open wait, its slot goes back.
     fileprivate final func beginGroupWait(for group: ChildGroup) -> (lendsSlot: Bool, isCancelled: Bool) {
-        life.withLock { life in
+        withLife { life in
             let details = life.madeDetails()
             details.openWaits += 1
             if !details.childGroups.contains(where: { $0 === group }) { details.childGroups.append(group) }
@@ -183,7 +183,7 @@ extension AnyOperation {
 
     /// It goes on, and had lent its slot before.
     final func endGroupWait(for group: ChildGroup) {
-        life.withLock { life in
+        withLife { life in
             life.details?.openWaits -= 1
             life.details?.childGroups.removeAll { $0 === group }
         }

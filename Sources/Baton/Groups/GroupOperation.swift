@@ -82,23 +82,23 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     /// - Throws: ``OperationError/misuse(_:)`` when it comes too late: all children have finished, the group was cancelled, or
     ///   its policy has decided. The child is left as it was.
     public func add(_ child: AnyOperation) throws(OperationError) {
-        guard let group = life.withLock({ $0.details?.childGroups.first }), group.insert(child) else {
+        guard let group = withLife({ $0.details?.childGroups.first }), group.insert(child) else {
             throw .misuse(Misuse(.groupIsClosed(child.reference), operation: reference))
         }
     }
 
     func countChildren(in progress: ProgressState) {
-        life.withLock { $0.details?.childGroups.first }?.count(in: progress)
+        withLife { $0.details?.childGroups.first }?.count(in: progress)
     }
 
     private func give(_ children: [AnyOperation], to group: ChildGroup) {
-        life.withLock { $0.madeDetails().childGroups = [group] }
+        withLife { $0.madeDetails().childGroups = [group] }
         for child in children { _ = group.insert(child) }
     }
 
     private static let runChildren: Body.Wrapped = { execution in
         let operation = execution.operation
-        let (group, core) = operation.life.withLock { ($0.details?.childGroups.first, operation.core) }
+        let (group, core) = operation.withLife { ($0.details?.childGroups.first, operation.core) }
         guard let group, let core else { return }
         await group.run(on: core)
         operation.childrenHaveEnded(in: group)

@@ -5,11 +5,11 @@ extension QueueCore {
     func startGroup(
         _ current: Unmanaged<AnyOperation>, _ group: ChildGroup, on lane: Lane
     ) -> Scheduler.Turn? {
-        let isCancelled = current._withUnsafeGuaranteedRef { $0.life.withLock { $0.leavesLane() } }
+        let isCancelled = current._withUnsafeGuaranteedRef { $0.withLife { $0.leavesLane() } }
         if isCancelled { group.cancel() }
         if group.start(on: self) {
             current._withUnsafeGuaranteedRef { operation in
-                operation.life.withLock { $0.returns(to: lane) }
+                operation.withLife { $0.returns(to: lane) }
                 operation.childrenHaveEnded(in: group)
             }
             return nil
@@ -51,10 +51,10 @@ extension AnyOperation {
     /// The queue's reference goes: nothing else keeps it.
     private final func finishGroup() -> Unmanaged<AnyOperation>? {
         let queued = Unmanaged.passUnretained(self)
-        let group = life.withLock { $0.details?.childGroups.first }
+        let group = withLife { $0.details?.childGroups.first }
         let core = core
         if let group { childrenHaveEnded(in: group) }
-        guard let ending = life.withLock({ $0.finishRun() }) else {
+        guard let ending = withLife({ $0.finishRun() }) else {
             finishOffLane(core) { queued.release() }
             return nil
         }

@@ -64,7 +64,7 @@ extension AnyOperation {
     }
 
     /// Of a ready operation: its body will run.
-    final var inputsHaveOutputs: Bool { life.withLock { inputsHaveOutputs($0) } }
+    final var inputsHaveOutputs: Bool { withLife { inputsHaveOutputs($0) } }
 
     /// As above, locked by the caller.
     final func inputsHaveOutputs(_ life: Lifecycle) -> Bool {
@@ -72,7 +72,7 @@ extension AnyOperation {
     }
 
     /// Of one that has not finished.
-    final var inputs: ArraySlice<AnyOperation> { edges.all.prefix(life.withLock { $0.inputCount }) }
+    final var inputs: ArraySlice<AnyOperation> { edges.all.prefix(withLife { $0.inputCount }) }
 }
 
 extension OperationError {

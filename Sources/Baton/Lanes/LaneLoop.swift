@@ -157,7 +157,7 @@ extension QueueCore {
     @inline(__always)
     private func begin(_ current: Unmanaged<AnyOperation>, on lane: Lane, as task: OwnTask) -> Lifecycle.Beginning {
         current._withUnsafeGuaranteedRef { operation in
-            let beginning = operation.life.withLock { $0.begin(on: lane) }
+            let beginning = operation.withLife { $0.begin(on: lane) }
             switch beginning {
             case .endedBefore, .ruled: return beginning
             case .plain, .timed:
@@ -180,7 +180,7 @@ extension QueueCore {
     private func finish(_ current: Unmanaged<AnyOperation>, _ task: OwnTask?, _ run: inout Run) -> Bool {
         task?.running = nil
         return current._withUnsafeGuaranteedRef { operation in
-            guard let ending = operation.life.withLock({ $0.finishRun() }) else { return false }
+            guard let ending = operation.withLife({ $0.finishRun() }) else { return false }
             let settled = settle(operation, ending, continuing: true)
             run = Run(
                 follower: settled.follower,

@@ -29,14 +29,14 @@ extension QueueCore {
                 case .granted:
                     // An early end has given them back: the next look at it says so.
                     passage = current._withUnsafeGuaranteedRef { operation in
-                        operation.life.withLock { life in
+                        operation.withLife { life in
                             _ = life.namesAreGranted()
                             return life.pass(on: lane, isKept: false)
                         }
                     }
                 case .withdrawn: return .endedBefore
                 case .impossible(let misuse):
-                    if current._withUnsafeGuaranteedRef({ $0.life.withLock { $0.isRefused(on: lane) } }) {
+                    if current._withUnsafeGuaranteedRef({ $0.withLife { $0.isRefused(on: lane) } }) {
                         return refuse(current, misuse)
                     }
                     current._withUnsafeGuaranteedRef { Claims.endedInBetween($0) }
@@ -53,7 +53,7 @@ extension QueueCore {
                 task.running = nil
                 if error == nil, takesSlotAgain(for: current) {
                     passage = current._withUnsafeGuaranteedRef { operation in
-                        let passage = operation.life.withLock { $0.passSatisfied(on: lane) }
+                        let passage = operation.withLife { $0.passSatisfied(on: lane) }
                         if operation.isObserved { operation.tellEvents() }
                         return passage
                     }
@@ -129,7 +129,7 @@ extension QueueCore {
     /// Returns who is granted something because of it. It is in no list, so nobody lets go of it meanwhile.
     private func listWithoutNames(_ operation: Unmanaged<AnyOperation>) -> [AnyOperation] {
         let granted = operation._withUnsafeGuaranteedRef { operation in
-            operation.life.withLock { $0.givesNamesBack() } ? Claims.takeBack(from: operation) : []
+            operation.withLife { $0.givesNamesBack() } ? Claims.takeBack(from: operation) : []
         }
         let isListed = change { state in
             if state.roster.count == 0 { return false }
@@ -164,7 +164,7 @@ extension QueueCore.State {
 extension AnyOperation {
     /// When a lane has taken it up. If a dependency keeps its body from running, no rule is asked.
     fileprivate final func pass(on lane: Lane) -> Lifecycle.Passage {
-        life.withLock { life in
+        withLife { life in
             // One that has been cancelled meanwhile lets its inputs go, outside the lock.
             guard life.phase == .added else { return .endedBefore }
             let isKept = !inputsHaveOutputs(life) || life.details?.rare?.hasUnmetPolicy ?? false
@@ -174,7 +174,7 @@ extension AnyOperation {
 
     /// Its conditions have answered. False: its end is decided, and the error stored.
     fileprivate final func isSatisfied(unless error: OperationError?) -> Bool {
-        if error == nil, life.withLock({ $0.conditionsAreSatisfied() }) { return true }
+        if error == nil, withLife({ $0.conditionsAreSatisfied() }) { return true }
         bodyFailed(error ?? .cancelled(reason: .requested))
         return false
     }

@@ -63,7 +63,7 @@ extension QueueCore {
     private func tellStart(
         of operation: AnyOperation
     ) -> (timing: Timing?, executor: (any TaskExecutor)?, group: ChildGroup?) {
-        let (delivers, chainStarts, timing, executor, group) = operation.life.withLock { life in
+        let (delivers, chainStarts, timing, executor, group) = operation.withLife { life in
             life.bodyStarts()
             return (
                 operation.reachPast(life).isDue, life.details?.takeChainStarts() ?? [],
@@ -129,7 +129,7 @@ extension AsyncOperationQueue {
 extension AnyOperation {
     /// Of a ready operation: the first dependency whose policy is not met.
     final var unmetPolicy: SkipReason? {
-        let policies = life.withLock { $0.details?.policies ?? [] }
+        let policies = withLife { $0.details?.policies ?? [] }
         for edge in policies {
             let unmet = edge.source._withUnsafeGuaranteedRef { source -> SkipReason? in
                 let outcome = source.outcomeKind

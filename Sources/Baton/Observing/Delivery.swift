@@ -19,13 +19,13 @@ extension AnyOperation {
     }
 
     final func addHandlerForProducts(_ handler: @escaping HandlerList.Call) {
-        life.withLock { life in
+        withLife { life in
             if life.phase != .finished { life.madeDetails().handlers.add(at: .product, handler) }
         }
     }
 
     private final func register(_ add: (inout HandlerList, _ isFinished: Bool) -> Void) {
-        let news = life.withLock { life -> (HandlerList.Effects, QueueCore?)? in
+        let news = withLife { life -> (HandlerList.Effects, QueueCore?)? in
             let isFinished = life.phase == .finished
             life.inMadeDetails { add(&$0.handlers, isFinished) }
             // Nothing has come to pass.
@@ -73,7 +73,7 @@ extension AnyOperation {
     final func tellOfProduct(_ product: AnyOperation, from core: QueueCore) {
         // Another operation's lock: before this one's.
         let told = isObserved ? product.reference : nil
-        let delivers = life.withLock { life in
+        let delivers = withLife { life in
             life.details?.handlers.reachProduct(product)
             if let told { life.note(.produced(told)) }
             return life.details?.handlers.effects.isDue ?? false
@@ -86,15 +86,15 @@ extension AnyOperation {
     @inline(__always)
     nonisolated(nonsending) final func callHandlers(as task: OwnTask?) async -> Bool {
         var isCancelled = false
-        var next = life.withLock { life in life.inMadeDetails { $0.handlers.startDelivery() } }
+        var next = withLife { life in life.inMadeDetails { $0.handlers.startDelivery() } }
         while let handler = next.take() {
             await handler.call(self)
             isCancelled = task?.isCancelled ?? Task.isCancelled
-            next = life.withLock { life in life.inMadeDetails { $0.handlers.nextDue(isCancelled: isCancelled) } }
+            next = withLife { life in life.inMadeDetails { $0.handlers.nextDue(isCancelled: isCancelled) } }
         }
         return isCancelled
     }
 
     /// Something is due, and no task calls it.
-    final var hasDueHandlers: Bool { life.withLock { $0.details?.handlers.isDue ?? false } }
+    final var hasDueHandlers: Bool { withLife { $0.details?.handlers.isDue ?? false } }
 }

@@ -35,7 +35,7 @@ extension AnyOperation {
     }
 
     private final var reasonOfCancel: CancellationReason {
-        let (reason, hasFinished) = life.withLock { ($0.details?.cancellationReason, $0.phase == .finished) }
+        let (reason, hasFinished) = withLife { ($0.details?.cancellationReason, $0.phase == .finished) }
         if let reason { return reason }
         if hasFinished, case .cancelled(let reason) = failure { return reason }
         return .requested

@@ -94,7 +94,7 @@ extension AnyOperation {
     /// One that replaces another is told of what happens from then on; the other is not told any more. One that is set after
     /// the finish is told of that alone.
     public final var delegate: (any OperationDelegate)? {
-        get { life.withLock { $0.outbox?.machine.audience }?.delegate }
+        get { withLife { $0.outbox?.machine.audience }?.delegate }
         set {
             if newValue == nil, !isObserved { return }
             let (hub, spawner) = audience()

@@ -6,25 +6,29 @@ public class AnyOperation: @unchecked Sendable {
     // @unchecked: the fields below are each guarded as their group says; `@exclusivity(unchecked)` spares the dynamic
     // check, which costs a quarter of a chain and finds nothing that these rules do not forbid.
 
-    final let life: LockedState<Lifecycle>
+    // Guards `life`, for a step at a time; see ``withLife(_:)``.
+    private final let lock = BriefLock()
     final let countdown = Countdown()
+    @exclusivity(unchecked) private final var life: Lifecycle
 
-    // In the gap that the countdown leaves. `queueNumber` and `level` are constant after the claim, and written under
-    // the lock before; `goesFirst` too, but for a later change under the queue's lock; `rosterIndex` is guarded by the queue's
-    // lock; `hasFailed` belongs to `outcome`.
+    // Constant after the claim, and written under the lock before.
     @exclusivity(unchecked) final var queueNumber: UInt32 = 0
+    // Guarded by the queue's lock.
     @exclusivity(unchecked) final var rosterIndex: UInt32 = 0
+
+    // Written under the lock while created; frozen by the add and read without it by the linking thread; dropped in the
+    // step that finishes the operation, which cannot come before linking has ended.
+    @exclusivity(unchecked) final var edges: Edges
+    @exclusivity(unchecked) final var body: Body?
+
+    // In the gap that the body leaves. `level` and `goesFirst` as `queueNumber`, but for a later change of the second under the
+    // queue's lock; `hasFailed` belongs to `outcome`.
     @exclusivity(unchecked) final var level = OperationPriority.normal
     /// A child that a running body waits for, or one that has run before: ahead of others, also while the queue is suspended.
     @exclusivity(unchecked) final var goesFirst = false
     @exclusivity(unchecked) final var hasFailed = false
     /// Its body does not run if one of its inputs has no output.
     final let needsInputs: Bool
-
-    // Written under the lock while created; frozen by the add and read without it by the linking thread; dropped in the
-    // step that finishes the operation, which cannot come before linking has ended.
-    @exclusivity(unchecked) final var edges: Edges
-    @exclusivity(unchecked) final var body: Body?
 
     // Written in the claim, constant afterwards. Not retained; see ``core``.
     @exclusivity(unchecked) final var home: Unmanaged<QueueCore>?
@@ -46,36 +50,44 @@ public class AnyOperation: @unchecked Sendable {
     ) {
         needsInputs = needed
         edges = Edges(inputs)
-        life = LockedState(Lifecycle(inputCount: inputs.count))
+        life = Lifecycle(inputCount: inputs.count)
         self.body = .wrapped(body)
         procedureType = procedure
-        if let name { life.withLock { $0.madeDetails().name = name } }
+        if let name { withLife { $0.madeDetails().name = name } }
     }
 
     /// As above, with one input or none: no array is made.
     @usableFromInline
     init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: consuming @escaping Body.Wrapped) {
         needsInputs = true
-        life = LockedState(Lifecycle(inputCount: input == nil ? 0 : 1))
+        life = Lifecycle(inputCount: input == nil ? 0 : 1)
         edges = if let input { Edges(input) } else { Edges() }
         self.body = .wrapped(consume body)
         procedureType = procedure
-        if let name { life.withLock { $0.madeDetails().name = name } }
+        if let name { withLife { $0.madeDetails().name = name } }
     }
 
     /// As above, with no input and no output.
     @usableFromInline
     init(plain body: consuming @escaping Body.Plain, _ name: String?) {
         needsInputs = true
-        life = LockedState(Lifecycle())
+        life = Lifecycle()
         edges = Edges()
         self.body = .plain(consume body)
         procedureType = nil
-        if let name { life.withLock { $0.madeDetails().name = name } }
+        if let name { withLife { $0.madeDetails().name = name } }
     }
 
     deinit {
         if body != nil { buryUnrun() }
+    }
+
+    /// Its state, for one step. Never two at once, and nothing of the user's in it.
+    @inline(__always)
+    final func withLife<Result, Failure: Error>(
+        _ step: (inout Lifecycle) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try lock.withLock { () throws(Failure) in try step(&life) }
     }
 }
 
@@ -95,7 +107,7 @@ extension AnyOperation {
     /// From `deinit` of one that was never added: released in a loop, because a chain of them would recurse.
     @inline(never)
     private final func buryUnrun() {
-        let (dependents, details) = life.withLock { ($0.finish().dependents, $0.takeDetails()) }
+        let (dependents, details) = withLife { ($0.finish().dependents, $0.takeDetails()) }
         // Those that are still registered were cancelled, and only wait for this to be let go.
         if !dependents.isEmpty {
             dependents.visit { dependent in
@@ -121,7 +133,7 @@ extension AnyOperation {
     ///
     /// Setting it after the add is ``Misuse`` and changes nothing.
     public final var name: String? {
-        get { life.withLock { $0.details?.name } ?? procedureType.map { "\($0)" } }
+        get { withLife { $0.details?.name } ?? procedureType.map { "\($0)" } }
         set { change("name") { $0.madeDetails().name = newValue } }
     }
 
@@ -142,7 +154,7 @@ extension AnyOperation {
     ///
     /// Setting it after the add is ``Misuse`` and changes nothing.
     public final var priority: OperationPriority {
-        get { life.withLock { _ in level } }
+        get { withLife { _ in level } }
         set { change("priority") { _ in level = newValue } }
     }
 
@@ -150,7 +162,7 @@ extension AnyOperation {
     ///
     /// Setting it after the add is ``Misuse`` and changes nothing.
     public final var executor: (any TaskExecutor)? {
-        get { life.withLock { $0.details?.executor } }
+        get { withLife { $0.details?.executor } }
         set {
             // Released after unlocking.
             var former: (any TaskExecutor)?
@@ -164,7 +176,7 @@ extension AnyOperation {
 
     /// Where it is in its life, at this moment.
     public final var state: OperationState {
-        let (phase, isPaused, hasConditionsLeft) = life.withLock {
+        let (phase, isPaused, hasConditionsLeft) = withLife {
             ($0.phase, $0.details?.timing?.isPaused ?? false, $0.details?.rules.hasConditionsLeft ?? false)
         }
         return switch phase {
@@ -181,12 +193,12 @@ extension AnyOperation {
     public final var error: OperationError? { hasFinished ? failure : nil }
 
     /// Whether a cancel came before its outcome. True for good then, also if its body returned a value all the same.
-    public final var isCancelled: Bool { life.withLock { $0.isCancelled } }
+    public final var isCancelled: Bool { withLife { $0.isCancelled } }
 
     /// Changes what may change only before the add.
     @inline(__always)
     final func change(_ what: String, _ callSite: CallSite? = nil, _ body: (inout Lifecycle) -> Void) {
-        let isTooLate = life.withLock { life in
+        let isTooLate = withLife { life in
             if life.phase != .created { return true }
             body(&life)
             return false
@@ -197,7 +209,7 @@ extension AnyOperation {
     /// Limits, delays and attempts, as above.
     @inline(__always)
     final func changeTiming(_ what: String, _ callSite: CallSite, _ body: (TimedDetails) -> Void) {
-        let isTooLate = life.withLock { life in
+        let isTooLate = withLife { life in
             guard let timing = life.timingToChange() else { return true }
             timing._withUnsafeGuaranteedRef(body)
             return false
@@ -208,7 +220,7 @@ extension AnyOperation {
     /// False: it is too late, or they have to be its own.
     @inline(__always)
     final func changeSharedLimits(_ body: (inout SharedLimits.Values) -> Void) -> Bool {
-        life.withLock { $0.changeSharedLimits(body) }
+        withLife { $0.changeSharedLimits(body) }
     }
 
     @inline(never)

@@ -82,7 +82,7 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
 extension AsyncOperation {
     /// The one outcome: nil until the operation has finished, never changed afterwards.
     public final var result: Result<Output, OperationError>? {
-        life.withLock { $0.phase == .finished } ? finishedResult : nil
+        withLife { $0.phase == .finished } ? finishedResult : nil
     }
 
     /// The output, when it is there.

@@ -49,7 +49,7 @@ extension AnyOperation {
         let source = Unmanaged.passUnretained(operation)
         // Moved into the closure, which saves a reference taken and given back.
         var edge = Optional(operation)
-        return life.withLock { life in
+        return withLife { life in
             if life.phase != .created { return life.phase }
             edges.append(edge.take()!)
             if policy != .always { life.madeDetails().policies.append(EdgePolicy(source: source, policy: policy)) }
@@ -67,7 +67,7 @@ extension AnyOperation {
         enum Answer {
             case done, tooLate, isInput
         }
-        let answer = life.withLock { life -> Answer in
+        let answer = withLife { life -> Answer in
             if life.phase != .created { return .tooLate }
             if edges.contains(operation, inFirst: life.inputCount) { return .isInput }
             edges.remove(operation, afterFirst: life.inputCount)
@@ -86,7 +86,7 @@ extension AnyOperation {
     /// What this waits for, each once, in the order added; inputs come first. Empty when it has finished.
     public final var dependencies: [AnyOperation] {
         var seen: Set<ObjectIdentifier> = []
-        let all = life.withLock { $0.phase == .finished ? [] : edges.all }
+        let all = withLife { $0.phase == .finished ? [] : edges.all }
         return all.filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
 

@@ -80,7 +80,7 @@ extension OperationContext {
 
     /// The body's own queue, while the body runs.
     private func runningCore(else misuse: Misuse.Kind) throws(OperationError) -> QueueCore {
-        let core = operation.life.withLock { $0.phase == .executing ? operation.core : nil }
+        let core = operation.withLife { $0.phase == .executing ? operation.core : nil }
         guard let core else { throw .misuse(Misuse(misuse, operation: operation.reference)) }
         return core
     }

@@ -54,7 +54,7 @@ extension OperationReference {
 extension AnyOperation {
     /// Names this operation without keeping it alive.
     public final var reference: OperationReference {
-        life.withLock { reference(&$0) }
+        withLife { reference(&$0) }
     }
 
     /// As above, locked by the caller.

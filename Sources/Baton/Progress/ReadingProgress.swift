@@ -4,7 +4,7 @@ extension AnyOperation {
     /// Bodies report with ``OperationContext/progress``. May be read before the add and after the finish. A failure or a
     /// cancel leaves it where it was.
     public final var progress: OperationProgress {
-        var (state, ending) = life.withLock { ($0.details?.progress, progressEnding($0)) }
+        var (state, ending) = withLife { ($0.details?.progress, progressEnding($0)) }
         if state == nil, ending == nil, self is GroupOperation { state = progressState }
         guard let state else { return ProgressState.Machine(ending: ending).value }
         // Whoever finishes it is on the way to do this.
@@ -19,7 +19,7 @@ extension AnyOperation {
 
     /// Made when somebody first wants it.
     final var progressState: ProgressState {
-        let (state, isNew) = life.withLock { life -> (ProgressState, Bool) in
+        let (state, isNew) = withLife { life -> (ProgressState, Bool) in
             let details = life.madeDetails()
             if let state = details.progress { return (state, false) }
             let state = ProgressState(ending: progressEnding(life))

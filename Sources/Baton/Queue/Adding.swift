@@ -47,7 +47,7 @@ extension QueueCore {
             return (door, found)
         }
         if stalls.isWatched { stalls.adjust(on: self) }
-        operation.life.withLock { _ in for source in sources { operation.edges.append(source) } }
+        operation.withLife { _ in for source in sources { operation.edges.append(source) } }
         // What it would stand behind is among the sources.
         if case .closed = door { pass(operation, door) }
         batch = Batch(origin: .outside, on: self)
@@ -102,7 +102,7 @@ extension QueueCore {
         _ retained: Unmanaged<AnyOperation>, _ callSite: CallSite?, _ batch: inout Batch
     ) {
         let claim = retained._withUnsafeGuaranteedRef { operation in
-            operation.life.withLock { life in
+            operation.withLife { life in
                 let claim = life.claim()
                 if case .claimed(let isAwaited, _) = claim {
                     operation.home = .passUnretained(self)
@@ -130,7 +130,7 @@ extension QueueCore {
     private func prepare(_ operation: AnyOperation, _ origin: Origin) {
         // What the queue refuses is no duplicate, and replaces nothing.
         if case .closed = state.withLock({ $0.door(for: origin) }) { return }
-        if operation.life.withLock({ $0.details?.uniqueness != nil }) { operation.enterIdentities() }
+        if operation.withLife({ $0.details?.uniqueness != nil }) { operation.enterIdentities() }
         limitWaiting(of: operation)
     }
 
@@ -222,7 +222,7 @@ extension QueueCore {
         @inline(__always)
         mutating func register(_ place: Dependents.Place, with source: Unmanaged<AnyOperation>) {
             source._withUnsafeGuaranteedRef { source in
-                switch source.life.withLock({ $0.register(place) }) {
+                switch source.withLife({ $0.register(place) }) {
                 case .finishedBefore: break
                 case .registered(let sourceWasAdded):
                     registered += 1

@@ -19,7 +19,7 @@ extension QueueCore {
         let unadded = upstream.filter { $0.isUnadded }
         let wasLate = unadded.last !== operation && !early.contains(ObjectIdentifier(operation))
         add(wasLate && callSite != nil ? unadded + [operation] : unadded, from: origin, callSite)
-        for seen in upstream { seen.life.withLock { $0.upstreamWasAdded() } }
+        for seen in upstream { seen.withLife { $0.upstreamWasAdded() } }
         if early.isEmpty { return unadded }
         let added = early.union(unadded.map { ObjectIdentifier($0) })
         return upstream.filter { added.contains(ObjectIdentifier($0)) }
@@ -29,7 +29,7 @@ extension QueueCore {
     func addWithUpstream(_ operations: [AnyOperation], from origin: Origin) {
         let upstream = AnyOperation.upstream(of: operations) { add([$0], from: origin, nil) }
         add(upstream.filter { $0.isUnadded }, from: origin, nil)
-        for seen in upstream { seen.life.withLock { $0.upstreamWasAdded() } }
+        for seen in upstream { seen.withLife { $0.upstreamWasAdded() } }
     }
 }
 
@@ -66,12 +66,12 @@ extension AnyOperation {
         return order
     }
 
-    fileprivate final var isUnadded: Bool { life.withLock { $0.phase == .created } }
+    fileprivate final var isUnadded: Bool { withLife { $0.phase == .created } }
 
     private final func unseenSources(_ addUnique: (AnyOperation) -> Void) -> ArraySlice<AnyOperation> {
-        if let sources = life.withLock({ $0.isUndecided ? nil : unseenSources($0) }) { return sources }
+        if let sources = withLife({ $0.isUndecided ? nil : unseenSources($0) }) { return sources }
         addUnique(self)
-        return life.withLock { unseenSources($0) }
+        return withLife { unseenSources($0) }
     }
 
     /// Locked by the caller.

@@ -89,7 +89,7 @@ extension QueueCore {
     }
 
     private func stand(_ operation: AnyOperation, behind barriers: [AnyOperation]) {
-        operation.life.withLock { life in
+        operation.withLife { life in
             // It does not start.
             if life.details?.uniqueness?.joined != nil { return }
             for barrier in barriers { operation.edges.append(barrier) }

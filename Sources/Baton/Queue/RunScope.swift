@@ -66,7 +66,7 @@ final class RunScope: Sendable {
 
 extension AnyOperation {
     fileprivate final func cancelIfUnneeded(reason: CancellationReason) {
-        let dependents = life.withLock { $0.dependents.retained() }
+        let dependents = withLife { $0.dependents.retained() }
         if isNeeded(by: dependents) { return }
         cancel(reason: reason) { life in
             // Nobody awaits it, and no dependent has come in between.
@@ -75,5 +75,5 @@ extension AnyOperation {
         }
     }
 
-    final var hasFinished: Bool { life.withLock { $0.phase == .finished } }
+    final var hasFinished: Bool { withLife { $0.phase == .finished } }
 }

@@ -58,7 +58,7 @@ extension QueueCore {
             case ended(AnyOperation.EarlyEnd?)
             case wasAdded
         }
-        let answer = operation.life.withLock { life -> Answer in
+        let answer = operation.withLife { life -> Answer in
             switch life.phase {
             case .created:
                 if case .cancelled(let reason) = error, case .beforeRun = life.cancel() {

@@ -115,7 +115,7 @@ final class ChainStart: Sendable {
 
 extension AnyOperation {
     fileprivate final func delay(by delay: Delay) {
-        life.withLock { life in
+        withLife { life in
             life.timingToChange()?._withUnsafeGuaranteedRef { timing in
                 timing.madeRareTiming().delay = delay
                 timing.rules.delay()
@@ -125,7 +125,7 @@ extension AnyOperation {
 
     /// True: it has started before.
     fileprivate final func tellsStart(to chain: ChainStart) -> Bool {
-        life.withLock { life in
+        withLife { life in
             if life.hasBegun || life.phase == .finished { return true }
             life.madeDetails().add(chain)
             return false
@@ -134,7 +134,7 @@ extension AnyOperation {
 
     /// False: its end came first.
     final func endPause() -> Bool {
-        let isOver = life.withLock { $0.endPause() }
+        let isOver = withLife { $0.endPause() }
         if isObserved { tellEvents() }
         return isOver
     }
@@ -142,7 +142,7 @@ extension AnyOperation {
     /// The alarm had the reference that is the queue's.
     static func pauseEnded(of operation: Unmanaged<AnyOperation>) {
         let core = operation._withUnsafeGuaranteedRef { operation in
-            let core = operation.life.withLock { $0.endPause() ? operation.core : nil }
+            let core = operation.withLife { $0.endPause() ? operation.core : nil }
             if operation.isObserved { operation.tellEvents() }
             return core
         }
@@ -159,7 +159,7 @@ extension QueueCore {
         // The alarm may ring before its ticket is known here.
         let retained = operation.takeUnretainedValue()
         let ticket = sleeper.add(.pauseEnd(operation), at: end)
-        let hasEnded = retained.life.withLock { life in
+        let hasEnded = retained.withLife { life in
             guard life.phase == .added, let timing = life.details?.timing else { return true }
             return !timing.pauses(until: end, ticket)
         }

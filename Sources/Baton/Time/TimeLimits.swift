@@ -59,7 +59,7 @@ extension AnyOperation {
     }
 
     final func waitingLimitCame() {
-        let limit = life.withLock { $0.details?.timing?.rareTiming?.waitingLimit }
+        let limit = withLife { $0.details?.timing?.rareTiming?.waitingLimit }
         if let limit { cancel(reason: .timeout(limit)) { !$0.hasBegun } }
     }
 }
@@ -67,13 +67,13 @@ extension AnyOperation {
 extension QueueCore {
     /// When the operation is claimed, before anybody can reach it through the queue.
     func limitWaiting(of operation: AnyOperation) {
-        let limit = operation.life.withLock { life in
+        let limit = operation.withLife { life in
             // One that has joined another does not wait for its start.
             life.details?.uniqueness?.joined == nil ? life.details?.timing?.rareTiming?.waitingLimit : nil
         }
         guard let limit else { return }
         let ticket = sleeper.add(.waitingLimit(.passUnretained(operation)), at: sleeper.now + limit)
-        let isTooLate = operation.life.withLock { life in
+        let isTooLate = operation.withLife { life in
             if life.phase == .added { life.details?.timing?.rareTiming?.waitingTicket = ticket }
             return life.phase != .added
         }

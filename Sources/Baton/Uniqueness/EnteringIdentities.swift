@@ -2,7 +2,7 @@
 /// an end that comes meanwhile is left to that thread, and the edges may still change.
 extension AnyOperation {
     final func enterIdentities() {
-        let uniqueness = life.withLock { life in
+        let uniqueness = withLife { life in
             // One that has ended already is no duplicate, and replaces nothing.
             life.details?.endAfterLinking == nil ? life.details?.uniqueness : nil
         }
@@ -10,7 +10,7 @@ extension AnyOperation {
         while true {
             switch Identities.enter(self, uniqueness.identity, replaces: uniqueness.policy == .replace) {
             case .entered(let place, let former):
-                life.withLock { _ in uniqueness.place = place }
+                withLife { _ in uniqueness.place = place }
                 if !former.isEmpty { replace(former) }
                 return
             case .taken(let other):
@@ -31,7 +31,7 @@ extension AnyOperation {
     /// It will not run: it needs nothing, and waits for no more than the `original`, if there is one.
     private final func dropNeeds(waitingFor original: AnyOperation? = nil) {
         // Held for the release after unlocking.
-        let needs = life.withLock { life in
+        let needs = withLife { life in
             let needs = (body.take(), edges.take(), life.details?.takeRules(), life.details?.executor)
             if let original { edges.append(original) }
             life.details?.policies = []
@@ -57,14 +57,14 @@ extension AnyOperation {
             return false
         }
         dropNeeds(waitingFor: original)
-        life.withLock { _ in uniqueness.joined = Joined(original: original, place: place) }
+        withLife { _ in uniqueness.joined = Joined(original: original, place: place) }
         return true
     }
 
     // MARK: Replacing
 
     private final func replace(_ former: [AnyOperation]) {
-        life.withLock { _ in for operation in former { edges.append(operation) } }
+        withLife { _ in for operation in former { edges.append(operation) } }
         let reason = CancellationReason.replaced(by: reference)
         // Those that have not begun end here, whatever they wait for.
         for operation in former { operation.cancel(reason: reason) { $0.phase == .added } }
@@ -79,7 +79,7 @@ extension AnyOperation {
     private final func circle(behind former: [AnyOperation]) -> [OperationReference]? {
         CycleFinder.circle(through: self) { operation in
             if operation === self { return former }
-            return operation.life.withLock { $0.phase == .created ? operation.edges.all : nil } ?? operation.waitsFor
+            return operation.withLife { $0.phase == .created ? operation.edges.all : nil } ?? operation.waitsFor
         }?.map(\.reference)
     }
 }

@@ -6,7 +6,7 @@
 extension AnyOperation {
     /// Nil: this has finished, and nobody can join it.
     final func takeJoiner(_ joiner: AnyOperation) -> Int? {
-        life.withLock { life in life.phase == .finished ? nil : life.details?.uniqueness?.add(joiner) }
+        withLife { life in life.phase == .finished ? nil : life.details?.uniqueness?.add(joiner) }
     }
 
     /// Told by the thread on which the original has finished.
@@ -23,7 +23,7 @@ extension AnyOperation {
     /// Some other operation than those who have joined this needs it, whose outcome is not decided.
     final func isNeeded(by dependents: [AnyOperation]) -> Bool {
         dependents.contains { dependent in
-            dependent.life.withLock { life in
+            dependent.withLife { life in
                 !life.isDecided && life.details?.uniqueness?.joined?.original !== self
             }
         }
@@ -33,7 +33,7 @@ extension AnyOperation {
 extension Joined {
     /// It has ended. If the original has not, one less is interested in that.
     func leave(_ joiner: AnyOperation) {
-        let (isListed, reason) = original.life.withLock { life -> (Bool, CancellationReason?) in
+        let (isListed, reason) = original.withLife { life -> (Bool, CancellationReason?) in
             // After the finish it is the original that tells.
             guard let uniqueness = life.details?.uniqueness else { return (false, nil) }
             return (true, uniqueness.remove(joinerAt: place))

@@ -1,5 +1,5 @@
 // What Swift cannot say itself, or only at twice the price: two notes to ThreadSanitizer, one word per thread, a thread's
-// name, a line on standard error, the time, what will be written soon.
+// name, a line on standard error, the time, a pause between two looks, what will be written soon.
 #pragma once
 
 /// What was written before `baton_tsan_release(p)` is seen after `baton_tsan_acquire(p)`. Both do nothing
@@ -20,7 +20,18 @@ void baton_name_thread(const char *_Nonnull name);
 /// Nanoseconds of the clock that Swift's ContinuousClock reads: it never goes back, and does not stop while the machine sleeps.
 long long baton_continuous_time(void);
 
-/// The first 160 bytes from here are written soon, by this thread.
+/// Between two looks at a lock that another thread holds, after so many: some nanoseconds at first; from the hundredth on, when its
+/// holder is probably not running, a sleep, the first of 31 µs and each twice as long, up to a millisecond.
+void baton_wait_briefly(unsigned looks);
+
+/// The first 160 bytes from here are written soon, by this thread. Said in assembler on x86-64: for the oldest of these processors,
+/// which would ignore it, the compiler makes it a prefetch for reading, and the write goes and fetches the line again.
 static inline void baton_prefetch(const void *_Nonnull address) {
-    for (int offset = 0; offset < 160; offset += 64) __builtin_prefetch((const char *)address + offset, 1);
+    for (int offset = 0; offset < 160; offset += 64) {
+#ifdef __x86_64__
+        __asm__ volatile("prefetchw %0" : : "m"(*((const char *)address + offset)));
+#else
+        __builtin_prefetch((const char *)address + offset, 1);
+#endif
+    }
 }

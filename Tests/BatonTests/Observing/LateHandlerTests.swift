@@ -25,14 +25,14 @@ import Testing
 
     /// A lane has taken it up, and has not begun its body.
     private func takeUp(_ operation: AnyOperation, on lane: Lane) {
-        operation.life.withLock { life in
+        operation.withLife { life in
             _ = life.claim()
             #expect(life.begin(on: lane).inShort == "with details")
         }
     }
 
     private func startBody(of operation: AnyOperation) async {
-        operation.life.withLock { life in
+        operation.withLife { life in
             life.bodyStarts()
             _ = operation.reachPast(life)
         }

@@ -16,7 +16,7 @@ import Testing
         stage.steps.runAll()
         #expect("\(operation.progress)" == "100 %")
         #expect(operation.progress.isFinished)
-        #expect(operation.life.withLock { $0.details?.progress } == nil, "Reading it makes nothing.")
+        #expect(operation.withLife { $0.details?.progress } == nil, "Reading it makes nothing.")
     }
 
     @Test func theBodyReports() {

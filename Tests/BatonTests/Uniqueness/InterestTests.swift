@@ -61,7 +61,7 @@ import Testing
             joiner.cancel()
         }
         #expect(shared.original.isCancelled)
-        #expect(shared.original.life.withLock { $0.details?.cancellationReason }?.description == "because of rain")
+        #expect(shared.original.withLife { $0.details?.cancellationReason }?.description == "because of rain")
         shared.finish()
     }
 

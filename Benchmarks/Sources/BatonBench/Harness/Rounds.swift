@@ -9,6 +9,9 @@ struct Rounds {
         let samples: [Double]
     }
 
+    /// A sample that is over sooner measures what it comes after: processors to be woken, and caches that others have filled.
+    private static let shortestSample: Nanoseconds = 5e6
+
     private let job: Job
     private let contestants: [any Contestant]
     /// How many; fewer, but not less than the lower bound, when they take longer than `seconds`.
@@ -42,12 +45,22 @@ struct Rounds {
             // Shuffled: some leave their threads spinning for a while, and who comes next should not always be the same.
             for index in contestants.indices.shuffled(using: &random) {
                 if spent[index] > patience.seconds * 1e9 && samples[index].count >= patience.rounds { continue }
-                let elapsed = contestants[index].run(job)
-                spent[index] += elapsed
-                samples[index].append(elapsed / Double(job.count))
+                let sample = sample(contestants[index])
+                spent[index] += sample.elapsed
+                samples[index].append(sample.elapsed / Double(sample.runs * job.count))
             }
         }
         return zip(contestants, samples).map { Result(contestant: $0.name, samples: $1) }
+    }
+
+    /// Runs it until the shortest sample is full.
+    private func sample(_ contestant: some Contestant) -> (elapsed: Nanoseconds, runs: Int) {
+        var (elapsed, runs) = (Nanoseconds.zero, 0)
+        repeat {
+            elapsed += contestant.run(job)
+            runs += 1
+        } while elapsed < Self.shortestSample
+        return (elapsed, runs)
     }
 
     private func warmUp() {
