@@ -1,7 +1,7 @@
 internal import CBaton
 internal import Synchronization
 
-/// The one lock of Baton: a value that can only be touched inside ``withLock(_:)``.
+/// The lock of all but operations, see ``BriefLock``: a value that can only be touched inside ``withLock(_:)``.
 ///
 /// It also tells ThreadSanitizer, which does not see through `Mutex`, what the lock orders (`BATON_SANITIZE=thread`).
 /// Never hold two at once, and call nothing of the user's inside.
