@@ -45,6 +45,10 @@ let package = Package(
         .testTarget(name: "BatonTestingTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
         .testTarget(
             name: "BatonTraceTests", dependencies: ["Baton", "BatonTesting", "BatonTrace"], swiftSettings: strict),
+        .testTarget(
+            name: "OutsideTests",
+            dependencies: ["Baton", "BatonFoundation", "BatonProcess", "BatonTesting", "BatonTrace"],
+            swiftSettings: strict),
         .testTarget(name: "StressTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

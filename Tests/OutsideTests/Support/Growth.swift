@@ -1,0 +1,31 @@
+import Testing
+
+/// Expects that the time of `program` grows no faster than n log n: at a size four times as large it takes less than ten times as
+/// long. A square takes sixteen times as long.
+///
+/// Noise only makes a run longer, so each size counts with its fastest run, and one measurement that passes is enough.
+///
+/// - Parameters:
+///   - size: The smaller size. Choose it so that the program takes some milliseconds.
+///   - program: Called several times with each size.
+func expectNearlyLinear(
+    _ size: Int, sourceLocation: SourceLocation = #_sourceLocation, _ program: (Int) async throws -> Void
+) async rethrows {
+    var ratios: [Double] = []
+    for _ in 0..<5 {
+        let small = try await fastest(of: 3, program, size)
+        let large = try await fastest(of: 2, program, 4 * size)
+        let ratio = large / max(small, .milliseconds(2))
+        if ratio < 10 { return }
+        ratios.append(ratio)
+    }
+    Issue.record("a fourfold size took \(ratios) times as long", sourceLocation: sourceLocation)
+}
+
+private func fastest(of count: Int, _ program: (Int) async throws -> Void, _ size: Int) async rethrows -> Duration {
+    var best = Duration.seconds(1_000_000)
+    for _ in 0..<count {
+        best = min(best, try await ContinuousClock().measure { try await program(size) })
+    }
+    return best
+}

@@ -1,0 +1,46 @@
+import Synchronization
+
+internal import class Foundation.Thread
+
+/// Runs `work`, and throws if it has not returned after `limit`: a hang then fails one test instead of the whole run.
+///
+/// The limit is watched by a thread of its own, so that it also works while bodies block every thread of Swift's pool. Work that
+/// hangs is left behind.
+@discardableResult
+func within<Value: Sendable>(
+    _ limit: Duration = .seconds(60), _ work: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    let race = Race<Value>()
+    return try await withCheckedThrowingContinuation { continuation in
+        race.start(continuation)
+        Task {
+            do { race.end(.success(try await work())) } catch { race.end(.failure(error)) }
+        }
+        Thread.detachNewThread {
+            let end = ContinuousClock.now + limit
+            while !race.hasEnded {
+                if ContinuousClock.now >= end { race.end(.failure(TookTooLong(limit: limit))) }
+                Thread.sleep(forTimeInterval: 0.005)
+            }
+        }
+    }
+}
+
+struct TookTooLong: Error {
+    let limit: Duration
+}
+
+/// The first end counts.
+private final class Race<Value: Sendable>: Sendable {
+    private let continuation = Mutex<CheckedContinuation<Value, any Error>?>(nil)
+
+    var hasEnded: Bool { continuation.withLock { $0 == nil } }
+
+    func start(_ continuation: CheckedContinuation<Value, any Error>) {
+        self.continuation.withLock { $0 = continuation }
+    }
+
+    func end(_ result: Result<Value, any Error>) {
+        continuation.withLock { $0.take() }?.resume(with: result)
+    }
+}

@@ -1,0 +1,22 @@
+import Testing
+
+@Suite("The tools of the outside tests notice what they are for")
+struct SupportTests {
+    @Test("A square is noticed")
+    func squareIsNoticed() async {
+        await withKnownIssue {
+            await expectNearlyLinear(2_000) { size in
+                var sum = 0
+                for first in 0..<size { for second in 0..<size { sum &+= first ^ second } }
+                #expect(sum != 1)
+            }
+        }
+    }
+
+    @Test("A hang is noticed")
+    func hangIsNoticed() async {
+        await #expect(throws: TookTooLong.self) {
+            try await within(.milliseconds(50)) { try await Task.sleep(for: .seconds(1)) }
+        }
+    }
+}
