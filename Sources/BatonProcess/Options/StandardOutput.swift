@@ -32,8 +32,8 @@ public struct StandardOutput: Sendable {
     /// further line comes.
     ///
     /// - Parameters:
-    ///   - longest: In bytes. A longer line ends the program, and the error is
-    ///     ``SubprocessError/lineTooLong(program:limit:)``.
+    ///   - longest: In bytes, without the newline or the carriage return and newline. A longer line ends the program when the
+    ///     lines before it have been handed over, and the error is ``SubprocessError/lineTooLong(program:limit:)``.
     ///   - handle: Called with each line, one at a time.
     public static func lines(
         longest: Int = defaultLongestLine, _ handle: @escaping @Sendable (_ line: String) async throws -> Void

@@ -1,8 +1,16 @@
 internal import CBatonProcess
 
 /// Makes lines of pieces.
+///
+/// A newline ends a line, and so does a carriage return with a newline: neither is part of it, and neither counts for its length.
 struct LineSplitter {
-    struct TooLong: Error {}
+    /// What a piece, or the end of the output, brings.
+    struct Result: Equatable {
+        /// The lines that are complete now.
+        var lines: [String] = []
+        /// The line after these is longer than lines may be. Nothing that follows is of use.
+        var isNextTooLong = false
+    }
 
     private let longest: Int
     /// What came after the last newline.
@@ -11,30 +19,33 @@ struct LineSplitter {
     init(longest: Int) { self.longest = longest }
 
     /// The lines that this piece ends.
-    mutating func lines(of piece: [UInt8]) throws(TooLong) -> [String] {
-        var lines: [String] = []
+    mutating func lines(of piece: [UInt8]) -> Result {
+        var result = Result()
         var start = 0
         while let newline = Self.newline(in: piece, from: start) {
             rest.append(contentsOf: piece[start..<newline])
-            lines.append(try takeLine())
+            if rest.last == UInt8(ascii: "\r") { rest.removeLast() }
+            takeLine(into: &result)
+            if result.isNextTooLong { return result }
             start = newline + 1
         }
         rest.append(contentsOf: piece[start...])
-        if rest.count > longest { throw TooLong() }
-        return lines
+        // A carriage return at the end of the piece may be the first half of an end of line.
+        result.isNextTooLong = rest.count - (rest.last == UInt8(ascii: "\r") ? 1 : 0) > longest
+        return result
     }
 
-    /// What is left at the end.
-    mutating func lastLine() -> String? {
-        defer { rest = [] }
-        return rest.isEmpty ? nil : String(decoding: rest, as: UTF8.self)
+    /// The line that no newline ends, if there is one.
+    mutating func lastLine() -> Result {
+        var result = Result()
+        if !rest.isEmpty { takeLine(into: &result) }
+        return result
     }
 
-    private mutating func takeLine() throws(TooLong) -> String {
-        defer { rest.removeAll(keepingCapacity: true) }
-        if rest.count > longest { throw TooLong() }
-        if rest.last == UInt8(ascii: "\r") { rest.removeLast() }
-        return String(decoding: rest, as: UTF8.self)
+    private mutating func takeLine(into result: inout Result) {
+        result.isNextTooLong = rest.count > longest
+        if !result.isNextTooLong { result.lines.append(String(decoding: rest, as: UTF8.self)) }
+        rest.removeAll(keepingCapacity: true)
     }
 
     private static func newline(in piece: [UInt8], from start: Int) -> Int? {

@@ -42,14 +42,7 @@ struct OutputSink {
         case .tail:
             shownTail.append(piece)
         case .lines(let longest, let handle):
-            let lines: [String]
-            do { lines = try splitter.lines(of: piece) } catch {
-                throw SubprocessError.lineTooLong(program: program, limit: longest)
-            }
-            for line in lines {
-                try Task.checkCancellation()
-                try await handle(line)
-            }
+            try await hand(splitter.lines(of: piece), longest: longest, to: handle)
         case .bytes(let handle):
             try Task.checkCancellation()
             try await handle(Data(piece))
@@ -60,8 +53,17 @@ struct OutputSink {
 
     /// The output is at its end.
     mutating func finish() async throws {
-        guard case .lines(_, let handle) = target, let line = splitter.lastLine() else { return }
-        try Task.checkCancellation()
-        try await handle(line)
+        guard case .lines(let longest, let handle) = target else { return }
+        try await hand(splitter.lastLine(), longest: longest, to: handle)
+    }
+
+    private func hand(
+        _ result: LineSplitter.Result, longest: Int, to handle: @Sendable (String) async throws -> Void
+    ) async throws {
+        for line in result.lines {
+            try Task.checkCancellation()
+            try await handle(line)
+        }
+        if result.isNextTooLong { throw SubprocessError.lineTooLong(program: program, limit: longest) }
     }
 }

@@ -3,10 +3,17 @@ import Testing
 @testable import BatonProcess
 
 @Suite struct LineSplitterTests {
-    private func lines(_ pieces: [String], longest: Int = 100) throws -> [String] {
+    /// All lines, and "…" for one that is too long.
+    private func lines(_ pieces: [String], longest: Int = 100) -> [String] {
         var splitter = LineSplitter(longest: longest)
-        let lines = try pieces.flatMap { try splitter.lines(of: Array($0.utf8)) }
-        return lines + [splitter.lastLine()].compactMap { $0 }
+        var lines: [String] = []
+        for piece in pieces {
+            let result = splitter.lines(of: Array(piece.utf8))
+            lines += result.lines
+            if result.isNextTooLong { return lines + ["…"] }
+        }
+        let last = splitter.lastLine()
+        return lines + last.lines + (last.isNextTooLong ? ["…"] : [])
     }
 
     @Test(
@@ -15,22 +22,38 @@ import Testing
             (["a\r\nb\r", "\nc\r"], ["a", "b", "c\r"]), (["a", "b", "\n", "\n", "c"], ["ab", "", "c"]),
             (["\n\n", "x"], ["", "", "x"]),
         ] as [([String], [String])])
-    func piecesBecomeLines(pieces: [String], expected: [String]) throws {
-        #expect(try lines(pieces) == expected)
+    func piecesBecomeLines(pieces: [String], expected: [String]) {
+        #expect(lines(pieces) == expected)
     }
 
     /// Of a character that comes in two pieces, nothing is lost.
-    @Test func aCharacterInTwoPieces() throws {
+    @Test func aCharacterInTwoPieces() {
         var splitter = LineSplitter(longest: 100)
         let bytes = Array("é\n".utf8)
-        #expect(try splitter.lines(of: [bytes[0]]).isEmpty)
-        #expect(try splitter.lines(of: Array(bytes[1...])) == ["é"])
+        #expect(splitter.lines(of: [bytes[0]]).lines.isEmpty)
+        #expect(splitter.lines(of: Array(bytes[1...])).lines == ["é"])
     }
 
-    @Test func theLongestLineIsOne() throws {
-        #expect(try lines(["abc\nabc"], longest: 3) == ["abc", "abc"])
-        #expect(throws: LineSplitter.TooLong.self) { try lines(["abcd\n"], longest: 3) }
-        #expect(throws: LineSplitter.TooLong.self) { try lines(["ab", "cd"], longest: 3) }
+    @Test(
+        "The lines before a line that is too long are complete, however the bytes arrive",
+        arguments: [
+            (["abc\nabc"], ["abc", "abc"]), (["abcd\n"], ["…"]), (["ab", "cd"], ["…"]),
+            (["a\nb\nabcd\nc\n"], ["a", "b", "…"]), (["a\nb\nabcd"], ["a", "b", "…"]), (["a\nab", "cd"], ["a", "…"]),
+        ] as [([String], [String])])
+    func linesBeforeTooLongOne(pieces: [String], expected: [String]) {
+        #expect(lines(pieces, longest: 3) == expected)
+    }
+
+    @Test(
+        "The carriage return of an end of line does not count for the length",
+        arguments: [
+            (["abc\r\nabc\r\n"], ["abc", "abc"]), (["abc\r", "\n"], ["abc"]),
+            (["abc", "\r", "\n", "d"], ["abc", "d"]),
+            (["abc\r"], ["…"]), (["abc\rd"], ["…"]), (["abcd\r\n"], ["…"]), (["abc\r\r\n"], ["…"]),
+            (["ab\r"], ["ab\r"]),
+        ] as [([String], [String])])
+    func carriageReturnDoesNotCount(pieces: [String], expected: [String]) {
+        #expect(lines(pieces, longest: 3) == expected)
     }
 }
 
