@@ -9,8 +9,10 @@ public enum ConditionError: Error, Sendable, CustomStringConvertible {
     /// The capability of this name may not be used.
     case notAuthorized(String, CapabilityStatus)
 
-    /// What happened.
-    public var description: String {
+    /// What happened, on one line.
+    public var description: String { text.singleLine }
+
+    private var text: String {
         switch self {
         case .dependenciesFailed(let failures):
             failures.map { "\($0.operation): \($0.error)" }.joined(separator: "; ")

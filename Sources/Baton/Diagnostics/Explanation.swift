@@ -69,8 +69,10 @@ public struct Explanation: Sendable, CustomStringConvertible {
     /// The operations whose outcomes it waits for itself.
     public var waitsFor: [OperationReference] { waits.filter { $0.kind != .exclusion }.map(\.source) }
 
-    /// A few sentences: what it waits for, what is at the root, and what to do about it.
-    public var description: String {
+    /// A few sentences on one line: what it waits for, what is at the root, and what to do about it.
+    public var description: String { text.singleLine }
+
+    private var text: String {
         if let error { return "\(operation) has finished without an output: \(error)." }
         var sentences = Wording.sentences(for: waits, of: operation)
         var told = Set(waits.map { Link(waiting: operation, wait: $0) })

@@ -18,7 +18,7 @@ public struct QueueSnapshot: Sendable, Codable {
         public let parent: OperationReference?
         /// What it waits for itself, and has not finished.
         public let waitsFor: [OperationWait]
-        /// What keeps it, in one sentence or a few: what it waits for, or else what ``Explanation/Cause`` says of it.
+        /// What keeps it, in one sentence or a few on one line: what it waits for, or else what ``Explanation/Cause`` says of it.
         ///
         /// Of one that waits for others this is not the root; follow ``waitsFor`` to that, or ask ``AnyOperation/explain()``.
         public let cause: String
@@ -169,7 +169,7 @@ private struct SnapshotLook {
         let waits = finished.isEmpty ? waits : waits.filter { !finished.contains($0.source) }
         return QueueSnapshot.Operation(
             id: reference.id, name: reference.name, state: state, priority: priority, attempt: attempt, parent: parent,
-            waitsFor: waits, cause: sentence(waits))
+            waitsFor: waits, cause: sentence(waits).singleLine)
     }
 
     private func sentence(_ waits: [OperationWait]) -> String {

@@ -13,9 +13,9 @@ public struct StallReport: Sendable, CustomStringConvertible {
     /// How many roots there are.
     public let rootCount: Int
 
-    /// A few sentences: that nothing progresses, and what each explanation says.
+    /// A few sentences on one line: that nothing progresses, and what each explanation says.
     public var description: String {
-        let name = queue.name.map { "the queue ‘\($0)’" } ?? "\(queue)"
+        let name = queue.name == nil ? "\(queue)" : "the queue \(queue)"
         let count = operationCount == 1 ? "1 operation has" : "\(operationCount) operations have"
         let beginning = "Nothing has progressed in \(name) for \(Wording.text(duration)), and \(count) not finished."
         let more = rootCount > explanations.count ? ["And \(rootCount - explanations.count) more."] : []

@@ -17,11 +17,11 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
     /// This one has its identity, and was added with ``UniquenessPolicy/replace``.
     indirect case replaced(by: OperationReference)
 
-    /// The reason as the end of a sentence that begins with "was cancelled".
+    /// The reason as the end of a sentence that begins with "was cancelled", on one line.
     public var description: String {
         switch self {
         case .requested: "on request"
-        case .because(let text): "because \(text)"
+        case .because(let text): "because \(text.singleLine)"
         case .parent(let parent): "with \(parent), which had started it"
         case .caller: "with the task that awaited it"
         case .queue: "with everything in its queue"

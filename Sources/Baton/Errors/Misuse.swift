@@ -72,7 +72,7 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
     public var description: String {
         let what = operation.map { "\($0): " } ?? queue.map { "queue ‘\($0)’: " } ?? ""
         let place = callSite.map { " (\($0))" } ?? ""
-        return "\(what)\(explanation)\(place)"
+        return "\(what)\(explanation)\(place)".singleLine
     }
 
     private var explanation: String {

@@ -1,6 +1,9 @@
 extension OperationError: CustomStringConvertible {
-    /// What happened, to which operation where another one is to blame, and what to do where something can be done.
-    public var description: String {
+    /// What happened, to which operation where another one is to blame, and what to do where something can be done. On one line: line
+    /// breaks and control characters of names and errors are spaces.
+    public var description: String { text.singleLine }
+
+    private var text: String {
         switch self {
         case .failed(let error):
             "\(error)"

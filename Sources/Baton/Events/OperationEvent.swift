@@ -84,7 +84,7 @@ public struct QueueReference: Sendable, Hashable, CustomStringConvertible {
     public let number: UInt32
 
     /// The name in typographic quotes; without one, "queue" and the number.
-    public var description: String { name.map { "‘\($0)’" } ?? "queue \(number)" }
+    public var description: String { name.map { "‘\($0.singleLine)’" } ?? "queue \(number)" }
 
     /// Two references are equal when they name the same queue.
     public static func == (left: Self, right: Self) -> Bool { left.number == right.number }
@@ -122,7 +122,7 @@ extension OperationEvent {
 }
 
 extension OperationEvent: CustomStringConvertible {
-    /// To what it happened, and what.
+    /// To what it happened, and what, on one line.
     public var description: String { "\(operation) \(kind)" }
 }
 

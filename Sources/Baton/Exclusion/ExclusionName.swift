@@ -28,7 +28,7 @@ extension ExclusionName: Hashable {
 extension ExclusionName: CustomStringConvertible {
     var description: String {
         switch self {
-        case .text(let text): "‘\(text)’"
+        case .text(let text): "‘\(text.singleLine)’"
         case .type(let type): String(describing: type)
         case .group(let group): "the width of \(group)"
         }

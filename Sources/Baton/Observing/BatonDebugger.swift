@@ -25,7 +25,7 @@ public final class BatonDebugger: OperationObserver {
 
     /// Writes the line of the event, if it has one.
     public func observe(_ event: OperationEvent) async {
-        if let line = line(for: event) { write("\(event.operation.name) \(line)") }
+        if let line = line(for: event) { write("\(event.operation.name) \(line)".singleLine) }
     }
 
     private func line(for event: OperationEvent) -> String? {

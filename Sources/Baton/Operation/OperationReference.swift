@@ -10,8 +10,8 @@ public struct OperationReference: Sendable, Hashable, Identifiable, Codable, Cus
     /// The operation's name; without one its procedure's type; without that, "operation" and its id.
     public var name: String { givenName ?? procedureType.map { "\($0)" } ?? "operation \(id)" }
 
-    /// The name in typographic quotes.
-    public var description: String { "‘\(name)’" }
+    /// The name in typographic quotes, on one line: control characters of it are spaces.
+    public var description: String { "‘\(name.singleLine)’" }
 
     /// Two references are equal when they name the same operation.
     public static func == (left: Self, right: Self) -> Bool { left.id == right.id }

@@ -23,8 +23,10 @@ public struct ConditionTrial: Sendable {
         /// It ended otherwise, with this error: exclusions that nobody can hold, a circle of operations.
         case ended(String)
 
-        /// In a few words.
-        public var description: String {
+        /// In a few words, on one line.
+        public var description: String { text.singleLine }
+
+        private var text: String {
             switch self {
             case .satisfied: "satisfied"
             case .skipped(let reason): "skipped: \(reason)"

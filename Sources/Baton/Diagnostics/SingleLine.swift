@@ -1,0 +1,39 @@
+extension String {
+    /// The text on one line, without anything that a terminal obeys: for names, errors and other text of the user's in a line that
+    /// Baton writes.
+    ///
+    /// Line breaks and control characters become spaces. Characters that change the direction of the text after them are left out,
+    /// because they would also turn the words of Baton. Everything else stays, the joiners of emoji included.
+    ///
+    /// - Complexity: O(*n*). A text that has nothing of this kind is returned as it is.
+    package var singleLine: String {
+        if unicodeScalars.allSatisfy({ $0.effect == .none }) { return self }
+        var line = String.UnicodeScalarView()
+        var isAfterReturn = false
+        for scalar in unicodeScalars {
+            switch scalar.effect {
+            case .none: line.append(scalar)
+            // A carriage return and the line feed after it are one line break.
+            case .control where !(isAfterReturn && scalar == "\n"): line.append(" ")
+            case .control, .direction: break
+            }
+            isAfterReturn = scalar == "\r"
+        }
+        return String(line)
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate enum Effect {
+        case none, control, direction
+    }
+
+    /// By ranges that Unicode will never change: the general categories Cc, Zl and Zp, and the property Bidi_Control.
+    fileprivate var effect: Effect {
+        switch value {
+        case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029: .control
+        case 0x61C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: .direction
+        default: .none
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Baton
+import Synchronization
+import Testing
+
+@Suite("Text of the user's in lines that Baton writes")
+struct TextOfUsersTests {
+    static let name = "first\nsecond\r\nthird\u{2028}fourth\u{1B}[2J\u{7}\u{9B}\u{202E}fifth\u{2066}"
+
+    @Test("A misuse is one line")
+    func misuse() async throws {
+        let reports = Mutex<[Misuse]>([])
+        let queue = AsyncOperationQueue(name: Self.name)
+        queue.onMisuse = { misuse in reports.withLock { $0.append(misuse) } }
+        queue.maxConcurrentOperationCount = 0
+        let operation = AsyncOperation(Self.name) {}
+        _ = try await queue.run(operation)
+        operation.name = "other"
+        operation.addDependency(AsyncOperation {})
+        let lines = reports.withLock { $0 }.map(\.description)
+        #expect(lines.count == 3)
+        for line in lines { expectOneLine(line) }
+    }
+
+    @Test("A line of the debugger is one line")
+    func debugger() async {
+        let lines = Mutex<[String]>([])
+        let queue = AsyncOperationQueue()
+        queue.addObserver(BatonDebugger { line in lines.withLock { $0.append(line) } })
+        let operation = AsyncOperation<Void>(Self.name) { throw Unreadable(text: Self.name) }
+        _ = try? await queue.run(operation)
+        let skipped = AsyncOperation<Void>(Self.name) { context in
+            context.operation.cancel()
+            try context.produce(AsyncOperation(Self.name) {})
+        }
+        _ = try? await queue.run(skipped)
+        await queue.waitUntilIdle()
+        while lines.withLock({ $0.count(where: { $0.contains("finished") }) }) < 3 { await Task.yield() }
+        for line in lines.withLock({ $0 }) { expectOneLine(line) }
+    }
+
+    @Test("References, errors, reasons, events and explanations are one line")
+    func descriptions() async throws {
+        let queue = AsyncOperationQueue(name: Self.name)
+        queue.isSuspended = true
+        let events = queue.events
+        let operation = AsyncOperation(Self.name) {}
+        operation.addCondition(Exclusion.limited(Self.name, to: 1))
+        let dependent = AsyncOperation(Self.name) {}.addDependency(operation)
+        operation.add(to: queue)
+        dependent.add(to: queue)
+        expectOneLine(operation.description)
+        expectOneLine(dependent.explain().description)
+        for operation in queue.snapshot().operations { expectOneLine(operation.cause) }
+        expectOneLine(Exclusion.limited(Self.name, to: 1).description)
+        operation.cancel(reason: .because(Self.name))
+        let error = try #require(operation.error)
+        expectOneLine("\(error)")
+        queue.isSuspended = false
+        await queue.waitUntilIdle()
+        expectOneLine(dependent.explain().description)
+        var count = 0
+        for await event in events {
+            expectOneLine(event.description)
+            if case .finished = event.kind { count += 1 }
+            if count == 2 { break }
+        }
+        let failures = [OperationFailure(operation: operation.reference, error: .failed(Unreadable(text: Self.name)))]
+        expectOneLine("\(OperationError.groupFailed(failures))")
+        expectOneLine("\(OperationError.conditionFailed(condition: Self.name, cause: Unreadable(text: Self.name)))")
+        expectOneLine("\(OperationError.skipped(.condition(Self.name)))")
+        expectOneLine("\(ConditionError.satisfied(Self.name))")
+    }
+
+    @Test("The report of a stall is one line")
+    func stall() async throws {
+        let report = try await within {
+            let (reports, continuation) = AsyncStream<StallReport>.makeStream()
+            let queue = AsyncOperationQueue(name: Self.name)
+            queue.isSuspended = true
+            queue.onStall(after: .milliseconds(10)) { continuation.yield($0) }
+            queue.add(AsyncOperation(Self.name) {})
+            for await report in reports { return report }
+            throw CancellationError()
+        }
+        expectOneLine(report.description)
+    }
+
+    private func expectOneLine(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        let bad = text.unicodeScalars.filter { scalar in
+            scalar.properties.generalCategory == .control || "\u{2028}\u{2029}".unicodeScalars.contains(scalar)
+                || scalar.properties.isBidiControl
+        }
+        #expect(bad.isEmpty, "\(text.debugDescription)", sourceLocation: sourceLocation)
+    }
+}
+
+private struct Unreadable: Error, CustomStringConvertible {
+    let text: String
+
+    var description: String { text }
+}
