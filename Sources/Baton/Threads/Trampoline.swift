@@ -1,8 +1,10 @@
 internal import CBaton
 
-/// Does what would recurse through a whole graph in a loop instead: releasing operations that never ran, and cancelling
-/// what runs inside one another. A call made while the thread is inside another one leaves its work to the outermost.
+/// Keeps calls that would recurse through a whole graph from overflowing the stack: releasing operations that never ran, and
+/// cancelling what runs inside one another.
 ///
+/// Work is done at once, inside whatever the thread is doing, so that what the user calls has happened when the call returns. Only
+/// from the ``deepest`` level on does the thread leave it to a loop on that level, which ends before that level's own call returns.
 /// Without it a chain of 50,000 overflows the stack.
 enum Trampoline {
     enum Work {
@@ -13,45 +15,41 @@ enum Trampoline {
         case cancel([AnyOperation], CancellationReason)
     }
 
-    /// Of one thread. `@exclusivity(unchecked)` spares the dynamic check, a fifth of a release: whatever is taken from it is
-    /// performed, and released, after the access.
-    private final class Backlog {
-        @exclusivity(unchecked) private var work: [Work]
+    /// How many calls may be inside one another. A level takes a few hundred bytes of stack and what the user's handlers take.
+    static let deepest: UInt = 64
 
-        init(_ work: consuming Work) { self.work = [work] }
+    /// What the deepest level has to do after its first work. `@exclusivity(unchecked)` spares the dynamic check, a fifth of a
+    /// release: whatever is taken from it is performed, and released, after the access.
+    private final class Backlog {
+        @exclusivity(unchecked) private var work: [Work] = []
 
         func append(_ more: consuming Work) { work.append(more) }
 
         func popLast() -> Work? { work.popLast() }
     }
 
-    /// Marks a thread that is inside and has no backlog yet.
-    nonisolated(unsafe) private static let inside = UnsafeMutableRawPointer(bitPattern: 1)!
-
+    /// The thread's word is its level, from none to ``deepest`` - 1, or the backlog of the deepest level: an address, which is greater.
     static func run(_ work: consuming Work) {
-        if let word = baton_thread_word() {
-            leave(consume work, word)
-            return
+        let word = baton_thread_word()
+        let level = UInt(bitPattern: word)
+        if level < deepest - 1 {
+            baton_set_thread_word(UnsafeMutableRawPointer(bitPattern: level + 1))
+            perform(consume work)
+            baton_set_thread_word(word)
+        } else if level == deepest - 1 {
+            runInLoop(consume work, word)
+        } else {
+            Unmanaged<Backlog>.fromOpaque(word!).takeUnretainedValue().append(work)
         }
-        baton_set_thread_word(inside)
-        perform(consume work)
-        while let word = baton_thread_word(), word != inside {
-            let backlog = Unmanaged<Backlog>.fromOpaque(word)
-            guard let next = backlog._withUnsafeGuaranteedRef({ $0.popLast() }) else {
-                backlog.release()
-                break
-            }
-            perform(next)
-        }
-        baton_set_thread_word(nil)
     }
 
-    private static func leave(_ work: consuming Work, _ word: UnsafeMutableRawPointer) {
-        if word == inside {
-            baton_set_thread_word(Unmanaged.passRetained(Backlog(work)).toOpaque())
-        } else {
-            Unmanaged<Backlog>.fromOpaque(word).takeUnretainedValue().append(work)
-        }
+    @inline(never)
+    private static func runInLoop(_ work: consuming Work, _ word: UnsafeMutableRawPointer?) {
+        let backlog = Backlog()
+        baton_set_thread_word(Unmanaged.passUnretained(backlog).toOpaque())
+        perform(consume work)
+        while let next = backlog.popLast() { perform(next) }
+        baton_set_thread_word(word)
     }
 
     private static func perform(_ work: consuming Work) {

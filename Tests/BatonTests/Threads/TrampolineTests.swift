@@ -3,18 +3,37 @@ import Testing
 @testable import Baton
 
 @Suite struct TrampolineTests {
-    /// An operation's remains hold the next operation. Its deinit leaves them to the outermost call, so no deinit of theirs
-    /// runs inside another.
-    @Test func workInsideWorkIsLeftToTheOutermost() {
+    @Test("Releases go into one another only as deep as the limit")
+    func depthIsLimited() {
         let meter = DepthMeter()
         var last = AsyncOperation {}
-        for _ in 0..<100 {
+        for _ in 0..<1_000 {
             let chain = Chain(last, meter)
             last = AsyncOperation { chain.touch() }
         }
         last = AsyncOperation {}
-        #expect(meter.count == 100)
-        #expect(meter.most == 1)
+        #expect(meter.count == 1_000)
+        #expect(meter.most <= Int(Trampoline.deepest))
+    }
+
+    @Test("What is released inside another release has gone when the statement that released it has ended")
+    func releaseIsDoneAtOnce() {
+        let meter = DepthMeter()
+        weak var inner: AnyOperation?
+        let wasGone = LockedState(false)
+        var outer = AsyncOperation {}
+        do {
+            let chain = Chain(AsyncOperation {}, meter)
+            let operation = AsyncOperation { chain.touch() }
+            inner = operation
+            let last = Last(operation)
+            last.didLetGo = { [weak inner] in wasGone.withLock { $0 = inner == nil } }
+            outer = AsyncOperation { withExtendedLifetime(last) {} }
+        }
+        outer = AsyncOperation {}
+        #expect(inner == nil)
+        #expect(wasGone.withLock { $0 })
+        withExtendedLifetime(outer) {}
     }
 
     @Test func aThreadThatHasBeenInsideIsOutsideAgain() {
@@ -61,5 +80,18 @@ private final class Chain: Sendable {
         meter.enter()
         next.withLock { $0 = nil }
         meter.leave()
+    }
+}
+
+/// Lets go of an operation in its deinit, and then calls a closure.
+private final class Last: @unchecked Sendable {
+    private var operation: AnyOperation?
+    var didLetGo: () -> Void = {}
+
+    init(_ operation: AnyOperation) { self.operation = operation }
+
+    deinit {
+        operation = nil
+        didLetGo()
     }
 }

@@ -26,6 +26,17 @@ func within<Value: Sendable>(
     }
 }
 
+/// Runs `work` on a thread that belongs to nobody else, and returns when it has returned.
+func onOwnThread<Value: Sendable>(
+    stackSize: Int? = nil, _ work: @escaping @Sendable () -> Value
+) async -> Value {
+    await withCheckedContinuation { continuation in
+        let thread = Thread { continuation.resume(returning: work()) }
+        if let stackSize { thread.stackSize = stackSize }
+        thread.start()
+    }
+}
+
 struct TookTooLong: Error {
     let limit: Duration
 }

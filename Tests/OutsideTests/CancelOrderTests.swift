@@ -1,0 +1,72 @@
+import Baton
+import BatonTesting
+import Synchronization
+import Testing
+
+internal import Foundation
+
+@Suite("A cancel has happened when the call returns")
+struct CancelOrderTests {
+    @Test("A cancel from an onCancel block reaches a running body before the block goes on")
+    func cancelInsideACancel() async throws {
+        try await within {
+            let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 2))
+            let (aRuns, bRuns) = (Gate(), Gate())
+            let bSawIt = Atomic<Bool>(false)
+            let sawItInTime = Atomic<Bool>(false)
+            let b = queue.add("b") {
+                bRuns.open()
+                while !Task.isCancelled { await Task.yield() }
+                bSawIt.store(true, ordering: .releasing)
+            }
+            let a = queue.add("a") {
+                aRuns.open()
+                await withTaskCancellationHandler {
+                    while !Task.isCancelled { await Task.yield() }
+                } onCancel: {
+                    b.cancel()
+                    let limit = ContinuousClock.now + .seconds(20)
+                    while !bSawIt.load(ordering: .acquiring), ContinuousClock.now < limit { usleep(100) }
+                    sawItInTime.store(bSawIt.load(ordering: .acquiring), ordering: .releasing)
+                }
+            }
+            await aRuns.wait()
+            await bRuns.wait()
+            // The block holds the thread that cancels until the body of b has run on.
+            await onOwnThread { a.cancel() }
+            let wasInTime = sawItInTime.load(ordering: .acquiring)
+            #expect(wasInTime)
+            await queue.waitUntilIdle()
+        }
+    }
+
+    @Test("A hundred operations that each cancel the next one from an onCancel block")
+    func cancelsInsideOneAnother() async throws {
+        try await within {
+            let count = 100
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: count)
+            let running = (0..<count).map { _ in Gate() }
+            let order = Mutex<[Int]>([])
+            var next: AnyOperation?
+            for number in (0..<count).reversed() {
+                let following = next
+                next = queue.add("\(number)") {
+                    running[number].open()
+                    await withTaskCancellationHandler {
+                        while !Task.isCancelled { await Task.yield() }
+                    } onCancel: {
+                        following?.cancel()
+                        order.withLock { $0.append(number) }
+                    }
+                }
+            }
+            for gate in running { await gate.wait() }
+            next?.cancel()
+            // The innermost of those that nest has returned first. The rest was left to a loop when the stack became deep.
+            let first = order.withLock { $0 }.first
+            #expect(first ?? 0 >= 50)
+            await queue.waitUntilIdle()
+            #expect(order.withLock { $0.sorted() } == Array(0..<count))
+        }
+    }
+}
