@@ -99,3 +99,58 @@ private struct Unreadable: Error, CustomStringConvertible {
 
     var description: String { text }
 }
+
+@Suite("Clocks that cannot sleep")
+struct ClockTests {
+    @Test("A clock whose sleep throws is asked for its time now and then", arguments: [true, false])
+    func sleepThrows(throwsAtOnce: Bool) async throws {
+        let clock = SleeplessClock(throwsAtOnce: throwsAtOnce)
+        let queue = AsyncOperationQueue(clock: clock)
+        let sleeping = AsyncOperation<Void> { try await Task.sleep(for: .seconds(600)) }.timeout(.milliseconds(200))
+        let retried = Mutex(0)
+        let retrying = AsyncOperation<Int> {
+            let attempt = retried.withLock {
+                $0 += 1
+                return $0
+            }
+            if attempt < 3 { throw CancellationError() }
+            return attempt
+        }
+        retrying.retry(.constant(.milliseconds(50)), attempts: 3)
+        queue.add([sleeping, retrying])
+        try await within { try await queue.run(AsyncOperation<Void>.delay(.milliseconds(100))) }
+        #expect(try await within { try await retrying.value } == 3)
+        await #expect(throws: OperationError.self) { try await within { try await sleeping.value } }
+        #expect(clock.sleeps < 500)
+    }
+
+    @Test("A shutdown on a clock whose sleep throws has its limit")
+    func shutdown() async throws {
+        let queue = AsyncOperationQueue()
+        let operation = AsyncOperation<Void> { try await Task.sleep(for: .seconds(600)) }
+        queue.add(operation)
+        let clock = SleeplessClock(throwsAtOnce: true)
+        try await within { await queue.shutdown(within: .milliseconds(50), clock: clock) }
+        #expect(operation.isCancelled)
+        #expect(clock.sleeps < 500)
+    }
+}
+
+/// A clock that tells the time, and does not sleep: its sleep throws, or returns at once.
+private final class SleeplessClock: Clock {
+    struct Stopped: Error {}
+
+    private let throwsAtOnce: Bool
+    private let count = Mutex(0)
+
+    init(throwsAtOnce: Bool) { self.throwsAtOnce = throwsAtOnce }
+
+    var sleeps: Int { count.withLock { $0 } }
+    var now: ContinuousClock.Instant { .now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        count.withLock { $0 += 1 }
+        if throwsAtOnce { throw Stopped() }
+    }
+}

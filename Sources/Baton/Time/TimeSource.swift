@@ -33,8 +33,44 @@ package final class TimeSource: Sendable {
     var isContinuous: Bool { continuousStart != nil }
 
     /// Returns at that time, or throws when the calling task is cancelled.
+    ///
+    /// A clock of the user's may be unable to sleep: its `sleep` throws although nobody has cancelled the task, or returns too early
+    /// again and again. It is then asked for its time at intervals of the system's clock, which grow from a millisecond to a second.
     package func sleep(until time: Duration) async throws {
-        repeat { try await wait(nextWake(until: time)) } while now < time
+        var poll = Poll()
+        while true {
+            let end = nextWake(until: time)
+            let hasThrown: Bool
+            do {
+                try await wait(end)
+                hasThrown = false
+            } catch {
+                try Task.checkCancellation()
+                hasThrown = true
+            }
+            let now = now
+            if now >= time { return }
+            if now >= end {
+                poll = Poll()
+            } else if let interval = poll.next(hasThrown: hasThrown, left: end - now) {
+                try await ContinuousClock().sleep(until: .now.advanced(by: interval), tolerance: nil)
+            }
+        }
+    }
+
+    /// The intervals at which a clock that cannot sleep is asked for its time.
+    private struct Poll {
+        private static let shortest = Duration.milliseconds(1)
+        private static let longest = Duration.seconds(1)
+
+        private var interval: Duration?
+
+        /// Nil: the clock is asked to sleep again at once, because somebody may have set it back.
+        mutating func next(hasThrown: Bool, left: Duration) -> Duration? {
+            let former = interval ?? (hasThrown ? Self.shortest : nil)
+            interval = min(Self.longest, (former ?? Self.shortest / 2) * 2)
+            return former.map { max(Self.shortest, min($0, left)) }
+        }
     }
 
     /// Asked when a sleep begins: a long one is taken in pieces.
