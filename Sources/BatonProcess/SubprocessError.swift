@@ -30,12 +30,61 @@ public enum SubprocessError: Error, Sendable, Hashable {
 public struct SystemFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The number, for example `ENOENT`.
     public let code: Int32
+    /// What was found out about the reason, as a sentence without its full stop; nil if the number says everything.
+    public let detail: String?
 
-    /// Of an `errno`.
-    public init(code: Int32) { self.code = code }
+    /// Makes the failure of an `errno`.
+    public init(code: Int32) { self.init(code: code, detail: nil) }
+
+    init(code: Int32, detail: String?) {
+        self.code = code
+        self.detail = detail
+    }
 
     /// The text, for example "No such file or directory".
     public var description: String { String(cString: baton_error_text(code)) }
+
+    /// Two failures are equal when their numbers are.
+    public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
+
+    /// Hashes the number.
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+}
+
+extension SystemFailure {
+    /// All descriptors or processes that there may be are in use: when some of them have gone, the same call succeeds.
+    var isShortage: Bool { [baton_no_descriptor, baton_no_file, baton_again].contains(code) }
+
+    /// The text, what was found out, and what to do.
+    fileprivate var sentences: String {
+        let advice: String? =
+            switch code {
+            case baton_no_descriptor:
+                "This process has as many descriptors as it may. Raise its limit (ulimit -n), or run fewer programs at a time"
+            case baton_no_file:
+                "The system has as many open files as it may. Run fewer programs at a time"
+            case baton_again:
+                "There are as many processes as this user may have. Raise the limit (ulimit -u), or run fewer programs at a time"
+            case baton_too_long_a_list:
+                "The arguments and the environment are longer than the system takes. Pass them as input, or in a file"
+            case baton_busy_file:
+                "Somebody still has the file open to write to it"
+            default: nil
+            }
+        return ([description] + [detail ?? advice].compactMap { $0 }).joined(separator: ". ")
+    }
+}
+
+extension SubprocessError {
+    /// The program has not been started, because there are too many already.
+    var isShortage: Bool {
+        switch self {
+        case .notStarted(_, let reason), .fileNotUsable(_, _, let reason), .directoryNotEntered(_, _, let reason):
+            reason.isShortage
+        case .exited, .signalled, .notFound, .outputTooLong, .lineTooLong, .invalidText, .pipeUsed, .statusLost:
+            false
+        }
+    }
 }
 
 extension SubprocessError: CustomStringConvertible {
@@ -50,11 +99,11 @@ extension SubprocessError: CustomStringConvertible {
             "‘\(program)’ is in none of the directories of PATH (\(searched.joined(separator: ":"))). "
                 + "Install it, or give its whole path"
         case .notStarted(let program, let reason):
-            "‘\(program)’ could not be started: \(reason)"
+            "‘\(program)’ could not be started: \(reason.sentences)"
         case .directoryNotEntered(let program, let directory, let reason):
-            "‘\(program)’ cannot begin in the directory ‘\(directory)’: \(reason)"
+            "‘\(program)’ cannot begin in the directory ‘\(directory)’: \(reason.sentences)"
         case .fileNotUsable(let program, let path, let reason):
-            "‘\(program)’ cannot have the file ‘\(path)’: \(reason)"
+            "‘\(program)’ cannot have the file ‘\(path)’: \(reason.sentences)"
         case .outputTooLong(let program, let limit):
             "‘\(program)’ was ended, because it wrote more than \(limit) bytes. Collect more, or take lines or a file"
         case .lineTooLong(let program, let limit):

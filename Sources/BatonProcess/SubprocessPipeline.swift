@@ -11,7 +11,8 @@ public import Baton
 /// The bytes go from program to program and not through this process. The ``Subprocess/input`` of the first and the
 /// ``Subprocess/output`` of the last are what they say; the others are connected, whatever they say.
 ///
-/// A program whose reader has ended gets a broken pipe, as `yes` does in `yes | head`; to be ended by that is a success here.
+/// A program whose reader has ended gets a broken pipe, as `yes` does in `yes | head`; to be ended by that is a success here,
+/// unless its ``Subprocess/brokenPipe`` says something else.
 /// A program whose writer has ended, or never starts, sees the end of its input.
 public struct SubprocessPipeline: Sendable {
     /// The programs, in the order in which data flows.
@@ -36,10 +37,7 @@ public struct SubprocessPipeline: Sendable {
             let before = place > 0 ? pipes[place - 1] : nil
             let after = place < pipes.count ? pipes[place] : nil
             if let before { program.input = StandardInput(source: .pipe(before)) }
-            if let after {
-                program.output = StandardOutput(target: .pipe(after))
-                program.acceptsBrokenPipe = true
-            }
+            if let after { program.output = StandardOutput(target: .pipe(after)) }
             let operation = AsyncOperation(program)
             operation.name = program.program
             // Also of one that never ran.

@@ -41,7 +41,8 @@ extern char **environ;
 const int baton_sigterm = SIGTERM, baton_sigkill = SIGKILL, baton_sigcont = SIGCONT, baton_sigpipe = SIGPIPE;
 const int baton_again = EAGAIN, baton_broken_pipe = EPIPE, baton_no_such_process = ESRCH,
           baton_not_there = ENOENT, baton_not_in_a_directory = ENOTDIR,
-          baton_is_a_directory = EISDIR;
+          baton_is_a_directory = EISDIR, baton_no_permission = EACCES, baton_no_executable = ENOEXEC,
+          baton_too_long_a_list = E2BIG, baton_busy_file = ETXTBSY, baton_no_descriptor = EMFILE, baton_no_file = ENFILE;
 const short baton_readable = POLLIN, baton_writable = POLLOUT;
 
 // MARK: Programs
@@ -55,12 +56,11 @@ static int spawn_with(
     sigdelset(&all, SIGKILL);
     sigdelset(&all, SIGSTOP);
     sigemptyset(&none);
-    short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+    short flags = POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
 #if defined(POSIX_SPAWN_CLOEXEC_DEFAULT)
     flags |= POSIX_SPAWN_CLOEXEC_DEFAULT;
 #endif
     int error = posix_spawnattr_setflags(attributes, flags);
-    if (!error) error = posix_spawnattr_setpgroup(attributes, 0);
     if (!error) error = posix_spawnattr_setsigdefault(attributes, &all);
     if (!error) error = posix_spawnattr_setsigmask(attributes, &none);
     for (int number = 0; number < 3 && !error; number++)
@@ -147,6 +147,8 @@ int baton_may_run(const char *path) {
     return access(path, X_OK) ? errno : 0;
 }
 
+char *baton_working_directory(void) { return getcwd(NULL, 0); }
+
 int baton_may_enter(const char *path) {
     struct stat status;
     if (stat(path, &status)) return errno;
@@ -168,6 +170,14 @@ int baton_examine(const char *path, struct baton_file *file) {
 }
 
 char *baton_resolve(const char *path) { return realpath(path, NULL); }
+
+char *baton_link_target(const char *path) {
+    char target[4096];
+    ssize_t length = readlink(path, target, sizeof target);
+    // A target that fills the buffer may have been cut.
+    return length < 0 || (size_t)length == sizeof target ? NULL : strndup(target, (size_t)length);
+}
+
 void baton_free(char *text) { free(text); }
 
 /// Programs close 0, 1 and 2 at times; what gets these numbers then would be overwritten in the child.
@@ -286,6 +296,14 @@ ssize_t baton_write(int descriptor, const void *bytes, size_t count) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return done;
 #endif
+}
+
+int baton_has_no_reader(int descriptor) {
+    struct pollfd watch = {descriptor, 0, 0};
+    int found;
+    do found = poll(&watch, 1, 0);
+    while (found < 0 && errno == EINTR);
+    return found > 0 && (watch.revents & (POLLERR | POLLHUP));
 }
 
 int baton_available(int descriptor) {

@@ -15,44 +15,24 @@ enum Launcher {
         // Others may have been started first.
         try Task.checkCancellation()
         try check(program)
-        let poller: Poller
-        do { poller = try Poller.shared() } catch {
-            throw SubprocessError.notStarted(program: program.program, reason: error)
-        }
-        let environment = EnvironmentBlock(program.environment)
-        let file = try ProgramSearch.file(of: program.program, path: environment.value(of: "PATH"))
-        let wiring = try Wiring(program)
-        do {
-            let pid = try start(file, program, environment, wiring)
-            wiring.closeItsEnds()
-            return try RunningProgram(program, pid, wiring, WaitScope(poller))
-        } catch {
-            wiring.closeItsEnds()
-            wiring.abandonFiles()
-            throw error
-        }
-    }
-
-    private static func start(
-        _ file: String, _ program: Subprocess, _ environment: EnvironmentBlock, _ wiring: Wiring
-    ) throws(SubprocessError) -> Int32 {
-        let arguments = CStrings([program.program] + program.arguments)
-        var pid: Int32 = 0
-        let code = withExtendedLifetime((arguments, environment)) {
-            baton_spawn(
-                &pid, file, arguments.pointers, environment.entries.pointers, program.directory, wiring.input.number,
-                wiring.output.number, wiring.errors.number)
-        }
-        if code == 0 { return pid }
-        // The system does not tell which of the two it was.
-        if let directory = program.directory {
-            let reason = baton_may_enter(directory)
-            if reason != 0 {
-                throw .directoryNotEntered(
-                    program: program.program, directory: directory, reason: SystemFailure(code: reason))
+        let line = LaunchLine.shared
+        var ends = PipelineEnds()
+        var hasWaited = false
+        if line.situation.isBusy { hasWaited = try await line.wait(since: nil, atFront: false) }
+        // Whatever comes of it, there may be room for the next one in the line, or no hope.
+        defer { line.passOn() }
+        while true {
+            let endCount = line.situation.endCount
+            switch Start.result(program, &ends) {
+            case .success(let start):
+                let running = try RunningProgram(program, start)
+                line.launched(running, program.pipeline)
+                return running
+            case .failure(let error):
+                guard error.isShortage, try await line.wait(since: endCount, atFront: hasWaited) else { throw error }
+                hasWaited = true
             }
         }
-        throw .notStarted(program: program.program, reason: SystemFailure(code: code))
     }
 
     private static func check(_ program: Subprocess) throws(SubprocessError) {

@@ -10,6 +10,8 @@ final class OutputFile: Sendable {
     /// What a draft has after its name.
     private let ending = ".\(UInt64.random(in: 0...(.max))).partial"
     private let isSettled = Atomic(false)
+    /// Has the draft removed if this process ends first.
+    private let watch: Watchdog.Entry?
 
     /// - Parameter resemble: For tests.
     init(
@@ -21,10 +23,12 @@ final class OutputFile: Sendable {
         self.path = found.place
         if appending || found.file.kind == baton_file_other {
             draft = nil
+            watch = nil
             descriptor = try .opened { baton_open_writing(path, appending ? 1 : 0, $0) }
         } else {
             let draft = found.place + ending
             self.draft = draft
+            watch = Watchdog.shared()?.watch(draft: draft)
             if found.file.kind == baton_file_missing {
                 descriptor = try .opened { baton_make_file(draft, 0o666, $0) }
                 return
@@ -46,7 +50,26 @@ final class OutputFile: Sendable {
 
         init(_ path: String) throws(SystemFailure) {
             try SystemFailure.check(baton_examine(path, &file))
-            place = file.kind == baton_file_regular ? Self.resolved(path) : path
+            place =
+                switch file.kind {
+                case baton_file_regular: Self.resolved(path)
+                case baton_file_missing: Self.endOfLinks(from: path)
+                default: path
+                }
+        }
+
+        /// Where a new file belongs: at the end of the links that lead to nothing yet.
+        private static func endOfLinks(from path: String) -> String {
+            var place = path
+            // The system follows 40, and has found that these end.
+            for _ in 0..<40 {
+                guard let text = baton_link_target(place) else { break }
+                defer { baton_free(text) }
+                let target = String(cString: text)
+                let folder = place.utf8.lastIndex(of: UInt8(ascii: "/")).map { place[...$0] } ?? ""
+                place = target.utf8.first == UInt8(ascii: "/") ? target : folder + target
+            }
+            return place
         }
 
         private static func resolved(_ path: String) -> String {
@@ -70,11 +93,14 @@ final class OutputFile: Sendable {
         guard let draft, !isSettled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let code = baton_rename(draft, path)
         if code != 0 { baton_remove(draft) }
+        watch?.forget()
         try SystemFailure.check(code)
     }
 
     /// What is in its place stays. Without effect after ``putInPlace()``.
     func abandon() {
-        if let draft, !isSettled.exchange(true, ordering: .acquiringAndReleasing) { baton_remove(draft) }
+        guard let draft, !isSettled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        baton_remove(draft)
+        watch?.forget()
     }
 }

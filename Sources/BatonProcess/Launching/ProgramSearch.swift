@@ -11,7 +11,7 @@ enum ProgramSearch {
         if program.utf8.contains(slash) { return program }
         let directories = (path ?? usualPath).utf8.split(separator: UInt8(ascii: ":"))
             .filter { $0.first == slash }.map { String(Substring($0)) }
-        var refusal: Int32?
+        var refusal: SystemFailure?
         for directory in directories where !program.isEmpty {
             let candidate = "\(directory)/\(program)"
             switch baton_may_run(candidate) {
@@ -19,10 +19,12 @@ enum ProgramSearch {
             case SystemFailure.notThere.code, SystemFailure.notInADirectory.code, SystemFailure.isDirectory.code:
                 continue
             // As shells do, it goes on: another directory may have one that can be run.
-            case let code: refusal = refusal ?? code
+            case let code:
+                let detail = "‘\(candidate)’ may not be run by this user"
+                refusal = refusal ?? SystemFailure(code: code, detail: code == baton_no_permission ? detail : nil)
             }
         }
-        if let refusal { throw .notStarted(program: program, reason: SystemFailure(code: refusal)) }
+        if let refusal { throw .notStarted(program: program, reason: refusal) }
         throw .notFound(program: program, searched: directories)
     }
 }

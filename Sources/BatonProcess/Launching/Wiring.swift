@@ -16,11 +16,20 @@ struct Wiring: Sendable {
     private(set) var outputReader: Descriptor?
     private(set) var errorReader: Descriptor?
     private(set) var files: [(path: String, file: OutputFile)] = []
+    private let pipelineOutput: Descriptor?
+    /// The end that the program writes to, if it is asked in the end whether somebody still reads. The program that reads sees no
+    /// end before this is closed, too.
+    private(set) var readerProbe: Descriptor?
 
-    init(_ program: Subprocess) throws {
+    /// - Parameter ends: What the program has of its pipeline.
+    init(_ program: Subprocess, _ ends: PipelineEnds) throws(SubprocessError) {
         let nothing = try Self.opening("/dev/null", for: program) { baton_open_reading("/dev/null", $0) }
         (input, output, errors) = (nothing, nothing, nothing)
-        try connectInput(of: program)
+        pipelineOutput = ends.output
+        if program.brokenPipe == .successWithAnyStatus, let output = ends.output {
+            readerProbe = try Self.opening("/dev/fd/\(output.number)", for: program) { baton_duplicate(output.number, $0) }
+        }
+        try connectInput(of: program, ends.input)
         switch program.errors.target {
         case .merged:
             (output, outputReader) = try open(program.output.target, of: program, inheriting: 1)
@@ -35,7 +44,7 @@ struct Wiring: Sendable {
         }
     }
 
-    private mutating func connectInput(of program: Subprocess) throws {
+    private mutating func connectInput(of program: Subprocess, _ pipelineInput: Descriptor?) throws(SubprocessError) {
         switch program.input.source {
         case .none:
             break
@@ -53,15 +62,15 @@ struct Wiring: Sendable {
                 if code != 0 { return code }
                 return file.kind == baton_file_directory ? baton_is_a_directory : baton_open_reading(path, descriptor)
             }
-        case .pipe(let pipe):
-            input = try Self.taking(for: program) { () throws(SystemFailure) in try pipe.takeReading() }
+        case .pipe:
+            if let pipelineInput { input = pipelineInput }
         }
     }
 
     /// What the program gets, and what is read from.
     private mutating func open(
         _ target: OutputTarget, of program: Subprocess, inheriting number: Int32
-    ) throws -> (Descriptor, Descriptor?) {
+    ) throws(SubprocessError) -> (Descriptor, Descriptor?) {
         switch target {
         case .collected, .tail, .lines, .bytes:
             let ends = try Self.makePipe(for: program)
@@ -80,9 +89,8 @@ struct Wiring: Sendable {
             return (file.descriptor, nil)
         case .inherited:
             return (try Self.opening("/dev/fd/\(number)", for: program) { baton_duplicate(number, $0) }, nil)
-        case .pipe(let pipe):
-            return (try Self.taking(for: program) { () throws(SystemFailure) in try pipe.takeWriting() }, nil)
-        case .discarded, .merged:
+        case .pipe, .discarded, .merged:
+            if let pipelineOutput { return (pipelineOutput, nil) }
             return (try Self.opening("/dev/null", for: program) { baton_open_writing("/dev/null", 0, $0) }, nil)
         }
     }
@@ -115,15 +123,5 @@ extension Wiring {
 
     private static func neverWait(_ end: Descriptor, for program: Subprocess) throws(SubprocessError) {
         do { try end.neverWait() } catch { throw .notStarted(program: program.program, reason: error) }
-    }
-
-    /// Nil: it was taken before.
-    private static func taking(
-        for program: Subprocess, _ take: () throws(SystemFailure) -> Descriptor?
-    ) throws(SubprocessError) -> Descriptor {
-        let end: Descriptor?
-        do { end = try take() } catch { throw .notStarted(program: program.program, reason: error) }
-        guard let end else { throw .pipeUsed(program: program.program) }
-        return end
     }
 }

@@ -64,6 +64,9 @@ final class ProgramPipe: Sendable {
         return state.withLock { $0.await(wakeup) } ? wakeup : nil
     }
 
+    /// Whether each end has been taken or given up.
+    var isConnected: Bool { state.withLock { $0.isConnected } }
+
     private func take(_ end: WritableKeyPath<State, End>) throws(SystemFailure) -> Descriptor? {
         // Made outside the lock; closed again if there was one.
         let ends = try PipeEnds()

@@ -14,6 +14,9 @@ final class Descriptor: Sendable {
         if !isClosed.exchange(true, ordering: .acquiringAndReleasing) { baton_close(number) }
     }
 
+    /// Whether this is the writing end of a pipe that nobody can read any more.
+    var hasNoReader: Bool { baton_has_no_reader(number) != 0 }
+
     /// For the end of a pipe that is ours, so that no thread blocks.
     func neverWait() throws(SystemFailure) { try SystemFailure.check(baton_never_wait(number)) }
 

@@ -11,6 +11,7 @@ extension Subprocess {
     func run() async throws -> SubprocessResult {
         try Task.checkCancellation()
         let running = try await Launcher.launch(self)
+        defer { LaunchLine.shared.ended(running) }
         do {
             let result = try await withTaskCancellationHandler {
                 try await conduct(running)
@@ -88,19 +89,28 @@ extension Subprocess {
         // Standard error that is merged is in the output.
         let isMerged = if case .merged = errors.target { true } else { false }
         let lastWords = { String(decoding: (isMerged ? outputs.output : outputs.errors).tail.content, as: UTF8.self) }
-        switch termination {
-        case .exited(let status) where !accepted.contains(status):
-            throw SubprocessError.exited(program: program, status: status, errors: lastWords())
-        case .signalled(let signal) where signal != baton_sigpipe || !acceptsBrokenPipe:
-            throw SubprocessError.signalled(program: program, signal: signal, errors: lastWords())
-        case .exited, .signalled:
-            break
-        case nil:
-            throw SubprocessError.statusLost(program: program)
+        guard let termination else { throw SubprocessError.statusLost(program: program) }
+        if !isSuccess(termination, readerWasFirst: running.readerWasFirst) {
+            switch termination {
+            case .exited(let status):
+                throw SubprocessError.exited(program: program, status: status, errors: lastWords())
+            case .signalled(let signal):
+                throw SubprocessError.signalled(program: program, signal: signal, errors: lastWords())
+            }
         }
         return SubprocessResult(
             standardOutput: outputs.output.kept, standardError: outputs.errors.kept,
-            termination: termination ?? .exited(0))
+            termination: termination)
+    }
+
+    private func isSuccess(_ termination: SubprocessTermination, readerWasFirst: Bool) -> Bool {
+        if case .exited(let status) = termination, accepted.contains(status) { return true }
+        guard case .pipe = output.target else { return false }
+        return switch brokenPipe {
+        case .failure: false
+        case .success: termination.isBrokenPipe
+        case .successWithAnyStatus: termination.isBrokenPipe || readerWasFirst
+        }
     }
 
     private func putFilesInPlace(of running: RunningProgram) throws {
@@ -108,6 +118,16 @@ extension Subprocess {
             do { try file.putInPlace() } catch {
                 throw SubprocessError.fileNotUsable(program: program, path: path, reason: error)
             }
+        }
+    }
+}
+
+extension SubprocessTermination {
+    /// The signal, or the status with which a shell says that a program that it ran was ended by it.
+    fileprivate var isBrokenPipe: Bool {
+        switch self {
+        case .exited(let status): status == 128 + baton_sigpipe
+        case .signalled(let signal): signal == baton_sigpipe
         }
     }
 }

@@ -9,9 +9,13 @@ final class RunningProgram: Sendable {
 
     private let program: Subprocess
     private let pid: Int32
+    /// Can be read when it has ended.
     private let exit: Descriptor
+    /// Has its group ended if this process ends first.
+    private let watch: Watchdog.Entry?
     private let life = LockedState(ProgramLife())
     private let termination = LockedState<SubprocessTermination?>(nil)
+    private let readerHadEnded = LockedState(false)
     private let hasBeenReaped = Wakeup()
     private let alarm = LockedState<AsyncOperation<Void>?>(nil)
 
@@ -20,20 +24,27 @@ final class RunningProgram: Sendable {
         name: "grace of programs", maxConcurrentOperationCount: AsyncOperationQueue.unlimited)
 
     /// If its end cannot be watched, it is ended at once.
-    init(_ program: Subprocess, _ pid: Int32, _ wiring: Wiring, _ waits: WaitScope) throws(SubprocessError) {
+    init(_ program: Subprocess, _ start: Start) throws(SubprocessError) {
         self.program = program
-        self.pid = pid
-        self.wiring = wiring
-        self.waits = waits
-        do { exit = try .opened { baton_exit_descriptor(pid, $0) } } catch {
+        pid = start.pid
+        wiring = start.wiring
+        waits = WaitScope(start.poller)
+        watch = start.watch
+        start.reserve.close()
+        do { exit = try .opened { [pid] in baton_exit_descriptor(pid, $0) } } catch {
+            wiring.abandonFiles()
             // Its number may be somebody else's by now.
             if error == .noSuchProcess { throw .statusLost(program: program.program) }
             baton_signal_group(pid, baton_sigkill)
+            watch?.forget()
             var (code, isSignal): (Int32, Int32) = (0, 0)
             _ = baton_reap(pid, &code, &isSignal)
             throw .notStarted(program: program.program, reason: error)
         }
     }
+
+    /// Whether nobody read what this one writes when it ended, if its end depends on that. To be asked after ``ended()``.
+    var readerWasFirst: Bool { readerHadEnded.withLock { $0 } }
 
     /// Why it was ended from here; nil if it was not.
     var endingReason: ProgramLife.Reason? { life.withLock { $0.reason } }
@@ -46,6 +57,11 @@ final class RunningProgram: Sendable {
         let ticket = waits.poller.add(wakeup, for: .reading, on: exit)
         _ = await wakeup.wait()
         waits.poller.remove(ticket)
+        if let probe = wiring.readerProbe {
+            if probe.hasNoReader { readerHadEnded.withLock { $0 = true } }
+            // Not before: without it, the end of this program could be what has ended the reader.
+            probe.close()
+        }
         take(life.withLock { $0.exited() })
         // A signal may be on its way: then whoever sends it reaps.
         _ = await hasBeenReaped.wait()
@@ -72,6 +88,8 @@ final class RunningProgram: Sendable {
     private func take(_ step: ProgramLife.Step) {
         guard case .reap(let killsTheRest) = step else { return }
         if killsTheRest { baton_signal_group(pid, baton_sigkill) }
+        // Before its number may be somebody else's.
+        watch?.forget()
         var (code, isSignal): (Int32, Int32) = (0, 0)
         if baton_reap(pid, &code, &isSignal) == 0 {
             let end: SubprocessTermination = isSignal != 0 ? .signalled(code) : .exited(code)

@@ -7,8 +7,8 @@
 
 // MARK: Programs
 
-/// Starts a program as the leader of a process group of its own, with these three descriptors and no other, every signal at
-/// its default and none blocked. `directory` may be null: that of this process.
+/// Starts a program as the leader of a session, and so of a process group, of its own, with these three descriptors and no
+/// other, every signal at its default and none blocked. `directory` may be null: that of this process.
 int baton_spawn(
     pid_t *_Nonnull pid, const char *_Nonnull path, char *_Nullable const *_Nonnull arguments,
     char *_Nullable const *_Nonnull environment, const char *_Nullable directory, int input, int output, int errors);
@@ -31,6 +31,8 @@ char *_Nullable *_Nullable baton_environment(void);
 
 /// 0 if this can be run: a file with the right to do so.
 int baton_may_run(const char *_Nonnull path);
+/// The directory of this process, to be freed; null if it has gone.
+char *_Nullable baton_working_directory(void);
 /// 0 if a program can begin in this directory.
 int baton_may_enter(const char *_Nonnull path);
 
@@ -45,6 +47,8 @@ int baton_examine(const char *_Nonnull path, struct baton_file *_Nonnull file);
 
 /// The path with every link followed, to be freed; null if there is nothing.
 char *_Nullable baton_resolve(const char *_Nonnull path);
+/// The text of a link, to be freed; null if this is no link.
+char *_Nullable baton_link_target(const char *_Nonnull path);
 void baton_free(char *_Nullable text);
 
 /// These three never wait, not even for the other end of a named pipe.
@@ -73,10 +77,13 @@ void baton_close(int descriptor);
 ssize_t baton_read(int descriptor, void *_Nonnull bytes, size_t count);
 /// How much was written. A pipe that nobody reads is -EPIPE, and no signal.
 ssize_t baton_write(int descriptor, const void *_Nonnull bytes, size_t count);
+/// Whether this is the writing end of a pipe that nobody can read any more.
+int baton_has_no_reader(int descriptor);
 /// How much can be read at once.
 int baton_available(int descriptor);
 extern const int baton_again, baton_broken_pipe, baton_no_such_process, baton_not_there,
-    baton_not_in_a_directory, baton_is_a_directory;
+    baton_not_in_a_directory, baton_is_a_directory, baton_no_permission, baton_no_executable, baton_too_long_a_list,
+    baton_busy_file, baton_no_descriptor, baton_no_file;
 
 /// The layout of `struct pollfd`.
 struct baton_watch {

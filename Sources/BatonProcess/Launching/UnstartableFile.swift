@@ -1,0 +1,71 @@
+internal import CBatonProcess
+
+/// Finds out why the system does not start a file, where its answer is that of a file that is missing or means nothing.
+struct UnstartableFile {
+    private static let slash = UInt8(ascii: "/")
+    /// More of a first line no system reads.
+    private static let headSize = 512
+
+    private let path: String
+
+    /// - Parameter directory: From where a relative path starts; nil: from the directory of this process.
+    init(_ path: String, from directory: String?) {
+        self.path = path.utf8.first == Self.slash ? path : directory.map { "\($0)/\(path)" } ?? path
+    }
+
+    /// What is wrong, as a sentence without its full stop; nil if the code of the system says everything.
+    func problem(_ code: Int32) -> String? {
+        switch baton_may_run(path) {
+        case 0: content(code)
+        case baton_is_a_directory: "It is a directory"
+        case baton_no_permission: "The file may not be run by this user. Give it the right (chmod +x)"
+        default: nil
+        }
+    }
+
+    private func content(_ code: Int32) -> String? {
+        var file = baton_file()
+        // Nothing else is sure to have a beginning that can be read at once.
+        guard baton_examine(path, &file) == 0, file.kind == baton_file_regular else { return nil }
+        let head = Self.head(of: path)
+        if head.starts(with: "#!".utf8) { return firstLine(head.dropFirst(2)) }
+        let isBinary = head.starts(with: [0x7f] + "ELF".utf8)
+        switch code {
+        case baton_not_there where isBinary:
+            return "The file is there, and not the loader that it is linked for: it was built for another system"
+        case baton_no_executable where isBinary: return "The file was built for another system, or another processor"
+        case baton_no_executable where head.isEmpty: return "The file is empty"
+        case baton_no_executable where head.starts(with: [0xef, 0xbb, 0xbf] + "#!".utf8):
+            return
+                "The file begins with a byte order mark, so that the system does not see its ‘#!’. Save it without one"
+        case baton_no_executable:
+            return "The file is no program, and does not begin with ‘#!’ and the path of an interpreter"
+        case baton_no_permission: return "The file may be run, but not on its file system, or not by this process"
+        default: return nil
+        }
+    }
+
+    private func firstLine(_ text: ArraySlice<UInt8>) -> String? {
+        let blanks = " \t".utf8
+        let line = text.prefix { $0 != UInt8(ascii: "\n") }.drop { blanks.contains($0) }
+        let name = line.prefix { !blanks.contains($0) }
+        let interpreter = String(decoding: name, as: UTF8.self)
+        if name.isEmpty { return "The first line of the file has no interpreter behind its ‘#!’" }
+        if name.last == UInt8(ascii: "\r") {
+            return
+                "The first line of the file ends with a carriage return, which the system takes for a part of the name "
+                + "‘\(interpreter.dropLast())’. Save the file with Unix line ends"
+        }
+        let code = baton_may_run(interpreter)
+        if code == 0 { return nil }
+        return "The first line of the file names the interpreter ‘\(interpreter)’: \(SystemFailure(code: code))"
+    }
+
+    private static func head(of path: String) -> [UInt8] {
+        guard let file = try? Descriptor.opened(by: { baton_open_reading(path, $0) }) else { return [] }
+        return [UInt8](unsafeUninitializedCapacity: headSize) { buffer, size in
+            guard let start = buffer.baseAddress else { return }
+            size = max(0, baton_read(file.number, start, headSize))
+        }
+    }
+}
