@@ -42,6 +42,17 @@ soak: ## play random graphs for ten minutes, or until a million have been played
 	@scripts/bootstrap
 	BATON_SOAK=$(SOAK) swift test $(SWIFTFLAGS) --disable-xctest --filter SoakTests
 
+# A crash leaves the seed of its round in the note.
+HUNT ?= 3600
+.PHONY: hunt
+hunt: export BATON_HUNT := $(HUNT)
+hunt: export BATON_HUNT_NOTE := $(CURDIR)/.build/hunt-seed
+hunt: ## try random programs over pairs of features for an hour; HUNT=60 for one minute, HUNT_SEED=5 for one round
+	@scripts/bootstrap
+	@mkdir -p .build
+	swift test $(SWIFTFLAGS) --disable-xctest --filter HuntTests \
+		|| { echo "The last round was HUNT_SEED=$$(cat .build/hunt-seed) make hunt"; exit 1; }
+
 .PHONY: refusals
 refusals: ## see that the compiler refuses every mistake in Tests/DoesNotCompile
 	@scripts/bootstrap

@@ -8,7 +8,7 @@ import Testing
 struct WhatHeldInUsersCode {
     /// Does what touches every lock of a queue.
     private final class Meddler: Sendable {
-        private let queue = Mutex<WeakQueue?>(nil)
+        private let queue = Guarded<WeakQueue?>(nil)
         let added = Atomic<Int>(0)
 
         private struct WeakQueue: Sendable {

@@ -1,5 +1,3 @@
-import Synchronization
-
 internal import class Foundation.Thread
 
 /// Runs `work`, and throws if it has not returned after `limit`: a hang then fails one test instead of the whole run.
@@ -43,7 +41,7 @@ struct TookTooLong: Error {
 
 /// The first end counts.
 private final class Race<Value: Sendable>: Sendable {
-    private let continuation = Mutex<CheckedContinuation<Value, any Error>?>(nil)
+    private let continuation = Guarded<CheckedContinuation<Value, any Error>?>(nil)
 
     var hasEnded: Bool { continuation.withLock { $0 == nil } }
 

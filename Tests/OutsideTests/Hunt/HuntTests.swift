@@ -1,0 +1,113 @@
+import Baton
+import Foundation
+import Testing
+
+/// Looks for faults that nobody has thought of: random programs over pairs of features. See `make hunt`.
+@Suite("Hunt", .serialized)
+struct HuntTests {
+    @Test("No pair of features does what may not happen", .timeLimit(.minutes(10)))
+    func aFewSeconds() async throws {
+        guard Hunt.seconds == nil, Hunt.seed == nil else { return }
+        var hunt = Hunt(without: Hunt.left.union(Hunt.unmended))
+        for seed in 0..<UInt64(reduced(1_000)) { try await hunt.play(seed) }
+        #expect(hunt.failures == 0)
+    }
+
+    @Test("No pair of features does what may not happen, for a long time", .enabled(if: Hunt.seconds != nil))
+    func forALongTime() async throws {
+        var hunt = Hunt(without: Hunt.left)
+        let end = ContinuousClock.now + .seconds(Hunt.seconds ?? 0)
+        if let seed = Hunt.seed {
+            for _ in 0..<(seed % Hunt.growthShare == 0 ? 1 : 50) where .now < end && hunt.failures == 0 {
+                try await hunt.play(seed)
+            }
+        } else {
+            var seed = UInt64.random(in: 1...1_000_000) * 1_000_000_000
+            print("Hunt: seeds from \(seed)")
+            while .now < end, hunt.failures < 20 {
+                try await hunt.play(seed)
+                seed += 1
+            }
+            print("Hunt: \(hunt.rounds) rounds, and \(hunt.growths) of growth\n\(hunt.coverage.table)")
+            let missing = hunt.coverage.missing
+            print(
+                "Hunt: "
+                    + (missing.isEmpty ? "every pair was covered" : "not covered: \(missing.joined(separator: ", "))"))
+        }
+        #expect(hunt.failures == 0)
+    }
+}
+
+struct Hunt {
+    static let seconds = number("BATON_HUNT").map(Int.init)
+    static let seed = number("HUNT_SEED")
+    /// Where the seed of the round is noted, so that it is known when the process crashes.
+    private static let note = ProcessInfo.processInfo.environment["BATON_HUNT_NOTE"]
+    /// Left out of the hunt for the present, separated by spaces.
+    static let left = Set(
+        (ProcessInfo.processInfo.environment["HUNT_WITHOUT"] ?? "").split(separator: " ").compactMap {
+            Feature(rawValue: String($0))
+        })
+    /// Left out of the few seconds: what these do that may not happen is known, and is being mended.
+    static let unmended: Set<Feature> = [.childTasks, .selfCancel, .blocking, .heldDependency]
+
+    /// One of so many rounds measures how the time grows. A prime that divides no count of features or traits.
+    static let growthShare: UInt64 = 61
+
+    /// A round takes some milliseconds; under a sanitizer, and on a busy machine, a hundred times as long.
+    private static let limit = Duration.seconds(30)
+
+    let without: Set<Feature>
+    private(set) var coverage = Coverage()
+    private(set) var growths = 0
+    private(set) var rounds = 0
+    private(set) var failures = 0
+
+    init(without: Set<Feature>) { self.without = without }
+
+    mutating func play(_ seed: UInt64) async throws {
+        if let note = Self.note { try? "\(seed)".write(toFile: note, atomically: false, encoding: .utf8) }
+        if seed % Self.growthShare == 0, Self.seconds != nil { return await playGrowth(seed) }
+        let program = HuntProgram(seed: seed, without: without)
+        let round = HuntRound(program)
+        do {
+            try await within(Self.limit) { await round.play() }
+        } catch is TookTooLong {
+            print("Hunt: \(seed) hangs")
+            print(round.stuck)
+            round.faults.withLock { $0.append("a hang") }
+            round.giveUp()
+        }
+        rounds += 1
+        coverage.add(program)
+        let faults = round.faults.withLock { $0 }
+        if faults.isEmpty { return }
+        failures += 1
+        report(seed, faults.prefix(10).joined(separator: "\n  "), "\n\(program)")
+    }
+
+    private mutating func playGrowth(_ seed: UInt64) async {
+        let growth = HuntGrowth(seed: seed / Self.growthShare)
+        growths += 1
+        let fault: String?
+        do {
+            fault = try await within(.seconds(300)) { await growth.play() }
+        } catch {
+            fault = "\(growth): a hang"
+        }
+        guard let fault else { return }
+        failures += 1
+        report(seed, fault)
+    }
+
+    private func report(_ seed: UInt64, _ faults: String, _ program: String = "") {
+        let names = without.map(\.rawValue).sorted().joined(separator: " ")
+        let text = (names.isEmpty ? "" : "HUNT_WITHOUT=\"\(names)\" ") + "HUNT_SEED=\(seed) make hunt\n  \(faults)"
+        print("Hunt: \(text)\(program)")
+        Issue.record("\(text)")
+    }
+
+    private static func number(_ name: String) -> UInt64? {
+        ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
+    }
+}
