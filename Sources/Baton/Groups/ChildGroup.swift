@@ -58,6 +58,9 @@ final class ChildGroup: Sendable {
         }
     }
 
+    /// Those that have not ended, also before they run.
+    var unendedChildren: [AnyOperation] { state.withLock { $0.machine.count.unended } }
+
     /// Each counts for one unit, those that have ended included.
     func count(in progress: ProgressState) {
         let count = state.withLock { state in

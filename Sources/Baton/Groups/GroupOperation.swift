@@ -105,6 +105,13 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     }
 }
 
+extension AnyOperation {
+    /// The children of a group that have not ended, also before the group runs; empty if this is no group.
+    package final var plannedChildren: [AnyOperation] {
+        withLife { $0.details?.childGroups.first }?.unendedChildren ?? []
+    }
+}
+
 extension DependencyPolicy {
     fileprivate init(inOrder policy: GroupPolicy) {
         switch policy {

@@ -22,14 +22,91 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         queuePriority = operation.priority.inFoundation
     }
 
-    deinit { table.forget(self, of: operation) }
+    deinit {
+        table.forget(self, of: operation)
+        stopWaiting()
+    }
 
     /// To be called once, when it is the one that others find, too.
     func follow() {
         operation.didCancel { [weak self] _ in self?.noteCancel() }
     }
 
+    // MARK: What it waits for in Foundation
+
+    /// The Foundation operations behind ours, by their identities, and how many of them have not finished.
+    private struct Waits {
+        var watches: [ObjectIdentifier: EndWatch] = [:]
+        var unfinished = 0
+        /// It waits for nothing any more.
+        var isOver = false
+
+        var isSatisfied: Bool { isOver || unfinished == 0 }
+    }
+
+    private let waits = LockedState(Waits())
+
+    /// Started before the Foundation operations that ours waits for, it would keep a slot of its queue that those may need.
+    ///
+    /// It is looked for them whenever Foundation asks, because dependencies may be added in any order. Not by dependencies in
+    /// Foundation: on Linux one that has not finished would keep the address of a bridge that is released.
+    private func lookBehind() {
+        for foundation in FoundationStandIn.unfinished(behind: operation) where foundation !== self {
+            let id = ObjectIdentifier(foundation)
+            let isNew = waits.withLock { waits in
+                if waits.isOver || waits.watches[id] != nil { return false }
+                waits.unfinished += 1
+                return true
+            }
+            if !isNew { continue }
+            let watch = EndWatch(of: foundation) { [weak self] in self?.noteEnd() }
+            // Two may have found the same one: both watch it, and both have counted it.
+            let isOver = waits.withLock { waits in
+                if !waits.isOver { waits.watches[id] = watch }
+                return waits.isOver
+            }
+            if isOver { watch.stop() }
+        }
+    }
+
+    private func noteEnd() {
+        let isLast = waits.withLock { waits in
+            waits.unfinished -= 1
+            return waits.unfinished == 0
+        }
+        if !isLast { return }
+        lookAgain()
+        // On Linux, a queue that is adding it at this moment has seen it wait, and does not hear of this.
+        let later = AsyncOperation<Void>.delay(.milliseconds(50))
+        later.didFinish { [weak self] _ in self?.lookAgain() }
+        AsyncOperationQueue.foundation.add(later)
+    }
+
+    /// Has Foundation ask anew whether it is ready.
+    func lookAgain() {
+        if machine.withLock({ $0.phase }) != .idle { return }
+        willChangeValue(for: \.isReady)
+        didChangeValue(for: \.isReady)
+    }
+
+    private func stopWaiting() {
+        let watches = waits.withLock { waits in
+            waits.isOver = true
+            defer { waits.watches = [:] }
+            return waits.watches
+        }
+        for watch in watches.values { watch.stop() }
+    }
+
     // MARK: What Foundation asks
+
+    override var isReady: Bool {
+        if !super.isReady { return false }
+        // On Linux a queue asks all that wait whenever one has finished. What is to come is looked for when what was found has ended.
+        if isCancelled || !waits.withLock(\.isSatisfied) { return isCancelled }
+        lookBehind()
+        return waits.withLock(\.isSatisfied)
+    }
 
     override var isAsynchronous: Bool { true }
 
@@ -44,6 +121,7 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
     /// Called by its queue, or by hand; after the first time it does nothing.
     override func start() {
         guard machine.withLock({ $0.claimStart() }) else { return }
+        stopWaiting()
         willChangeValue(for: \.isExecuting)
         machine.withLock { $0.execute() }
         didChangeValue(for: \.isExecuting)

@@ -30,6 +30,9 @@ final class Counterparts<Made: AnyObject & Sendable>: Sendable {
         return other.map { ($0, false) } ?? (candidate, true)
     }
 
+    /// What there is for the operation with this number.
+    func existing(for id: UInt64) -> Made? { entries.withLock { $0[id]?.made } }
+
     /// From the `deinit` of what was made.
     func forget(_ made: Made, of operation: AnyOperation) {
         forget(ObjectIdentifier(made), of: operation.reference.id)
@@ -41,6 +44,5 @@ final class Counterparts<Made: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// For tests.
     var count: Int { entries.withLock { $0.count } }
 }

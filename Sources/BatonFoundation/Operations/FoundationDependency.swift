@@ -24,6 +24,8 @@ extension AnyOperation {
         let standIn = FoundationStandIn(for: operation)
         addDependency(standIn.operation, on: policy, file: file, line: line)
         standIn.begin()
+        // Its bridge may be in a queue already, and must not start before the operation has finished.
+        BridgedOperation.table.existing(for: reference.id)?.lookAgain()
         // Held by the list of handlers, which is dropped with the operation, and when that has finished.
         didCancel { _ in standIn.touch() }
         return self
@@ -33,18 +35,50 @@ extension AnyOperation {
 /// Owns the operation of ours that finishes when a Foundation operation has, and ends it when nobody waits for it any more.
 final class FoundationStandIn: Sendable {
     let operation: AsyncOperation<Void>
+    let foundation: Foundation.Operation
+
+    private static let table = Counterparts<FoundationStandIn>()
 
     init(for foundation: Foundation.Operation) {
+        self.foundation = foundation
         operation = AsyncOperation(foundation.name ?? "\(type(of: foundation))") {}
         operation.addCondition(HasFinished(operation: foundation))
     }
 
     /// To be called when whoever waits for it depends on it.
-    func begin() { AsyncOperationQueue.foundation.add(operation) }
+    func begin() {
+        _ = Self.table.find(for: operation) { self }
+        AsyncOperationQueue.foundation.add(operation)
+    }
+
+    /// The Foundation operations that have not finished and for which an operation waits, directly, through its dependencies, or as
+    /// the children of a group.
+    ///
+    /// - Complexity: O(*n*) in what the operation waits for; O(1) if nothing waits for a Foundation operation.
+    static func unfinished(behind operation: AnyOperation) -> [Foundation.Operation] {
+        if table.count == 0 { return [] }
+        var found: [Foundation.Operation] = []
+        var seen: Set<UInt64> = [operation.reference.id]
+        var next = [operation]
+        while let operation = next.popLast() {
+            if let standIn = table.existing(for: operation.reference.id) {
+                if !standIn.foundation.isFinished { found.append(standIn.foundation) }
+                continue
+            }
+            for source in operation.dependencies + operation.plannedChildren
+            where source.state != .finished && seen.insert(source.reference.id).inserted {
+                next.append(source)
+            }
+        }
+        return found
+    }
 
     func touch() {}
 
-    deinit { operation.cancel(reason: .because("nobody waits for it any more")) }
+    deinit {
+        Self.table.forget(self, of: operation)
+        operation.cancel(reason: .because("nobody waits for it any more"))
+    }
 }
 
 extension AsyncOperationQueue {

@@ -1,0 +1,168 @@
+import Baton
+import BatonFoundation
+import Foundation
+import Synchronization
+import Testing
+
+/// Operations of ours and of Foundation that wait for one another, in a queue that is as narrow as can be.
+@Suite("Bridged operations in narrow queues")
+struct BridgeTests {
+    private let queue = AsyncOperationQueue()
+    private let order = Order()
+
+    private func foundation(_ name: String) -> BlockOperation {
+        let operation = BlockOperation { [order] in order.note(name) }
+        operation.name = name
+        return operation
+    }
+
+    private func ours(_ name: String) -> AsyncOperation<Void> { AsyncOperation(name) { [order] in order.note(name) } }
+
+    /// Adds the operations in this order, and awaits all of them.
+    private func run(_ operations: [Foundation.Operation], width: Int) async throws {
+        let narrow = OperationQueue()
+        narrow.maxConcurrentOperationCount = width
+        for operation in operations { narrow.addOperation(operation) }
+        try await within(.seconds(20)) { [operations] in
+            while !operations.allSatisfy(\.isFinished) { try await Task.sleep(for: .milliseconds(2)) }
+        }
+    }
+
+    @Test(
+        "Operations that depend on Foundation operations behind them run after those", arguments: 1...3, [true, false])
+    func dependenciesBehind(width: Int, isEdgeFirst: Bool) async throws {
+        let before = (0..<width).map { foundation("before \($0)") }
+        let after = (0..<width).map { ours("after \($0)") }
+        var bridges: [Foundation.Operation] = []
+        for (before, after) in zip(before, after) {
+            if isEdgeFirst { after.addDependency(before) }
+            bridges.append(after.foundationOperation(on: queue))
+            if !isEdgeFirst { after.addDependency(before) }
+        }
+        try await run(bridges + before, width: width)
+        for place in 0..<width { #expect(order.has("before \(place)", before: "after \(place)")) }
+    }
+
+    @Test("A chain across the bridge runs in its order, however it is added", arguments: 1...3, 0..<24)
+    func chainAcrossTheBridge(width: Int, permutation: Int) async throws {
+        let (first, third) = (foundation("1"), foundation("3"))
+        let (second, fourth) = (ours("2"), ours("4"))
+        second.addDependency(first)
+        third.addDependency(second.foundationOperation(on: queue))
+        fourth.addDependency(third)
+        let all = [first, second.foundationOperation(on: queue), third, fourth.foundationOperation(on: queue)]
+        try await run(permuted(all, permutation), width: width)
+        #expect(order.all == ["1", "2", "3", "4"])
+    }
+
+    @Test("A chain that begins with ours runs in its order, however it is added", arguments: 1...2, 0..<6)
+    func chainThatBeginsWithOurs(width: Int, permutation: Int) async throws {
+        let (first, third) = (ours("1"), ours("3"))
+        let second = foundation("2")
+        second.addDependency(first.foundationOperation(on: queue))
+        third.addDependency(second)
+        let all = [first.foundationOperation(on: queue), second, third.foundationOperation(on: queue)]
+        try await run(permuted(all, permutation), width: width)
+        #expect(order.all == ["1", "2", "3"])
+    }
+
+    @Test(
+        "A Foundation operation far behind is found: through operations, inputs, groups, and edges that are added later"
+    )
+    func farBehind() async throws {
+        let before = foundation("before")
+        let first = ours("first")
+        first.addDependency(before)
+        let child = ours("child")
+        child.addDependency(first)
+        let group = GroupOperation(child)
+        let last = AsyncOperation<Int>(first.then { 1 }) { [order] number in
+            order.note("last")
+            return number
+        }
+        let bridge = last.foundationOperation(on: queue)
+        let groupBridge = group.foundationOperation(on: queue)
+        #expect(!bridge.isReady && !groupBridge.isReady)
+        let late = ours("late")
+        let lateBridge = late.foundationOperation(on: queue)
+        #expect(lateBridge.isReady)
+        late.addDependency(last)
+        #expect(!lateBridge.isReady)
+        try await run([groupBridge, lateBridge, bridge, before], width: 1)
+        for name in ["first", "child", "last", "late"] { #expect(order.has("before", before: name)) }
+    }
+
+    @Test("A dependency that is added to a bridge that waits in its queue is waited for")
+    func dependencyOfAQueuedBridge() async throws {
+        let narrow = OperationQueue()
+        narrow.maxConcurrentOperationCount = 1
+        narrow.isSuspended = true
+        let operation = ours("after")
+        let before = foundation("before")
+        narrow.addOperation(operation.foundationOperation(on: queue))
+        operation.addDependency(before)
+        narrow.addOperation(before)
+        narrow.isSuspended = false
+        try await within(.seconds(20)) { try await operation.value }
+        #expect(order.all == ["before", "after"])
+    }
+
+    @Test("A cancelled one does not wait for what is behind it", arguments: [true, false])
+    func cancelledOne(isCancelledInFoundation: Bool) async throws {
+        let never = foundation("never")
+        let operation = ours("ours")
+        operation.addDependency(never)
+        let bridge = operation.foundationOperation(on: queue)
+        let narrow = OperationQueue()
+        narrow.maxConcurrentOperationCount = 1
+        narrow.addOperation(bridge)
+        #expect(!bridge.isReady)
+        if isCancelledInFoundation { bridge.cancel() } else { operation.cancel() }
+        try await within(.seconds(20)) {
+            while !bridge.isFinished { try await Task.sleep(for: .milliseconds(2)) }
+        }
+        #expect(order.all.isEmpty)
+        // Finishing afterwards reaches nobody who has gone.
+        narrow.addOperation(never)
+        try await within(.seconds(20)) {
+            while !never.isFinished { try await Task.sleep(for: .milliseconds(2)) }
+        }
+    }
+
+    @Test("A bridge that is released before what it waits for finishes is not reached any more")
+    func releasedBridge() async throws {
+        let before = foundation("before")
+        for _ in 0..<100 {
+            let operation = ours("ours")
+            operation.addDependency(before)
+            #expect(!operation.foundationOperation(on: queue).isReady)
+        }
+        try await run([before], width: 1)
+    }
+}
+
+/// What ran, in its order.
+private final class Order: Sendable {
+    private let names = Mutex<[String]>([])
+
+    var all: [String] { names.withLock { $0 } }
+
+    func note(_ name: String) { names.withLock { $0.append(name) } }
+
+    func has(_ first: String, before second: String) -> Bool {
+        let all = all
+        guard let first = all.firstIndex(of: first), let second = all.firstIndex(of: second) else { return false }
+        return first < second
+    }
+}
+
+/// The permutation of this number.
+private func permuted<Element>(_ elements: [Element], _ number: Int) -> [Element] {
+    var (rest, number) = (elements, number)
+    var result: [Element] = []
+    while !rest.isEmpty {
+        result.append(rest.remove(at: number % rest.count))
+        number /= rest.count + 1
+    }
+    return result
+}
