@@ -60,7 +60,7 @@ extension Node {
         steps.contains { step in
             switch step {
             case .produce, .addToGroup, .abandon: true
-            case .yield, .work, .gate, .checkCancellation, .value, .run, .cancel, .cancelWhenCancelled: false
+            case .yield, .work, .block, .gate, .checkCancellation, .value, .run, .cancel, .cancelWhenCancelled: false
             }
         }
     }
@@ -70,7 +70,7 @@ extension Node {
         !isBodyless && !throwsAtTheEnd
             && steps.allSatisfy { step in
                 switch step {
-                case .yield, .work, .gate(_, heedsCancel: false), .value(_, .caught): true
+                case .yield, .work, .block, .gate(_, heedsCancel: false), .value(_, .caught): true
                 default: false
                 }
             }

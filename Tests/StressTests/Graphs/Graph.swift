@@ -115,6 +115,8 @@ enum Step: Sendable {
 
     case yield(Int)
     case work(Int)
+    /// Keeps its thread for a while, if that belongs to an executor of its own.
+    case block
     case gate(Int, heedsCancel: Bool)
     case checkCancellation
     case value(Int, Errors)
@@ -135,7 +137,9 @@ extension Step {
         switch self {
         case .run(let children, _, _): children
         case .abandon(let child): [child]
-        case .yield, .work, .gate, .checkCancellation, .value, .cancel, .produce, .addToGroup, .cancelWhenCancelled: []
+        case .yield, .work, .block, .gate, .checkCancellation, .value, .cancel, .produce, .addToGroup,
+            .cancelWhenCancelled:
+            []
         }
     }
 
@@ -145,7 +149,7 @@ extension Step {
         case .value(let target, _), .cancel(let target), .produce(let target), .cancelWhenCancelled(let target, _),
             .addToGroup(let target, _):
             [target]
-        case .run, .abandon, .yield, .work, .gate, .checkCancellation: children
+        case .run, .abandon, .yield, .work, .block, .gate, .checkCancellation: children
         }
     }
 }

@@ -41,6 +41,7 @@ extension Graph {
             nodes.append(node)
         }
         cancelInside(&dice)
+        block(&dice)
     }
 
     /// Percentages that differ from graph to graph.
@@ -201,6 +202,13 @@ extension Graph {
         let children = Set(nodes.flatMap { $0.steps.flatMap(\.children) })
         let free = nested.filter { !children.contains($0) }
         return free.isEmpty || dice.isLucky(percent: 25) ? dice.pick(nested) : dice.pick(free)
+    }
+
+    /// Last, so that the seeds of before give what they gave.
+    private mutating func block(_ dice: inout Dice) {
+        for index in nodes.indices where nodes[index].hasExecutor && !nodes[index].isBodyless {
+            if dice.isLucky(percent: 50) { nodes[index].steps.append(.block) }
+        }
     }
 
     private mutating func cancelInside(_ dice: inout Dice) {

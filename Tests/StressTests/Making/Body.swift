@@ -1,6 +1,7 @@
 import Baton
 import Synchronization
 import BatonTesting
+import Foundation
 
 /// The body of a node: does its steps, and computes what the model computes.
 struct Body: Sendable {
@@ -23,13 +24,15 @@ struct Body: Sendable {
         }
         if failing?.stalls == true { try await site.never.waitUnlessCancelled() }
         if node.throwsAtTheEnd || failing != nil { throw Thrown(by: node.id, token: Token(ledger.census)) }
-        return Value(number: hash.value, token: Token(ledger.census))
+        let source = node.id.isMultiple(of: 3) ? sources.last : nil
+        return Value(number: hash.value, token: Token(ledger.census), source: source)
     }
 
     private func perform(_ step: Step, _ context: OperationContext, _ hash: inout Hash) async throws {
         switch step {
         case .yield(let times): for _ in 0..<times { await Task.yield() }
         case .work(let amount): work(amount)
+        case .block: if node.hasExecutor, site.scheduler == nil { usleep(200) }
         case .gate(let gate, let heedsCancel):
             if heedsCancel { try await site.gates[gate].waitUnlessCancelled() } else { await site.gates[gate].wait() }
         case .checkCancellation: try Task.checkCancellation()

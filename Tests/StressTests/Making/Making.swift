@@ -24,7 +24,9 @@ enum Making {
                 operation.addDependency(made[edge.source], on: edge.policy)
             }
         }
-        if node.hasExecutor { operation.executor = site.scheduler ?? ThreadPool.racing }
+        if node.hasExecutor {
+            operation.executor = site.scheduler ?? (node.id.isMultiple(of: 2) ? ThreadPool.racing : ThreadPool.small)
+        }
         removeOneAgain(operation, node, made)
         addRules(to: operation, node, made, at: site)
         addTimes(to: operation, node, at: site)

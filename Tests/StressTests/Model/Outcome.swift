@@ -4,6 +4,8 @@ import Baton
 struct Value: Sendable {
     let number: UInt64
     let token: Token
+    /// One that its body depended on, as a page has the next one.
+    var source: AnyOperation?
 
     /// What a group makes.
     static let nothing = Value(number: 0, token: Token(Census()))

@@ -1,3 +1,4 @@
+import Baton
 import Foundation
 
 /// Threads of its own, more than there are cores, so that the system takes the core away from them in the middle of
@@ -26,6 +27,8 @@ final class ThreadPool: TaskExecutor {
     /// Their threads end with the process.
     static let shared = ThreadPool()
     static let racing = ThreadPool()
+    /// Bodies block all of its threads.
+    static let small: any TaskExecutor = ThreadExecutor(name: "small", threads: 2)
 
     private let jobs = Jobs()
 
