@@ -68,7 +68,8 @@ struct Inspection {
             return causeOfWaiting(of: operation, in: core)
         case .evaluating: return .evaluating(conditions: look.conditions.all.map(\.condition.name))
         case .executing, .finishing:
-            guard let core = look.core else { return .starting }
+            // One that ends before any queue has taken it has only its handlers left.
+            guard let core = look.core else { return look.phase == .finishing ? .finishing : .starting }
             if look.lendsSlot {
                 if look.listeners.contains(where: \.awaitsMore) { return .awaitingElement }
                 if look.listeners.isEmpty || look.phase == .executing { return causeOfStanding(in: core) }
