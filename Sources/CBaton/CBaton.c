@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #ifndef __has_feature
 #define __has_feature(x) 0
@@ -35,6 +36,38 @@ void baton_name_thread(const char *name) {
 #else
     (void)name;
 #endif
+}
+
+void baton_init_condition(pthread_cond_t *condition) {
+#if defined(__APPLE__)
+    pthread_cond_init(condition, NULL);
+#else
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+#endif
+}
+
+void baton_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, long long nanoseconds) {
+    struct timespec time = {0, 0};
+#if !defined(__APPLE__)
+    clock_gettime(CLOCK_MONOTONIC, &time);
+#endif
+    long long end = time.tv_nsec + nanoseconds;
+    time.tv_sec += end / 1000000000;
+    time.tv_nsec = end % 1000000000;
+#if defined(__APPLE__)
+    pthread_cond_timedwait_relative_np(condition, mutex, &time);
+#else
+    pthread_cond_timedwait(condition, mutex, &time);
+#endif
+}
+
+unsigned baton_processor_count(void) {
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : (unsigned)count;
 }
 
 #if defined(__linux__)

@@ -95,7 +95,7 @@ extension QueueCore {
 
     /// The queue goes when it would, however long the handler takes.
     fileprivate func tell(_ call: StallWatch.Machine.Call) {
-        spawner.spawn { [weak self] in
+        services.spawn { [weak self] in
             guard let report = self?.stallReport(after: call.quiet) else { return }
             await call.handler(report)
         }

@@ -200,7 +200,7 @@ extension AnyOperation {
     /// As above, when its `willFinish` handlers have returned, which run on a task of their own.
     final func finishOffLane(_ core: QueueCore?, lettingGo: @escaping @Sendable () -> Void = {}) {
         let retained = Unmanaged.passRetained(self)
-        (core?.spawner ?? .anywhere).spawn {
+        (core?.services ?? .services).spawn {
             await retained.takeUnretainedValue().callHandlersBeforeFinish(core)
             let ending = retained._withUnsafeGuaranteedRef { $0.withLife { $0.finish() } }
             // In this order: an idle queue has nothing alive.

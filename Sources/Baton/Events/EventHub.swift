@@ -31,7 +31,7 @@ final class EventHub: Sendable {
     /// Of one operation alone.
     init() {
         queue = nil
-        spawner = .anywhere
+        spawner = .services
         time = nil
         probe = nil
         state = LockedState(Seats())

@@ -135,7 +135,7 @@ extension AnyOperation {
         }
         observe(beginning)
         let queue = QueueDirectory.find(number)?.hub
-        let spawner = queue?.spawner ?? .anywhere
+        let spawner = queue?.spawner ?? .services
         if let own { return (own, spawner) }
         let kind = OperationEvent.Kind.finished(outcomeKind, error: failure)
         new.pass([(queue ?? new).number(kind, of: reference)], on: spawner)

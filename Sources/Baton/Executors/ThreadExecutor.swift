@@ -1,15 +1,3 @@
-internal import CBaton
-
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Bionic)
-    internal import Bionic
-#endif
-
 /// Threads of its own, for bodies that block their thread: synchronous files, databases, C libraries, long computations.
 ///
 /// The global executor has as many threads as the machine has cores: as many bodies that block stop every other task of
@@ -73,9 +61,7 @@ public final class ThreadExecutor: TaskExecutor {
 // MARK: - The threads
 
 /// The threads and what they share. Each thread holds it, so the last one frees it.
-///
-/// `@unchecked`: `queue` is touched only while `mutex` is locked; the rest never changes.
-private final class Crew: @unchecked Sendable {
+private final class Crew: Sendable {
     /// A job, and a retain of its executor until it has run: the job runs under the executor's name, but its task lets
     /// go of the executor when it finishes, and Swift's own jobs for actors never held it.
     struct Job {
@@ -95,38 +81,17 @@ private final class Crew: @unchecked Sendable {
         }
     }
 
-    private var queue = JobQueue<Job>()
-    // Allocated, because their addresses must not change.
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let queue = Monitor(JobQueue<Job>())
 
-    init() {
-        mutex.initialize(to: pthread_mutex_t())
-        condition.initialize(to: pthread_cond_t())
-        pthread_mutex_init(mutex, nil)
-        pthread_cond_init(condition, nil)
-    }
-
-    deinit {
-        pthread_cond_destroy(condition)
-        pthread_mutex_destroy(mutex)
-        condition.deallocate()
-        mutex.deallocate()
-    }
-
-    /// Touches nothing after the unlock: the job may have run by then, and with it the last who held executor and crew.
-    /// Whoever calls this need not hold them.
-    func append(_ job: Job) {
-        pthread_mutex_lock(mutex)
-        if queue.append(job) { pthread_cond_signal(condition) }
-        pthread_mutex_unlock(mutex)
-    }
+    /// The job may have run when this returns, and with it the last who held executor and crew: whoever calls this need not hold
+    /// them.
+    func append(_ job: Job) { queue.change { $0.append(job) ? .one : .nobody } }
 
     func close() {
-        pthread_mutex_lock(mutex)
-        queue.close()
-        pthread_cond_broadcast(condition)
-        pthread_mutex_unlock(mutex)
+        queue.change { queue in
+            queue.close()
+            return .everybody
+        }
     }
 
     /// What each thread does from its beginning to its end.
@@ -136,67 +101,16 @@ private final class Crew: @unchecked Sendable {
 
     /// Blocks until there is one. Nil: the thread ends.
     private func next() -> Job? {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        while true {
+        var isAsleep = false
+        return queue.wait { queue in
+            if isAsleep { queue.wokeUp() }
             switch queue.nextTurn() {
-            case .run(let job): return job
-            case .end: return nil
+            case .run(let job): return .done(job)
+            case .end: return .done(nil)
             case .sleep:
-                pthread_cond_wait(condition, mutex)
-                queue.wokeUp()
+                isAsleep = true
+                return .wait(nanoseconds: nil)
             }
         }
-    }
-}
-
-/// Starts threads that nobody joins.
-package enum PosixThread {
-    private final class Start {
-        let name: String?
-        let body: @Sendable () -> Void
-
-        init(_ name: String?, _ body: @escaping @Sendable () -> Void) {
-            self.name = name
-            self.body = body
-        }
-    }
-
-    /// What the main thread has. Left to themselves, Darwin gives 512 KB and Musl 128 KB, too little for some C libraries.
-    private static let stackSize = 8 << 20
-
-    /// False: the system gives no more threads.
-    package static func start(_ name: String?, _ body: @escaping @Sendable () -> Void) -> Bool {
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        pthread_attr_setstacksize(&attributes, stackSize)
-
-        #if canImport(Darwin) || canImport(Musl)
-            var thread: pthread_t?
-        #else
-            var thread = pthread_t()
-        #endif
-        let start = Unmanaged.passRetained(Start(name.map(shortened), body))
-        let status = pthread_create(
-            &thread, &attributes,
-            { argument in
-                // The C libraries disagree about which pointers may be null. Nobody sees the one that is returned.
-                let pointer = (argument as UnsafeMutableRawPointer?)!
-                let start = Unmanaged<Start>.fromOpaque(pointer).takeRetainedValue()
-                if let name = start.name { baton_name_thread(name) }
-                start.body()
-                return pointer
-            }, start.toOpaque())
-        if status != 0 { start.release() }
-        return status == 0
-    }
-
-    /// At most 15 bytes of it, and no part of a character.
-    private static func shortened(_ name: String) -> String {
-        var name = name
-        while name.utf8.count > 15 { name.removeLast() }
-        return name
     }
 }

@@ -1,10 +1,15 @@
-/// Makes every task of Baton, with the queue's executor: a task made elsewhere would escape a seeded scheduler.
+/// Makes every task of Baton, with an executor of its choice: a task made elsewhere would escape a seeded scheduler.
 package struct Spawner: Sendable {
     let executor: (any TaskExecutor)?
     let priority: TaskPriority?
 
-    /// For operations that are in no queue.
-    package static let anywhere = Spawner(executor: nil, priority: nil)
+    /// For what serves queues and users, and for operations that are in no queue: on threads that no body runs on.
+    package static let services = Spawner(executor: ServiceExecutor.shared, priority: nil)
+
+    /// For what serves a queue whose bodies have tasks of this one. A seeded scheduler runs everything itself.
+    var services: Spawner {
+        executor is any DeterministicTaskExecutor ? self : Spawner(executor: ServiceExecutor.shared, priority: priority)
+    }
 
     @discardableResult
     package func spawn(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {

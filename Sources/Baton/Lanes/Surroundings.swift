@@ -56,7 +56,7 @@ extension QueueCore {
 
     /// Those that come meanwhile included. The lane holds the operation; its own task may be cancelled.
     nonisolated(nonsending) func callHandlersBeforeFinish(of operation: Unmanaged<AnyOperation>) async {
-        await spawner.spawn { await operation.takeUnretainedValue().callHandlersBeforeFinish(self) }.value
+        await services.spawn { await operation.takeUnretainedValue().callHandlersBeforeFinish(self) }.value
     }
 
     /// Returns what the body runs with. All are there until it has finished.

@@ -63,7 +63,7 @@ extension AnyOperation {
 
     private final func deliverAlone() {
         let operation = Unmanaged.passRetained(self)
-        Spawner.anywhere.spawn {
+        Spawner.services.spawn {
             _ = await operation.takeUnretainedValue().callHandlers(as: nil)
             operation._withUnsafeGuaranteedRef { if $0.hasDueHandlers { $0.deliverAlone() } }
             operation.release()

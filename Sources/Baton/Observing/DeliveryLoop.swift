@@ -7,7 +7,7 @@ extension QueueCore {
     }
 
     func startDelivering() {
-        spawner.spawn {
+        services.spawn {
             await OwnTask.run(of: self) { await self.callHandlers(as: $0) }
         }
     }

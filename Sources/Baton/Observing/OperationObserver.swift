@@ -63,7 +63,7 @@ extension AsyncOperationQueue {
     public var delegate: (any OperationDelegate)? {
         get { core.hub.delegate }
         set {
-            core.hub.setDelegate(newValue, on: core.spawner)
+            core.hub.setDelegate(newValue, on: core.services)
             if newValue != nil { core.observeOperations() }
         }
     }

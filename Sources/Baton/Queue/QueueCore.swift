@@ -35,7 +35,10 @@ final class QueueCore: Sendable {
     let surroundings = LockedState<[Surrounding]>([])
     let name: String?
     let number: UInt32
+    /// Of bodies.
     let spawner: Spawner
+    /// Of everything else: handlers, observers, timers.
+    let services: Spawner
     /// Since the queue was made.
     let time: TimeSource
     /// Its deadlines are on a clock of its own.
@@ -59,12 +62,13 @@ final class QueueCore: Sendable {
         self.time = time
         state = LockedState(State(scheduler: Scheduler(width: width, isSuspended: isSuspended)))
         spawner = Spawner(executor: executor, priority: priority)
-        sleeper = time.isContinuous && executor == nil ? .shared : Sleeper(time, spawner)
+        services = spawner.services
         slicesByCount = executor is any DeterministicTaskExecutor
+        sleeper = time.isContinuous && !slicesByCount ? .shared : Sleeper(time, services)
         misuseHandler = LockedState(onMisuse)
         self.leastReach = leastReach
         number = QueueDirectory.nextNumber()
-        hub = EventHub(of: QueueReference(name: name, number: number), spawner, time, probe: probe)
+        hub = EventHub(of: QueueReference(name: name, number: number), services, time, probe: probe)
         QueueDirectory.enter(self)
     }
 

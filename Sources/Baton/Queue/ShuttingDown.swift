@@ -27,18 +27,18 @@ extension AsyncOperationQueue {
         if refusesToWaitForItself() { return }
         core.close(.toOutside)
         let core = core
+        if limit <= .zero { core.cutOff() }
+        let time = TimeSource(clock)
+        // Not a child task: bodies may block the threads of the caller's executor.
+        let timer = core.services.spawn {
+            if (try? await time.sleep(until: limit.bounded)) != nil { core.cutOff() }
+        }
         await withTaskCancellationHandler {
-            await withTaskGroup(of: Void.self) { group in
-                if limit <= .zero { core.cutOff() }
-                group.addTask {
-                    if (try? await TimeSource(clock).sleep(until: limit.bounded)) != nil { core.cutOff() }
-                }
-                await core.waitUntilIdle()
-                group.cancelAll()
-            }
+            await core.waitUntilIdle()
         } onCancel: {
             core.cutOff()
         }
+        timer.cancel()
     }
 
     func refusesToWaitForItself() -> Bool {

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Wakes operations when their time has come: one task that sleeps until the earliest deadline, however many there are.
 ///
-/// A queue has its own, but for those with the continuous clock and the global executor, which share one. When a deadline is
+/// All queues with the continuous clock share one; a queue with another clock has its own. When a deadline is
 /// taken out the task sleeps on: deadlines are mostly taken out in time, and the next one mostly comes later.
 final class Sleeper: Sendable {
     typealias Ticket = Deadlines<Duration, Alarm>.Ticket
@@ -16,7 +16,7 @@ final class Sleeper: Sendable {
         var task: Task<Void, Never>?
     }
 
-    static let shared = Sleeper(TimeSource(ContinuousClock()), .anywhere)
+    static let shared = Sleeper(TimeSource(ContinuousClock()), .services)
 
     private let time: TimeSource
     private let spawner: Spawner

@@ -13,16 +13,16 @@ package final class TimeSource: Sendable {
         // Before the other start, so that what slept until a time finds that it has come.
         continuousStart = clock is ContinuousClock ? baton_continuous_time() : nil
         let start = clock.now
-        // The runtime keeps a sleep that is cancelled, some 800 bytes of it, until it was to end:
-        // https://github.com/swiftlang/swift/issues/60441. Others are known to miscount when told to sleep for centuries.
-        longestWait =
-            switch clock {
-            case is ContinuousClock: .seconds(10)
-            case is any VirtualClock: .endless
-            default: .seconds(24 * 60 * 60)
-            }
+        // Some clocks are known to miscount when they are told to sleep for centuries.
+        longestWait = clock is ContinuousClock || clock is any VirtualClock ? .endless : .seconds(24 * 60 * 60)
         read = { start.duration(to: clock.now) }
-        wait = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+        if let continuousStart {
+            wait = { time in
+                try await TimerThread.shared.sleep(until: continuousStart.addingUpToMaximum(time.nanoseconds))
+            }
+        } else {
+            wait = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+        }
     }
 
     /// The clock is the user's: to be asked outside every lock.
@@ -75,4 +75,12 @@ package final class TimeSource: Sendable {
 
     /// Asked when a sleep begins: a long one is taken in pieces.
     func nextWake(until time: Duration) -> Duration { min(time, now + longestWait) }
+}
+
+extension Int64 {
+    /// Both are 0 or more.
+    fileprivate func addingUpToMaximum(_ other: Int64) -> Int64 {
+        let (sum, overflows) = addingReportingOverflow(other)
+        return overflows ? .max : sum
+    }
 }

@@ -59,7 +59,7 @@ private final class ProgressMirror: Foundation.Progress, @unchecked Sendable {
         }
         operation.didCancel { [weak self] _ in self?.cancel() }
         let updates = operation.progressUpdates
-        let task = Spawner.anywhere.spawn { [weak self] in
+        let task = Spawner.services.spawn { [weak self] in
             for await progress in updates {
                 guard let self else { return }
                 await ProgressActor.shared.show(progress, in: self)

@@ -49,7 +49,7 @@ public final class NetworkActivity: OperationObserver {
     private func change(_ event: (inout ActivityMachine, _ now: Duration) -> Bool) {
         // The clock is the user's: asked before locking.
         let now = time.now
-        if machine.withLock({ event(&$0, now) }) { Spawner.anywhere.spawn { await self.tell() } }
+        if machine.withLock({ event(&$0, now) }) { Spawner.services.spawn { await self.tell() } }
     }
 
     private func tell() async {

@@ -50,10 +50,10 @@ public final class LiveView: Sendable {
         driver.look(at: queue.snapshot())
         let threads = ThreadExecutor(name: "live view", threads: 2)
         self.driver = driver
-        reader = Spawner.anywhere.spawn {
+        reader = Spawner.services.spawn {
             await withTaskExecutorPreference(threads) { await driver.read(events) }
         }
-        drawer = Spawner.anywhere.spawn {
+        drawer = Spawner.services.spawn {
             await withTaskExecutorPreference(threads) { await driver.draw() }
         }
     }

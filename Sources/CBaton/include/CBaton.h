@@ -1,6 +1,8 @@
 // What Swift cannot say itself, or only at twice the price: two notes to ThreadSanitizer, one word per thread, a thread's
-// name, a line on standard error, the time, a pause between two looks, what will be written soon.
+// name, a condition with a time, a line on standard error, the time, a pause between two looks, what will be written soon.
 #pragma once
+
+#include <pthread.h>
 
 /// What was written before `baton_tsan_release(p)` is seen after `baton_tsan_acquire(p)`. Both do nothing
 /// unless this target is compiled with -fsanitize=thread.
@@ -16,6 +18,15 @@ void baton_complain(const char *_Nonnull text);
 
 /// Names the calling thread: at most 15 bytes, else Linux refuses.
 void baton_name_thread(const char *_Nonnull name);
+
+/// Makes a condition for `baton_wait`, whose times do not change when somebody sets the clock.
+void baton_init_condition(pthread_cond_t *_Nonnull condition);
+
+/// As `pthread_cond_wait`, for at most so long.
+void baton_wait(pthread_cond_t *_Nonnull condition, pthread_mutex_t *_Nonnull mutex, long long nanoseconds);
+
+/// How many processors there are, at least 1.
+unsigned baton_processor_count(void);
 
 /// Nanoseconds of the clock that Swift's ContinuousClock reads: it never goes back, and does not stop while the machine sleeps.
 long long baton_continuous_time(void);

@@ -1,0 +1,141 @@
+internal import CBaton
+
+/// One thread that waits for points in time, for everything in the process that counts on the continuous clock.
+///
+/// A task that sleeps wakes on a thread of an executor, and bodies may block all of those. This thread runs nothing of the user's:
+/// it resumes tasks of the ``ServiceExecutor``, and calls short closures of Baton's.
+final class TimerThread: Sendable {
+    static let shared = TimerThread()
+
+    typealias Ticket = Deadlines<Int64, @Sendable () -> Void>.Ticket
+
+    private struct State {
+        var deadlines = Deadlines<Int64, @Sendable () -> Void>()
+        /// The thread has been started.
+        var isRunning = false
+    }
+
+    /// The longest wait, in nanoseconds: the system's wait may stand still while the machine sleeps, and the clock does not.
+    private static let longest: Int64 = 10_000_000_000
+
+    private let state = Monitor(State())
+
+    /// Nanoseconds on the clock of the deadlines, which is that of `ContinuousClock`.
+    static var now: Int64 { baton_continuous_time() }
+
+    func call(after delay: Duration, _ closure: @escaping @Sendable () -> Void) {
+        call(at: Self.now + delay.nanoseconds, closure)
+    }
+
+    /// - Parameter closure: Called on the thread, outside every lock. It must neither block nor run anything of the user's.
+    @discardableResult
+    func call(at time: Int64, _ closure: @escaping @Sendable () -> Void) -> Ticket {
+        var ticket: Ticket?
+        var startsThread = false
+        state.change { state in
+            let former = state.deadlines.next
+            ticket = state.deadlines.add(closure, at: time)
+            startsThread = !state.isRunning
+            state.isRunning = true
+            return former.map { time < $0 } ?? true ? .one : .nobody
+        }
+        if startsThread, !PosixThread.start("baton-timer", { self.work() }) {
+            state.change { state in
+                state.isRunning = false
+                return .nobody
+            }
+        }
+        return ticket!
+    }
+
+    /// False: its time has come, or it was taken out before.
+    func remove(_ ticket: Ticket) -> Bool {
+        var closure: (@Sendable () -> Void)?
+        state.change { state in
+            closure = state.deadlines.remove(ticket)
+            return .nobody
+        }
+        return closure != nil
+    }
+
+    private func work() {
+        while true {
+            let due = state.wait { state -> Monitor<State>.Step<[@Sendable () -> Void]> in
+                let now = Self.now
+                let due = state.deadlines.takeDue(at: now)
+                if !due.isEmpty { return .done(due) }
+                return .wait(nanoseconds: state.deadlines.next.map { min($0 - now, Self.longest) })
+            }
+            for closure in due { closure() }
+        }
+    }
+}
+
+extension TimerThread {
+    /// Returns at that time, or throws when the calling task is cancelled.
+    func sleep(until time: Int64) async throws(CancellationError) {
+        let sleep = TimerSleep()
+        let isOver = await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                sleep.start(continuation) { self.call(at: time) { sleep.end(isOver: true) } }
+            }
+        } onCancel: {
+            if let ticket = sleep.end(isOver: false) { _ = remove(ticket) }
+        }
+        Handover.didAwait(sleep)
+        if !isOver { throw CancellationError() }
+    }
+}
+
+/// One sleep: whoever ends it first, the time or a cancel, resumes the task.
+private final class TimerSleep: Sendable {
+    private enum State {
+        case new
+        case sleeping(UnsafeContinuation<Bool, Never>, TimerThread.Ticket?)
+        case over
+    }
+
+    private let state = LockedState(State.new)
+
+    func start(_ continuation: UnsafeContinuation<Bool, Never>, setTimer: () -> TimerThread.Ticket) {
+        let isCancelled = state.withLock { state in
+            if case .over = state { return true }
+            state = .sleeping(continuation, nil)
+            return false
+        }
+        if isCancelled { return resume(continuation, isOver: false) }
+        let ticket = setTimer()
+        let wasCancelled = state.withLock { state in
+            guard case .sleeping = state else { return true }
+            state = .sleeping(continuation, ticket)
+            return false
+        }
+        // A cancel has come before the ticket was known, or the time has come, and nothing is left to remove.
+        if wasCancelled { _ = TimerThread.shared.remove(ticket) }
+    }
+
+    /// Returns the timer that is not needed any more.
+    @discardableResult
+    func end(isOver: Bool) -> TimerThread.Ticket? {
+        let former = state.withLock { state in
+            defer { state = .over }
+            return state
+        }
+        guard case .sleeping(let continuation, let ticket) = former else { return nil }
+        resume(continuation, isOver: isOver)
+        return ticket
+    }
+
+    private func resume(_ continuation: UnsafeContinuation<Bool, Never>, isOver: Bool) {
+        Handover.willResume(self)
+        continuation.resume(returning: isOver)
+    }
+}
+
+extension Duration {
+    /// Rounded up, and at most some 292 years: what is longer does not come.
+    var nanoseconds: Int64 {
+        let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return Int64(clamping: whole + (rest > 0 ? 1 : 0))
+    }
+}

@@ -1,0 +1,193 @@
+import Baton
+import BatonTesting
+import Synchronization
+import Testing
+
+internal import Foundation
+
+/// Where bodies run that hold every thread that there is for them.
+enum BusyExecutor: CaseIterable, Sendable {
+    case oneThread
+    case twoThreads
+    /// Swift's own pool has as many threads as the machine has processors.
+    case global
+
+    var threads: Int {
+        switch self {
+        case .oneThread: 1
+        case .twoThreads: 2
+        case .global: ProcessInfo.processInfo.activeProcessorCount
+        }
+    }
+
+    func queue(_ width: Int? = nil) -> AsyncOperationQueue {
+        let executor: ThreadExecutor? = self == .global ? nil : ThreadExecutor(threads: threads)
+        return AsyncOperationQueue(maxConcurrentOperationCount: width ?? threads, executor: executor)
+    }
+}
+
+/// Blocks threads until somebody opens it. A thread waits some seconds at most, and then says that nobody came.
+final class Barricade: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func open() { semaphore.signal() }
+
+    func blockThread() -> Bool {
+        let wasOpened = semaphore.wait(timeout: .now() + 20) == .success
+        if wasOpened { semaphore.signal() }
+        return wasOpened
+    }
+}
+
+@Suite("Bodies that hold every thread hold up nothing that serves the queue", .serialized)
+struct ServiceThreadTests {
+    /// Runs bodies that block all threads until `open` is called, which `arrange` has to bring about while they are blocked.
+    private func blocked(
+        _ executor: BusyExecutor, width: Int? = nil,
+        _ arrange:
+            @escaping @Sendable (AsyncOperationQueue, AsyncOperation<Bool>, _ open: @escaping @Sendable () -> Void)
+            -> Void
+    ) async throws {
+        try await within {
+            let queue = executor.queue(width)
+            let barricade = Barricade()
+            let blockers = (0..<executor.threads).map { number in
+                AsyncOperation("blocker \(number)") { barricade.blockThread() }
+            }
+            arrange(queue, blockers[0]) { barricade.open() }
+            queue.add(blockers)
+            for blocker in blockers {
+                let wasOpened = try await blocker.value
+                #expect(wasOpened)
+            }
+            await queue.waitUntilIdle()
+        }
+    }
+
+    @Test("A limit for waiting ends an operation", arguments: BusyExecutor.allCases)
+    func waitingLimit(executor: BusyExecutor) async throws {
+        try await blocked(executor) { queue, blocker, open in
+            blocker.didStart {
+                let late = AsyncOperation("late") {}.timeout(waiting: .milliseconds(20))
+                late.didFinish { _ in open() }
+                queue.add(late)
+            }
+        }
+    }
+
+    @Test("A stall is reported", arguments: BusyExecutor.allCases)
+    func stall(executor: BusyExecutor) async throws {
+        try await blocked(executor) { queue, _, open in
+            queue.onStall(after: .milliseconds(20)) { _ in open() }
+        }
+    }
+
+    @Test(
+        "A time limit cancels bodies that look at Task.isCancelled and never suspend", arguments: BusyExecutor.allCases)
+    func timeLimit(executor: BusyExecutor) async throws {
+        try await within {
+            let queue = executor.queue()
+            let bodies = (0..<executor.threads).map { number in
+                AsyncOperation("\(number)") {
+                    let end = ContinuousClock.now + .seconds(20)
+                    while !Task.isCancelled, ContinuousClock.now < end {}
+                    try Task.checkCancellation()
+                }.timeout(.milliseconds(50))
+            }
+            queue.add(bodies)
+            for body in bodies {
+                let error = await #expect(throws: OperationError.self) { try await body.value }
+                guard case .timedOut = error else {
+                    Issue.record("\(error as Any)")
+                    continue
+                }
+            }
+        }
+    }
+
+    @Test(
+        "Handlers for the start and for a cancel are called before the body has returned",
+        arguments: BusyExecutor.allCases)
+    func startAndCancel(executor: BusyExecutor) async throws {
+        try await blocked(executor) { _, blocker, open in
+            blocker.didStart { blocker.cancel() }
+            blocker.didCancel { _ in open() }
+        }
+    }
+
+    @Test("Observers of the queue and of an operation are told", arguments: BusyExecutor.allCases)
+    func observers(executor: BusyExecutor) async throws {
+        try await blocked(executor) { queue, blocker, open in
+            let count = Atomic<Int>(0)
+            let observer = StartObserver {
+                if count.add(1, ordering: .relaxed).newValue == 2 { open() }
+            }
+            queue.addObserver(observer)
+            blocker.addObserver(observer)
+        }
+    }
+
+    @Test("A willFinish handler of a cancelled operation is called", arguments: BusyExecutor.allCases)
+    func willFinish(executor: BusyExecutor) async throws {
+        try await blocked(executor) { queue, blocker, open in
+            let waiting = AsyncOperation("waiting") {}.addDependency(blocker)
+            waiting.willFinish { _ in open() }
+            queue.add(waiting)
+            blocker.didStart { waiting.cancel() }
+        }
+    }
+
+    @Test("A shutdown with a limit cancels bodies when the limit is over", arguments: BusyExecutor.allCases)
+    func shutdown(executor: BusyExecutor) async throws {
+        try await within {
+            let queue = executor.queue()
+            let started = (0..<executor.threads).map { _ in Gate() }
+            let bodies = started.map { gate in
+                queue.add { () -> Bool in
+                    gate.open()
+                    let end = ContinuousClock.now + .seconds(20)
+                    while !Task.isCancelled, ContinuousClock.now < end {}
+                    return Task.isCancelled
+                }
+            }
+            let shutdown = Task { await queue.shutdown(within: .milliseconds(50)) }
+            await shutdown.value
+            for body in bodies {
+                // One that had not started was cancelled before it ran.
+                guard case .success(let wasCancelled)? = body.result else { continue }
+                #expect(wasCancelled)
+            }
+        }
+    }
+
+    @Test("A retry goes on when its delay is over, although handlers block threads, too")
+    func manyBlockingHandlers() async throws {
+        try await within {
+            let queue = AsyncOperationQueue()
+            let count = 10
+            let called = Atomic<Int>(0)
+            let barricade = Barricade()
+            let allWereThere = Atomic<Int>(0)
+            for number in 0..<count {
+                let operation = AsyncOperation("\(number)") {}
+                operation.didFinish { _ in
+                    // Each blocks its thread until all have been called.
+                    if called.add(1, ordering: .acquiringAndReleasing).newValue == count { barricade.open() }
+                    if barricade.blockThread() { allWereThere.add(1, ordering: .acquiringAndReleasing) }
+                }
+                queue.add(operation)
+            }
+            await queue.waitUntilIdle()
+            let result = allWereThere.load(ordering: .acquiring)
+            #expect(result == count)
+        }
+    }
+}
+
+private struct StartObserver: OperationObserver {
+    let body: @Sendable () -> Void
+
+    func observe(_ event: OperationEvent) async {
+        if case .started = event.kind { body() }
+    }
+}
