@@ -73,26 +73,17 @@ extension QueueCore {
 
     // MARK: After an attempt
 
-    /// What the user's closures are asked must not notice that a time limit has cancelled the attempt's task.
+    /// What the user's closures are asked must not notice that a time limit, or the body, has cancelled the attempt's task.
     private nonisolated(nonsending) func nextRun(of operation: AnyOperation) async -> NextRun? {
         let (isCancelled, isCut) = operation.withLife { $0.mayRunAgain() }
         if isCancelled {
             operation.cancelCameAfterAttempt()
             return nil
         }
-        if !isCut { return await operation.nextRun(now: { sleeper.now }) }
         // It has returned a value all the same: that is the outcome, as after any other cancel.
-        if !operation.hasFailed { return nil }
-        let next = LockedState<NextRun?>(nil)
-        await spawner.spawn {
-            await OwnTask.run(of: self) { task in
-                task.running = operation
-                let decided = await operation.nextRun(now: { self.sleeper.now })
-                task.running = nil
-                next.withLock { $0 = decided }
-            }
-        }.value
-        return next.withLock { $0 }
+        if isCut, !operation.hasFailed { return nil }
+        if !isCut, !Task.isCancelled { return await operation.nextRun(now: { sleeper.now }) }
+        return await onAnotherTask(of: operation, on: nil) { await operation.nextRun(now: { self.sleeper.now }) }
     }
 
     /// Nil: it has been cancelled, and has an outcome.

@@ -3,7 +3,7 @@ extension QueueCore {
     /// Nil: the operation may run. After a cancel the answer does not matter.
     @inline(__always)
     nonisolated(nonsending) func evaluate(
-        conditionsIn details: Unmanaged<Details>, of operation: AnyOperation
+        conditionsIn details: Unmanaged<Details>, of operation: AnyOperation, on lane: Lane
     ) async -> OperationError? {
         if let closure = details._withUnsafeGuaranteedRef({ $0.rules.onlyClosure }) {
             do {
@@ -12,20 +12,51 @@ extension QueueCore {
                 return .conditionFailed(condition: closure.name, cause: error)
             }
         }
-        return await evaluateAll(conditionsIn: details, of: operation)
+        return await evaluateAll(conditionsIn: details, of: operation, on: lane)
     }
 
     @inline(never)
     private nonisolated(nonsending) func evaluateAll(
-        conditionsIn details: Unmanaged<Details>, of operation: AnyOperation
+        conditionsIn details: Unmanaged<Details>, of operation: AnyOperation, on lane: Lane
     ) async -> OperationError? {
         if let condition = details._withUnsafeGuaranteedRef({ $0.rules.onlyCondition }) {
             let dependency = condition.dependency(for: operation)
-            if dependency == nil { return await Verdict.of(condition, on: operation, after: nil).error }
-            return await evaluate([condition], [dependency], of: operation)
+            if dependency == nil, !Task.isCancelled {
+                return await Verdict.of(condition, on: operation, after: nil).error
+            }
+            return await evaluate([condition], [dependency], of: operation, on: lane)
         }
         let conditions = details._withUnsafeGuaranteedRef { $0.rules.conditions.all }.map(\.condition)
-        return await evaluate(conditions, conditions.map { $0.dependency(for: operation) }, of: operation)
+        let dependencies = await dependencies(of: conditions[...], for: operation, on: lane)
+        return await evaluate(conditions, dependencies, of: operation, on: lane)
+    }
+
+    /// What the conditions bring along. One that cancels the task is not noticed by the next one.
+    private nonisolated(nonsending) func dependencies(
+        of conditions: ArraySlice<any OperationCondition>, for operation: AnyOperation, on lane: Lane
+    ) async -> [AnyOperation?] {
+        var dependencies: [AnyOperation?] = []
+        for place in conditions.indices {
+            if !dependencies.isEmpty, Task.isCancelled {
+                return dependencies
+                    + (await onAnotherTask(of: operation, on: lane) {
+                        await self.dependencies(of: conditions[place...], for: operation, on: lane)
+                    })
+            }
+            dependencies.append(conditions[place].dependency(for: operation))
+        }
+        return dependencies
+    }
+
+    /// The conditions have been asked for their operations, on this task. If one of them has cancelled it, the rest goes on elsewhere.
+    private nonisolated(nonsending) func evaluate(
+        _ conditions: [any OperationCondition], _ dependencies: [AnyOperation?], of operation: AnyOperation,
+        on lane: Lane
+    ) async -> OperationError? {
+        if !Task.isCancelled { return await evaluate(conditions, dependencies, of: operation) }
+        return await onAnotherTask(of: operation, on: lane) {
+            await self.evaluate(conditions, dependencies, of: operation)
+        }
     }
 
     private nonisolated(nonsending) func evaluate(

@@ -215,13 +215,20 @@ extension AnyOperation {
 
     /// On a task that no cancel reaches.
     final func callHandlersBeforeFinish(_ core: QueueCore?) async {
+        var isDone = false
         await OwnTask.run(of: core) { task in
             task.running = self
-            while let handler = withLife({ $0.madeDetails().handlers.nextBeforeFinish() }) {
-                await handler.call(self)
+            while !task.isCancelled, !isDone {
+                if let handler = withLife({ $0.madeDetails().handlers.nextBeforeFinish() }) {
+                    await handler.call(self)
+                } else {
+                    isDone = true
+                }
             }
             task.running = nil
         }
+        // A handler has cancelled the task: the next one is not to notice.
+        if !isDone { await (core?.services ?? .services).spawn { await self.callHandlersBeforeFinish(core) }.value }
     }
 
     struct Woken {

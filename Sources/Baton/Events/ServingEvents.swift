@@ -38,12 +38,15 @@ extension EventHub {
     func serve(_ call: Seats.Call, on spawner: Spawner) {
         spawner.spawn {
             var slice = Slice(byCount: spawner.executor is any DeterministicTaskExecutor)
-            while let event = self.state.withLock({ $0.withListener(call.id) { $0.nextCall() } ?? nil }) {
+            while true {
+                // An observer, or something of the user's in an event, has cancelled the task: the next call is not to notice.
+                if Task.isCancelled { return self.serve(call, on: spawner) }
+                guard let event = self.state.withLock({ $0.withListener(call.id) { $0.nextCall() } ?? nil }) else {
+                    return
+                }
                 await call.observer.observe(event)
                 let waiters = self.state.withLock { $0.withListener(call.id) { $0.callReturned() } } ?? []
                 for waiter in waiters { self.wake(waiter) }
-                // It has cancelled its own task: the next call is not to notice.
-                if Task.isCancelled { return self.serve(call, on: spawner) }
                 if slice.isOver() {
                     await Task.yield()
                     slice.restart()

@@ -13,18 +13,23 @@ final class Lane: Sendable {
 
     init(hand: Hand = Hand()) { self.hand = hand }
 
-    static func start(on core: QueueCore) {
+    /// - Parameter first: An operation that another lane has taken, with the slot of that lane.
+    static func start(on core: QueueCore, beginningWith first: Unmanaged<AnyOperation>? = nil) {
         let lane = Lane(hand: Hand(least: core.leastReach, isTimed: !core.slicesByCount))
         let task = core.spawner.spawn {
-            await OwnTask.run(of: core) { await core.work(on: lane, as: $0) }
+            await OwnTask.run(of: core) { await core.work(on: lane, as: $0, beginningWith: first) }
             lane.takeAlarmOut(of: core.sleeper)
         }
-        // A cancel may have come before the task was known here.
-        let wasCancelled = lane.link.withLock { link in
+        lane.adopt(task)
+    }
+
+    /// From now on a cancel reaches this task. One may have come before.
+    func adopt(_ task: Task<Void, Never>) {
+        let wasCancelled = link.withLock { link in
             link.task = task
             return link.isCancelled
         }
-        if wasCancelled { Trampoline.run(.cancelTask(lane)) }
+        if wasCancelled { Trampoline.run(.cancelTask(self)) }
     }
 
     /// Called with no lock held: cancelling a task runs the user's `onCancel` handlers at once.

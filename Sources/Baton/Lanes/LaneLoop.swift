@@ -8,11 +8,20 @@ extension QueueCore {
     ///
     /// An operation is only ever named through its `Unmanaged` here: the queue's reference is let go before the queue is
     /// told, so that an idle queue has nothing alive.
-    nonisolated(nonsending) func work(on lane: Lane, as task: OwnTask) async {
+    ///
+    /// - Parameter first: What another lane has taken and could not run, with that lane's slot. Nil: the lane asks.
+    nonisolated(nonsending) func work(
+        on lane: Lane, as task: OwnTask, beginningWith first: Unmanaged<AnyOperation>?
+    ) async {
         var slice = Slice(byCount: slicesByCount)
         var budget = Self.inlineBudget
-        var next = take(change { state in state.turn { $0.laneStarted() } })
+        var next = first ?? take(change { state in state.turn { $0.laneStarted() } })
         while let operation = next {
+            if task.isCancelled {
+                // Something of the user's has cancelled it, and no operation is to notice.
+                if lane.hand.isOut { giveBack(on: lane) }
+                return Lane.start(on: self, beginningWith: operation)
+            }
             var run = Run(isRun: false)
             switch await takeUp(operation, on: lane, as: task) {
             case .endedBefore: break

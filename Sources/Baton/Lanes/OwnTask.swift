@@ -1,18 +1,21 @@
+internal import CBaton
 import Synchronization
 
 /// A task of a queue, for whoever asks something of the queue from inside it: a body that awaits another operation lends its
 /// slot, and neither a body nor a handler can wait until its own queue is idle.
 ///
-/// Found through a task-local, bound once for each task. Tasks that a body starts inherit it; they are told apart, because
-/// one may still run when its body has ended.
+/// Found through a task-local, bound once for each task. The child tasks of a body or a handler, which end before it does, belong to
+/// it as well: they find the very value that the task has bound. An unstructured task (`Task { }`) has a copy of that value, at another
+/// address, and may still run when the body has ended: it is a stranger.
 final class OwnTask: Sendable {
     /// To be compared and nothing else. Nil: of an operation that is in no queue.
     private let queue: ObjectIdentifier?
-    // Set before the task-local is bound, then constant.
+    // Set before anybody else can ask, then constant.
     @exclusivity(unchecked) nonisolated(unsafe) private var task: UnsafeCurrentTask?
-    /// Once it is over, another task may have the same address.
-    private let isOver = Atomic<Bool>(false)
-    /// The operation whose body, or whose `willFinish` handlers, run. Set and read by the task itself alone.
+    /// Where the task and its child tasks find what is bound.
+    private let place = Atomic<UInt>(0)
+    /// The operation whose body, or whose `willFinish` handlers, run. Set by the task itself alone, while it has no child tasks; read
+    /// by the task and by its child tasks.
     nonisolated(unsafe) unowned(unsafe) var running: AnyOperation?
 
     @TaskLocal private static var bound: OwnTask?
@@ -23,18 +26,50 @@ final class OwnTask: Sendable {
     static func run(of core: QueueCore?, _ work: (OwnTask) async -> Void) async {
         let own = OwnTask(of: core)
         own.task = withUnsafeCurrentTask { $0 }
-        await $bound.withValue(own) { await work(own) }
-        own.isOver.store(true, ordering: .releasing)
+        await $bound.withValue(own) {
+            own.place.store(placeOfBound, ordering: .relaxed)
+            await work(own)
+            // Another task may bind a value at the same address, and a stranger may still have a copy of this one.
+            own.place.store(0, ordering: .relaxed)
+        }
     }
 
-    /// The calling task, if it is one of a queue.
+    /// The task of a queue that the calling task is, or whose child task it is.
     static var current: OwnTask? {
-        guard let own = bound, !own.isOver.load(ordering: .acquiring) else { return nil }
-        return withUnsafeCurrentTask { $0 == own.task } ? own : nil
+        let place = placeOfBound
+        guard place != 0, let own = bound, own.place.load(ordering: .relaxed) == place else { return nil }
+        return own
     }
 
-    /// For the task itself: several times as fast as `Task.isCancelled`.
+    /// As a number; 0 if nothing is bound.
+    private static var placeOfBound: UInt {
+        UInt(bitPattern: swift_task_localValueGet(Unmanaged.passUnretained($bound).toOpaque()))
+    }
+
+    /// Somebody has cancelled the task. For the task itself: several times as fast as `Task.isCancelled`.
     var isCancelled: Bool { task?.isCancelled ?? false }
 
     func belongs(to core: QueueCore) -> Bool { queue == ObjectIdentifier(core) }
+}
+
+extension QueueCore {
+    /// Does a part of what a lane does for its operation on another task, because something of the user's has cancelled the lane's own.
+    ///
+    /// - Parameter lane: A cancel of the operation reaches that task. Nil: none is to reach it.
+    nonisolated(nonsending) func onAnotherTask<Result: Sendable>(
+        of operation: AnyOperation, on lane: Lane?, _ work: @escaping @Sendable () async -> Result
+    ) async -> Result {
+        let result = LockedState<Result?>(nil)
+        let task = spawner.spawn {
+            await OwnTask.run(of: self) { task in
+                task.running = operation
+                let made = await work()
+                task.running = nil
+                result.withLock { $0 = made }
+            }
+        }
+        lane?.adopt(task)
+        await task.value
+        return result.withLock { $0.take() }!
+    }
 }

@@ -49,9 +49,10 @@ extension QueueCore {
                     if operation.isObserved { operation.tellEvents() }
                     task.running = operation
                 }
-                let error = await evaluate(conditionsIn: details, of: current.takeUnretainedValue())
+                let error = await evaluate(conditionsIn: details, of: current.takeUnretainedValue(), on: lane)
                 task.running = nil
-                if error == nil, takesSlotAgain(for: current) {
+                // A condition may have cancelled the task: then the body runs on that of another lane.
+                if error == nil, !task.isCancelled, takesSlotAgain(for: current) {
                     passage = current._withUnsafeGuaranteedRef { operation in
                         let passage = operation.withLife { $0.passSatisfied(on: lane) }
                         if operation.isObserved { operation.tellEvents() }

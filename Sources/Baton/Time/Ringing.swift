@@ -27,7 +27,13 @@ final class Ringing: Sendable {
                 }
             }
             alarm.ring(at: now, by: sleeper)
+            // A handler of a cancel has cancelled the task: those of the next alarm are not to notice.
+            if Task.isCancelled { return ringElsewhere(on: spawner) }
         }
+    }
+
+    private func ringElsewhere(on spawner: Spawner) {
+        spawner.spawn { self.ring(on: spawner) }
     }
 
     /// `isFollowed`: another task has to be started first.

@@ -13,6 +13,14 @@ void baton_tsan_release(const void *_Nonnull address);
 void *_Nullable baton_thread_word(void);
 void baton_set_thread_word(void *_Nullable word);
 
+/// Where the calling task finds the value of the task-local with this key, which is the address of its `TaskLocal`; null if it is not
+/// bound. A child task finds the very value of its parent; an unstructured task has a copy. The runtime's own function:
+/// https://github.com/swiftlang/swift/blob/main/include/swift/Runtime/Concurrency.h
+#if __has_attribute(swiftcall)
+__attribute__((swiftcall))
+#endif
+const void *_Nullable swift_task_localValueGet(const void *_Nonnull key);
+
 /// Writes the text and a newline to standard error, in one call.
 void baton_complain(const char *_Nonnull text);
 

@@ -1,0 +1,296 @@
+import Baton
+import BatonTesting
+import Synchronization
+import Testing
+
+/// What somebody does to the task that they were lent.
+private func cancelOwnTask() { withUnsafeCurrentTask { $0?.cancel() } }
+
+/// Which closures of one operation have seen a cancel that nobody asked for.
+private final class Sightings: Sendable {
+    private let names = Mutex<[String]>([])
+
+    var all: [String] { names.withLock { $0 } }
+
+    /// Says what it sees, and then cancels the task.
+    func lookAndCancel(_ name: String) {
+        if Task.isCancelled { names.withLock { $0.append(name) } }
+        cancelOwnTask()
+    }
+}
+
+/// Cancels the task on which it is released.
+private final class CancelsWhenReleased: Sendable {
+    deinit { cancelOwnTask() }
+}
+
+private struct CancellingCondition: OperationCondition {
+    let sightings: Sightings
+    var bringsAlong = false
+    var exclusions: [Exclusion] = []
+
+    func dependency(for operation: AnyOperation) -> AnyOperation? {
+        sightings.lookAndCancel("dependency(for:)")
+        return bringsAlong
+            ? AsyncOperation("brought along") { [sightings] in sightings.lookAndCancel("brought along") } : nil
+    }
+
+    func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+        sightings.lookAndCancel("evaluate")
+        return .satisfied
+    }
+}
+
+private struct CancellingObserver: OperationObserver {
+    let sightings: Sightings
+
+    func observe(_ event: OperationEvent) async { sightings.lookAndCancel("observer") }
+}
+
+/// Closures of the user's that run on a task which others use next. Each of them cancels that task.
+private enum Culprit: CaseIterable, Sendable {
+    case body, childTaskOfBody, bodyThatThrows, bodyWithInput, callback, group
+    case retryPredicate, retryOnFailure, hint, jitter, repetition
+    case around
+    case condition, conditionWithOperation, conditionObject, severalConditions, conditionWithExclusion
+    case willFinish, didStart, didFinish, didProduce, observer
+    case releasedOutput, releasedCapture
+    case exclusion, executor
+
+    func add(to queue: AsyncOperationQueue, _ seen: Sightings) {
+        switch self {
+        case .body: queue.add { seen.lookAndCancel("body") }
+        case .childTaskOfBody:
+            queue.add {
+                async let child: Void = seen.lookAndCancel("child")
+                await child
+                cancelOwnTask()
+            }
+        case .bodyThatThrows:
+            queue.add { () -> Int in
+                seen.lookAndCancel("body")
+                throw CancellationError()
+            }
+        case .bodyWithInput:
+            let source = AsyncOperation { () -> Int in
+                seen.lookAndCancel("source")
+                return 1
+            }
+            source.then { _ in seen.lookAndCancel("reader") }.add(to: queue)
+        case .callback:
+            queue.add(
+                AsyncOperation<Int>(callback: { finish in
+                    seen.lookAndCancel("callback")
+                    finish(1)
+                }))
+        case .group:
+            queue.add(
+                GroupOperation(
+                    AsyncOperation { seen.lookAndCancel("first") }, AsyncOperation { seen.lookAndCancel("second") }))
+        case .retryPredicate:
+            queue.add(
+                AsyncOperation {
+                    seen.lookAndCancel("attempt")
+                    throw CancellationError()
+                }.retry(.immediately, attempts: 3) { _ in
+                    seen.lookAndCancel("predicate")
+                    return true
+                })
+        case .retryOnFailure:
+            queue.add(
+                AsyncOperation {
+                    seen.lookAndCancel("attempt")
+                    throw CancellationError()
+                }.retryOnFailure { failures, _ in
+                    seen.lookAndCancel("decision")
+                    return failures < 2
+                })
+        case .hint:
+            queue.add(
+                AsyncOperation {
+                    seen.lookAndCancel("attempt")
+                    throw CancellationError()
+                }.retry(
+                    .immediately.honoring { _ in
+                        seen.lookAndCancel("hint")
+                        return .zero
+                    }, attempts: 3))
+        case .jitter:
+            queue.add(
+                AsyncOperation {
+                    seen.lookAndCancel("attempt")
+                    throw CancellationError()
+                }.retry(
+                    .constant(.microseconds(1)).jittered { range in
+                        seen.lookAndCancel("jitter")
+                        return range.lowerBound
+                    }, attempts: 3))
+        case .repetition:
+            queue.add(
+                AsyncOperation { () -> Int in
+                    seen.lookAndCancel("run")
+                    return 1
+                }.repeating(every: .zero, count: 3) { _ in
+                    seen.lookAndCancel("until")
+                    return false
+                })
+        case .around:
+            let first = queue.add("first") {}
+            queue.around { context, body in
+                try await body()
+                if context.operation == first { seen.lookAndCancel("hook") }
+            }
+        case .condition:
+            queue.add(
+                AsyncOperation { seen.lookAndCancel("body") }.addCondition("cancels its task") { _ in
+                    seen.lookAndCancel("condition")
+                    return .satisfied
+                })
+        case .conditionObject, .conditionWithOperation, .conditionWithExclusion:
+            let condition = CancellingCondition(
+                sightings: seen, bringsAlong: self == .conditionWithOperation,
+                exclusions: self == .conditionWithExclusion ? [.mutuallyExclusive("WhoseTaskTests")] : [])
+            queue.add(AsyncOperation { seen.lookAndCancel("body") }.addCondition(condition))
+        case .severalConditions:
+            queue.add(
+                AsyncOperation { seen.lookAndCancel("body") }
+                    .addCondition(CancellingCondition(sightings: seen))
+                    .addCondition(CancellingCondition(sightings: seen, bringsAlong: true)))
+        case .willFinish:
+            queue.add(
+                AsyncOperation { seen.lookAndCancel("body") }
+                    .willFinish { _ in seen.lookAndCancel("first willFinish") }
+                    .willFinish { _ in seen.lookAndCancel("second willFinish") }
+                    .didFinish { _ in seen.lookAndCancel("didFinish") })
+        case .didStart:
+            queue.add(
+                AsyncOperation { seen.lookAndCancel("body") }
+                    .didStart { seen.lookAndCancel("first didStart") }.didStart {
+                        seen.lookAndCancel("second didStart")
+                    })
+        case .didFinish:
+            for _ in 0..<3 {
+                queue.add(
+                    AsyncOperation { seen.lookAndCancel("body") }
+                        .didFinish { _ in seen.lookAndCancel("first didFinish") }
+                        .didFinish { _ in seen.lookAndCancel("second didFinish") })
+            }
+        case .didProduce:
+            queue.add(
+                AsyncOperation { context in
+                    for _ in 0..<3 { try context.produce(AsyncOperation { seen.lookAndCancel("product") }) }
+                }.didProduce { _ in seen.lookAndCancel("didProduce") })
+        case .observer:
+            queue.addObserver(CancellingObserver(sightings: seen))
+            queue.add { seen.lookAndCancel("body") }
+        case .releasedOutput: queue.add { CancelsWhenReleased() }
+        case .releasedCapture:
+            let capture = CancelsWhenReleased()
+            queue.add { withExtendedLifetime(capture) {} }
+        case .exclusion:
+            for _ in 0..<3 {
+                queue.add(
+                    AsyncOperation { seen.lookAndCancel("body") }.addCondition(.mutuallyExclusive("WhoseTaskTests too"))
+                )
+            }
+        case .executor:
+            let operation = AsyncOperation { seen.lookAndCancel("body") }
+            operation.executor = globalConcurrentExecutor
+            queue.add(operation)
+        }
+    }
+}
+
+@Suite("What one does to the task that it was lent reaches nobody else")
+struct WhoseTaskTests {
+    @Test(
+        "Neither the operation's other closures nor later operations notice", arguments: Culprit.allCases, [1, 2, 64])
+    private func reachesNobody(culprit: Culprit, width: Int) async throws {
+        try await within {
+            for executor in [nil, ThreadExecutor(threads: 1)] {
+                let queue = AsyncOperationQueue(maxConcurrentOperationCount: width, executor: executor)
+                let seen = Sightings()
+                for _ in 0..<5 {
+                    culprit.add(to: queue, seen)
+                    let later = (0..<5).map { number in AsyncOperation("later \(number)") { Task.isCancelled } }
+                    queue.add(later)
+                    await queue.waitUntilIdle()
+                    let sawCancel = try later.map { try $0.result?.get() }
+                    #expect(sawCancel == Array(repeating: false, count: later.count))
+                }
+                #expect(seen.all == [])
+            }
+        }
+    }
+
+    @Test("Blocks of cancels by time limits do not notice one another")
+    func blocksOfCancels() async throws {
+        try await within {
+            let seen = Sightings()
+            let queue = AsyncOperationQueue()
+            for number in 0..<20 {
+                let operation = AsyncOperation("\(number)") {
+                    await withTaskCancellationHandler {
+                        while !Task.isCancelled { await Task.yield() }
+                    } onCancel: {
+                        seen.lookAndCancel("onCancel \(number)")
+                    }
+                }
+                queue.add(operation.timeout(.milliseconds(20)))
+            }
+            await queue.waitUntilIdle()
+            #expect(seen.all == [])
+        }
+    }
+
+    @Test("A cancel of the operation itself is still seen by all of it")
+    func ownCancel() async throws {
+        try await within {
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
+            let started = Gate()
+            let operation = AsyncOperation {
+                started.open()
+                while !Task.isCancelled { await Task.yield() }
+            }
+            // The condition cancels the task before the body, which so runs on another one.
+            operation.addCondition(CancellingCondition(sightings: Sightings()))
+            queue.add(operation)
+            await started.wait()
+            operation.cancel()
+            await queue.waitUntilIdle()
+            #expect(operation.isCancelled)
+        }
+    }
+
+    @Test("A cancel that comes during an evaluation on another task reaches it")
+    func cancelDuringEvaluation() async throws {
+        try await within {
+            struct Endless: OperationCondition {
+                let started: Gate
+
+                func dependency(for operation: AnyOperation) -> AnyOperation? {
+                    cancelOwnTask()
+                    return nil
+                }
+
+                func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+                    let wasCancelled = Task.isCancelled
+                    started.open()
+                    while !Task.isCancelled { await Task.yield() }
+                    return .skip("cancelled before: \(wasCancelled)")
+                }
+            }
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
+            let started = Gate()
+            let operation = AsyncOperation {}.addCondition(Endless(started: started))
+            queue.add(operation)
+            await started.wait()
+            operation.cancel()
+            await queue.waitUntilIdle()
+            guard case .cancelled(.requested) = operation.error else {
+                Issue.record("\(operation.error as Any)")
+                return
+            }
+        }
+    }
+}
