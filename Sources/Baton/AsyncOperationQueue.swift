@@ -26,8 +26,8 @@ public final class AsyncOperationQueue: Sendable {
     ///   - name: What it is called in explanations and reports.
     ///   - maxConcurrentOperationCount: Its width, at least 1; see the property. Less is ``Misuse`` and gives the default.
     ///   - isSuspended: Whether it waits to be resumed before it starts anything.
-    ///   - executor: Where bodies and handlers run; the global executor if nil. For bodies that block their thread use a
-    ///     ``ThreadExecutor``.
+    ///   - executor: Where conditions are evaluated and bodies run; the global executor if nil. For bodies that block their thread
+    ///     use a ``ThreadExecutor``. Handlers, observers and time limits do not depend on it: Baton has threads for them.
     ///   - taskPriority: What the tasks of the queue say to their executor; nil says nothing. It does not order the operations
     ///     of the queue: that is ``AnyOperation/priority``.
     ///   - clock: What measures the delays and time limits of its operations, and the times of its events.
@@ -82,7 +82,8 @@ extension AsyncOperationQueue {
         }
     }
 
-    /// While true nothing new starts. What runs goes on, with the children that it runs; what is cancelled finishes.
+    /// While true nothing new starts, and nothing repeats. What runs goes on, with the children that it runs and the further attempts of
+    /// what has failed; what is cancelled finishes.
     ///
     /// Any number of operations may be added meanwhile, but barriers that pile up are dear: see ``addBarrier(_:file:line:)``.
     public var isSuspended: Bool {
@@ -168,7 +169,8 @@ extension AsyncOperationQueue {
     ///
     /// It may have been added before. Cancelling the calling task cancels it, and of what this call added whatever no other
     /// unfinished operation needs and nobody else awaits; this returns when the operation has finished all the same, so
-    /// that no work goes on behind the caller. Called by a body, it lends that body's slot meanwhile, as `context.run` does.
+    /// that no work goes on behind the caller. Called by a body or a child task of it, it lends that body's slot meanwhile, as
+    /// `context.run` does; called in an unstructured task (`Task { }`) it does not.
     ///
     /// - Throws: The error of the outcome.
     public func run<Output>(_ operation: AsyncOperation<Output>) async throws(OperationError) -> Output {
@@ -201,8 +203,8 @@ extension AsyncOperationQueue {
     /// Returns when every operation has finished and its handlers have returned.
     ///
     /// While the queue is suspended, or an operation waits for one that nobody adds, this waits, too. A body or a handler
-    /// that awaits the idleness of its own queue would wait for itself: that is ``Misuse``, and returns at once; it cannot be
-    /// told in a child task of one.
+    /// that awaits the idleness of its own queue, itself or in a child task, would wait for itself: that is ``Misuse``, and returns at
+    /// once. It cannot be told in an unstructured task.
     public func waitUntilIdle() async {
         if refusesToWaitForItself() { return }
         await core.waitUntilIdle()
@@ -214,8 +216,8 @@ extension QueueCore {
     fileprivate func handleReleased() {
         let stranded = state.withLock { state in
             state.isReleased = true
-            return state.scheduler.isSuspended ? state.members().filter { !$0.goesFirst } : []
+            return state.members().filter { state.strands($0) }
         }
-        for operation in stranded { operation.endUnlessBegun(with: .queueReleased)?.settle() }
+        for operation in stranded { operation.endUnlessRetried(with: .queueReleased)?.settle() }
     }
 }

@@ -20,8 +20,8 @@ struct CancelOrderTests {
                 bSawIt.store(true, ordering: .releasing)
             }
             let a = queue.add("a") {
-                aRuns.open()
                 await withTaskCancellationHandler {
+                    aRuns.open()
                     while !Task.isCancelled { await Task.yield() }
                 } onCancel: {
                     b.cancel()
@@ -51,8 +51,8 @@ struct CancelOrderTests {
             for number in (0..<count).reversed() {
                 let following = next
                 next = queue.add("\(number)") {
-                    running[number].open()
                     await withTaskCancellationHandler {
+                        running[number].open()
                         while !Task.isCancelled { await Task.yield() }
                     } onCancel: {
                         following?.cancel()

@@ -150,8 +150,9 @@ struct ServiceThreadTests {
                     return Task.isCancelled
                 }
             }
-            let shutdown = Task { await queue.shutdown(within: .milliseconds(50)) }
-            await shutdown.value
+            // Whoever calls it has a thread.
+            let caller = ThreadExecutor(threads: 1)
+            await Task(executorPreference: caller) { await queue.shutdown(within: .milliseconds(50)) }.value
             for body in bodies {
                 // One that had not started was cancelled before it ran.
                 guard case .success(let wasCancelled)? = body.result else { continue }

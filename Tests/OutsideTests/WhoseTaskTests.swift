@@ -223,6 +223,21 @@ struct WhoseTaskTests {
         }
     }
 
+    @Test("A sequence goes on when its elements are configured on a task that somebody cancels")
+    func sequence() async throws {
+        try await within {
+            let queue = AsyncOperationQueue()
+            let elements = AsyncStream { continuation in
+                for number in 0..<10 { continuation.yield(number) }
+                continuation.finish()
+            }
+            var outputs: [Int] = []
+            let delivered = elements.deliver(on: queue, configure: { _, _ in cancelOwnTask() }) { $0 }
+            for try await output in delivered { outputs.append(output) }
+            #expect(outputs == Array(0..<10))
+        }
+    }
+
     @Test("Blocks of cancels by time limits do not notice one another")
     func blocksOfCancels() async throws {
         try await within {

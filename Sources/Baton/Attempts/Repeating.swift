@@ -6,8 +6,8 @@ extension AsyncOperation {
     /// ```
     ///
     /// It repeats what has succeeded; a failure ends it, unless it has a ``AnyOperation/retry(_:attempts:deadline:file:line:if:)``, whose
-    /// attempts and deadline are counted anew for each repetition. Between two runs it holds no slot and no exclusion, and takes
-    /// both again as a retried operation does. A cancel during a pause ends it at once; a run that is cancelled, by a
+    /// attempts and deadline are counted anew for each repetition. Between two runs it holds no slot and no exclusion. Each run begins at
+    /// the end of the line, as if the operation had just become ready, and not while the queue is suspended. A cancel during a pause ends it at once; a run that is cancelled, by a
     /// ``AnyOperation/timeout(_:file:line:)``, too, is the last, also if it returns a value. Dependents and handlers see the end only.
     ///
     /// A ``GroupOperation`` cannot be repeated, because its children run once: that is ``Misuse``, and changes nothing. So is a

@@ -19,8 +19,8 @@ extension AnyOperation {
     ///
     /// It stays the same operation, with the same inputs: dependents and handlers see the final outcome only, which is that of
     /// the last attempt. Between two attempts it holds no slot and no exclusion; it takes exclusions anew, at the end of the
-    /// line, and goes ahead of operations of its priority that have not begun, also while the queue is suspended. Conditions are not
-    /// evaluated again. Nothing is retried after a cancel; one that comes during the delay ends the operation at once. What keeps the
+    /// line, and goes ahead of operations of its priority that have not begun (not more than 16 in a row while others wait), also while
+    /// the queue is suspended. Conditions are not evaluated again. Nothing is retried after a cancel; one that comes during the delay ends the operation at once. What keeps the
     /// body from running at all (dependencies, conditions) is no attempt. Each attempt counts its ``progress`` from zero.
     ///
     /// What the body runs with ``OperationContext/run(_:)`` it has to make anew each time: an operation runs once. For the

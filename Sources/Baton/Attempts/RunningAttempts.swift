@@ -90,14 +90,17 @@ extension QueueCore {
     private func goAgain(
         _ operation: AnyOperation, _ body: Body, _ next: NextRun
     ) -> Scheduler.Turn? {
-        // First: a queue that is released while suspended ends what has not begun.
-        change { _ in operation.goesFirst = true }
+        // First: a queue that is released while suspended ends what does not go first.
+        let isStranded = change { state in
+            operation.goesFirst = next.error != nil || operation.isChild
+            return state.strands(operation)
+        }
         guard let end = operation.endAttempt(next, body) else { return nil }
         for group in end.groups { group.parentEnded() }
         for listener in end.listeners { listener.bodyEnded() }
         end.progress?.report { $0.restart() }
         if end.holdsNames { Claims.giveBack(by: operation) }
-        let isListed = next.delay <= .zero && operation.endPause()
+        let isListed = (next.delay <= .zero || isStranded) && operation.endPause()
         if !isListed { pause(.passUnretained(operation), for: next.delay) }
         let (turn, isGone) = change { state in
             // It may have been cancelled in between; in an empty queue nobody would let it go.
@@ -105,7 +108,11 @@ extension QueueCore {
             if isListed, !isGone { state.scheduler.append(.passUnretained(operation)) }
             return (state.turn(after: end), isGone)
         }
-        if isGone { Unmanaged.passUnretained(operation).release() }
+        if isGone {
+            Unmanaged.passUnretained(operation).release()
+        } else if isStranded {
+            operation.endBeforeRun(with: .queueReleased)?.settle()
+        }
         return turn
     }
 }

@@ -12,6 +12,8 @@ public struct StallReport: Sendable, CustomStringConvertible {
     public let explanations: [Explanation]
     /// How many roots there are.
     public let rootCount: Int
+    /// Bodies run, and others wait for their permits: one of them may wait for another operation in a way that nobody can see.
+    let mayWaitUnseen: Bool
 
     /// A few sentences on one line: that nothing progresses, and what each explanation says.
     public var description: String {
@@ -19,7 +21,13 @@ public struct StallReport: Sendable, CustomStringConvertible {
         let count = operationCount == 1 ? "1 operation has" : "\(operationCount) operations have"
         let beginning = "Nothing has progressed in \(name) for \(Wording.text(duration)), and \(count) not finished."
         let more = rootCount > explanations.count ? ["And \(rootCount - explanations.count) more."] : []
-        return ([beginning] + explanations.map(\.description) + more).joined(separator: " ")
+        let hint =
+            mayWaitUnseen
+            ? [
+                "If one of these bodies waits for another operation in an unstructured task, its queue cannot see that, and lends no "
+                    + "permit: wait in the body itself or in a child task of it, or call `context.run`."
+            ] : []
+        return ([beginning] + explanations.map(\.description) + more + hint).joined(separator: " ")
     }
 }
 
@@ -86,7 +94,9 @@ extension QueueCore {
         }
         return StallReport(
             queue: QueueReference(name: name, number: number), duration: quiet, operationCount: members.count,
-            explanations: roots.prefix(Self.mostExplanations).map { $0.element.explanation }, rootCount: roots.count)
+            explanations: roots.prefix(Self.mostExplanations).map { $0.element.explanation }, rootCount: roots.count,
+            mayWaitUnseen: roots.contains { $0.element.cause.isExecuting }
+                && roots.contains { $0.element.cause.waitsForPermit })
     }
 }
 
@@ -101,6 +111,19 @@ extension RootSearch.Root {
 }
 
 extension Explanation.Cause {
+    fileprivate var isExecuting: Bool {
+        if case .executing = self { true } else { false }
+    }
+
+    fileprivate var waitsForPermit: Bool {
+        switch self {
+        case .queueFull, .waitingForSlot: true
+        case .notAdded, .queueSuspended, .starting, .delayed, .retrying, .repeating, .evaluating, .excluded, .executing,
+            .awaitingElement, .finishing, .finished:
+            false
+        }
+    }
+
     /// What others wait for comes first.
     fileprivate var rank: Int {
         switch self {

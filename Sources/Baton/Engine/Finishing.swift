@@ -112,9 +112,13 @@ extension AnyOperation {
         withLife { endBeforeRun(with: error, &$0) }
     }
 
-    /// As above, but one that has run and waits for its next attempt goes on.
-    final func endUnlessBegun(with error: OperationError) -> EarlyEnd? {
-        withLife { $0.hasBegun ? nil : endBeforeRun(with: error, &$0) }
+    /// As above, but one that has failed and waits for its next attempt goes on.
+    final func endUnlessRetried(with error: OperationError) -> EarlyEnd? {
+        withLife { life in
+            // In this order: it is written while the body runs.
+            let triesAgain = life.phase == .added && life.hasBegun && goesFirst
+            return triesAgain ? nil : endBeforeRun(with: error, &life)
+        }
     }
 
     /// As ``endBeforeRun(with:)``, locked by the caller.

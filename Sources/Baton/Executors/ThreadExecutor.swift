@@ -8,7 +8,7 @@
 /// let text = files.add { try String(contentsOfFile: path, encoding: .utf8) }
 /// ```
 ///
-/// **Threads.** They are started when it is made, and wait until there is something to do. Bodies and handlers of a queue
+/// **Threads.** They are started when it is made, and wait until there is something to do. Bodies and conditions of a queue
 /// on it run on them, and come back to one of them, not always the same, whenever they have suspended. So does what they
 /// await, but for the main actor and actors with executors of their own. Several queues may share it.
 ///

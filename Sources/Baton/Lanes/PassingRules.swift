@@ -156,7 +156,7 @@ extension QueueCore.State {
     fileprivate mutating func list(again operation: Unmanaged<AnyOperation>) -> Listing {
         if roster.count == 0 { return .unlisted }
         if scheduler.appendReturning(operation) { return .listed }
-        guard isReleased else { return .heldBySuspension }
+        guard strands(operation._withUnsafeGuaranteedRef { $0 }) else { return .heldBySuspension }
         scheduler.append(operation)
         return .stranded(operation.takeUnretainedValue())
     }

@@ -13,7 +13,7 @@ extension AnyOperation {
 
     /// Calls `handler` when the operation is cancelled, with the reason; at once if it has been, never if nobody cancels it.
     ///
-    /// While the body runs this comes before it has returned. A cancel after the outcome was decided is none. Runs as a
+    /// While the body runs, the call does not wait for the body, nor the body for the call, even if the body blocks its thread. A cancel after the outcome was decided is none. Runs as a
     /// ``didStart(_:)`` handler does.
     @discardableResult
     public final func didCancel(

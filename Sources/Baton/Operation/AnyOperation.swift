@@ -24,8 +24,11 @@ public class AnyOperation: @unchecked Sendable {
     // In the gap that the body leaves. `level` and `goesFirst` as `queueNumber`, but for a later change of the second under the
     // queue's lock; `hasFailed` belongs to `outcome`.
     @exclusivity(unchecked) final var level = OperationPriority.normal
-    /// A child that a running body waits for, or one that has run before: ahead of others, also while the queue is suspended.
+    /// A child that a running body waits for, or one that has failed and tries again: ahead of others, also while the queue is
+    /// suspended.
     @exclusivity(unchecked) final var goesFirst = false
+    /// A child that a running body waits for. As `queueNumber`.
+    @exclusivity(unchecked) final var isChild = false
     @exclusivity(unchecked) final var hasFailed = false
     /// Its body does not run if one of its inputs has no output.
     final let needsInputs: Bool

@@ -89,8 +89,9 @@ extension AsyncOperation {
     ///
     /// Returns when the operation has finished; if nobody ever adds it, never. Cancelling the task that awaits does not
     /// interrupt this: cancel the operation, or use ``AsyncOperationQueue/run(_:)``. A body that awaits the value of another
-    /// operation lends its slot to the queue meanwhile. A child task of a body does not: use ``OperationContext/run(_:)``
-    /// there, which takes operations that were added before, too.
+    /// operation, itself or in a child task, lends its slot to the queue meanwhile. An unstructured task (`Task { }`) of a body does
+    /// not, because the body may not wait for it: use ``OperationContext/run(_:)`` there, which takes operations that were added
+    /// before, too.
     ///
     /// - Throws: The error of the outcome; ``OperationError/dependencyCycle(_:)`` if the body of an operation awaits
     ///   something that waits for that operation.

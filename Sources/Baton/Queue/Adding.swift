@@ -240,6 +240,7 @@ extension AnyOperation {
     /// Locked by the caller.
     fileprivate final func becomesChild(of origin: Origin, _ life: inout Lifecycle) {
         goesFirst = true
+        isChild = true
         if let holder = origin.nameHolder { life.madeDetails().nameHolder = holder }
     }
 }

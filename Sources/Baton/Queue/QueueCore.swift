@@ -23,6 +23,11 @@ final class QueueCore: Sendable {
         var isAwake = false
 
         var isIdle: Bool { roster.count == 0 && deliveries.isIdle }
+
+        /// It would wait for a resumption, and nobody can resume the queue.
+        func strands(_ operation: AnyOperation) -> Bool {
+            isReleased && scheduler.isSuspended && !operation.goesFirst
+        }
     }
 
     let state: LockedState<State>

@@ -19,8 +19,8 @@ extension AsyncOperationQueue {
     ///
     /// This is back-pressure for whoever makes operations faster than they run. Those that wait are served in the order in
     /// which they came. What is added by `add` and other calls counts, but does not wait. A body of this queue is not held
-    /// back: it could wait for itself. A task that it starts is; the body is not to wait for that. One that was added before is
-    /// ``Misuse``, and left alone.
+    /// back, nor are its child tasks: it could wait for itself. An unstructured task that it starts is; the body is not to wait for
+    /// that. One that was added before is ``Misuse``, and left alone.
     ///
     /// - Throws: ``OperationError/queueShutDown`` if the queue is or will be shut down,
     ///   ``OperationError/cancelled(reason:)`` if the calling task is cancelled while it waits. The operation has then ended

@@ -62,13 +62,15 @@ struct Scheduler {
     /// Operations that were taken up, again or for the first time. Where a lane goes on inline another one has finished.
     private(set) var taken = 0
     private var ready = PriorityLines<ReadyList>()
-    /// Operations that a running body waits for, and further attempts. They go before others, lest everything starts and
-    /// nothing ends.
+    /// Operations that a running body waits for, and further attempts. They go before others: otherwise everything would start and
+    /// nothing would end.
     private var children = PriorityLines<ReadyList>()
     /// Operations whose conditions are satisfied, or that have got the names they had asked for, and so have been taken up
     /// before. While the queue is suspended, children alone.
     private var returning = PriorityLines<ReadyList>()
     private var resumptions = PriorityLines<Fifo<Resumption>>()
+    /// Operations in a row that went before ready ones of their priority; see ``urgentBudget``.
+    private var urgentInARow = 0
     /// The priority of those that lanes have in their hands, if there are any. They wait, too.
     private var handed = PrioritySet()
 
@@ -92,6 +94,9 @@ struct Scheduler {
     }
 
     static let mustAsk: UInt8 = 255
+
+    /// How many operations in a row go before ready ones of their priority.
+    static let urgentBudget = 16
 
     // MARK: Lists
 
@@ -169,8 +174,19 @@ struct Scheduler {
     private mutating func popOperation() -> Unmanaged<AnyOperation>? {
         guard let level = startable.highest else { return nil }
         taken &+= 1
-        if urgent.contains(level) { return returning.popFirst(at: level) ?? children.popFirst(at: level) }
+        if urgent.contains(level), mayGoFirst(at: level) {
+            return returning.popFirst(at: level) ?? children.popFirst(at: level)
+        }
+        urgentInARow = 0
         return ready.popFirst(at: level)
+    }
+
+    /// Those that go first can bring about more of their kind without end: an operation that fails and tries again at once, a body that
+    /// runs one child after another. So after a number of them one of those that wait behind them has its turn.
+    private mutating func mayGoFirst(at level: OperationPriority) -> Bool {
+        if isSuspended || !ready.filled.contains(level) { return true }
+        urgentInARow += 1
+        return urgentInARow <= Self.urgentBudget
     }
 
     /// A body that goes on comes before operations of its own or a lower priority that start.

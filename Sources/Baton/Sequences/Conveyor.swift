@@ -122,10 +122,19 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
             state.withLock { $0.body = body }
             body.startListening(self)
         }
+        iterate(upstream) { upstream.makeAsyncIterator() }
+    }
+
+    /// Starts a task that iterates upstream until its end, or until something of the user's has cancelled the task; then another one
+    /// goes on.
+    private func iterate<Upstream: AsyncSequence & Sendable>(
+        _ upstream: Upstream, from begin: @escaping @Sendable () -> Upstream.AsyncIterator
+    ) where Upstream.Element == Element, Upstream.Failure == Failure {
         let task = queue.core.spawner.spawn { [self] in
-            let failure = await iterate(upstream)
-            // Here upstream's iterator has been released.
-            change { $0.upstreamEnded(failure) }
+            switch await part(of: upstream, from: begin) {
+            case .over(let failure): change { $0.upstreamEnded(failure) }
+            case .goesOn(let next): iterate(upstream) { next.iterator }
+            }
         }
         // A cancel may have come before the task was known here.
         let isStopped = state.withLock { state in
@@ -135,17 +144,21 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
         if isStopped { task.cancel() }
     }
 
-    /// Returns what upstream throws.
-    private func iterate<Upstream: AsyncSequence>(_ upstream: Upstream) async -> Failure?
-    where Upstream.Element == Element, Upstream.Failure == Failure {
-        var iterator = upstream.makeAsyncIterator()
+    /// When it is over, the iterator has been released.
+    private func part<Upstream: AsyncSequence & Sendable>(
+        of upstream: Upstream, from begin: () -> Upstream.AsyncIterator
+    ) async -> UpstreamPart<Upstream> where Upstream.Element == Element, Upstream.Failure == Failure {
+        var iterator = begin()
         while await hasRoom() {
             do throws(Failure) {
-                guard let element = try await iterator.next(isolation: nil) else { return nil }
+                guard let element = try await iterator.next(isolation: nil) else { return .over(nil) }
                 send(element)
-            } catch { return error }
+            } catch { return .over(error) }
+            if Task.isCancelled, !state.withLock({ $0.stopsUpstream }) {
+                return .goesOn(SentIterator<Upstream>(iterator: iterator))
+            }
         }
-        return nil
+        return .over(nil)
     }
 
     /// Returns when there is room for an element. False: no more is wanted.
@@ -224,4 +237,17 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
         Handover.willResume(self)
         upstreamWait.resume()
     }
+}
+
+/// What one task has made of the iteration of upstream.
+private enum UpstreamPart<Upstream: AsyncSequence> {
+    case over(Upstream.Failure?)
+    case goesOn(SentIterator<Upstream>)
+}
+
+/// An iterator on its way from one task to the next.
+///
+/// `@unchecked`: the task that sends it has ended with that.
+private struct SentIterator<Upstream: AsyncSequence>: @unchecked Sendable {
+    let iterator: Upstream.AsyncIterator
 }
