@@ -10,12 +10,12 @@ public enum ConditionError: Error, Sendable, CustomStringConvertible {
     case notAuthorized(String, CapabilityStatus)
 
     /// What happened, on one line.
-    public var description: String { text.singleLine }
+    public var description: String { ErrorText.describing { text } }
 
     private var text: String {
         switch self {
         case .dependenciesFailed(let failures):
-            failures.map { "\($0.operation): \($0.error)" }.joined(separator: "; ")
+            ErrorText.list(failures)
         case .satisfied(let condition): "‘\(condition)’ is satisfied"
         case .neitherSatisfied(let first, let second): "neither: \(first); nor: \(second)"
         case .notAuthorized(let capability, let status): "‘\(capability)’ is \(status)"

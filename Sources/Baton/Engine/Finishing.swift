@@ -276,7 +276,7 @@ extension AnyOperation {
 
     /// Called by the one that finishes the operation, before the phase says so.
     final func setFailure(_ error: OperationError) {
-        outcome = error
+        outcome = error.bounded
         hasFailed = true
     }
 
@@ -286,15 +286,9 @@ extension AnyOperation {
 
     final var outcomeKind: OperationOutcome { failure?.outcome ?? .success }
 
-    /// The body threw. On the operation's own task. A missing input is the one error that a body may bring itself.
+    /// The body threw. On the operation's own task.
     @usableFromInline
-    final func bodyThrew(_ error: any Error) {
-        if case .inputMissing? = error as? OperationError {
-            bodyFailed(.inputMissing)
-        } else {
-            bodyFailed(.failed(error))
-        }
-    }
+    final func bodyThrew(_ error: any Error) { bodyFailed(OperationError(thrownByBody: error)) }
 
     /// The body ended without an output: with this error, unless somebody had cancelled it.
     @usableFromInline

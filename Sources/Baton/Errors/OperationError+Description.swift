@@ -1,7 +1,16 @@
 extension OperationError: CustomStringConvertible {
     /// What happened, to which operation where another one is to blame, and what to do where something can be done. On one line: line
     /// breaks and control characters of names and errors are spaces.
-    public var description: String { text.singleLine }
+    ///
+    /// It stays readable, however much the error holds: of many failures, and of many operations that wait for one another, it tells
+    /// the first few; of many errors inside one another the nearest ones and the root.
+    public var description: String {
+        ErrorText.describing {
+            let depth = ErrorNesting.depth(of: self)
+            if depth <= ErrorNesting.maxDepth { return text }
+            return "\(bounded.text) (\(depth - ErrorNesting.maxDepth) errors in between are left out)"
+        }
+    }
 
     private var text: String {
         switch self {
@@ -26,8 +35,7 @@ extension OperationError: CustomStringConvertible {
         case .groupFailed(let failures) where failures.isEmpty:
             "has no child that could succeed"
         case .groupFailed(let failures):
-            "\(failures.count) of the group failed: "
-                + failures.map { "\($0.operation): \($0.error)" }.joined(separator: "; ")
+            "\(failures.count) of the group failed: \(ErrorText.list(failures))"
         case .inputMissing:
             "has no input: none was given, and no dependency has one"
         case .callbackDropped:
@@ -44,6 +52,33 @@ extension OperationError: CustomStringConvertible {
     }
 
     private static func chain(_ path: [OperationReference]) -> String {
-        (path + path.prefix(1)).map(\.description).joined(separator: " → ")
+        var names =
+            (path.prefix(ErrorText.listed) + path.suffix(max(0, min(ErrorText.listed, path.count - ErrorText.listed))))
+            .map(\.description)
+        let more = path.count - names.count
+        if more > 0 { names.insert("(\(more) more)", at: ErrorText.listed) }
+        return (names + path.prefix(1).map(\.description)).joined(separator: " → ")
+    }
+}
+
+/// Descriptions of errors that hold other errors.
+enum ErrorText {
+    /// Failures that a description tells, and operations at each end of a cycle.
+    static let listed = 5
+
+    /// Descriptions inside one another. The user's errors may hold errors of Baton, which hold errors of the user's, and so on.
+    private static let maxDepth = 20
+
+    @TaskLocal private static var depth = 0
+
+    static func describing(_ text: () -> String) -> String {
+        if depth >= maxDepth { return "…" }
+        return $depth.withValue(depth + 1) { text().singleLine }
+    }
+
+    static func list(_ failures: [OperationFailure]) -> String {
+        let more = failures.count - listed
+        let texts = failures.prefix(listed).map { "\($0.operation): \($0.error)" }
+        return (texts + (more > 0 ? ["and \(more) more"] : [])).joined(separator: "; ")
     }
 }

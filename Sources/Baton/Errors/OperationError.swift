@@ -1,9 +1,10 @@
 /// Why an operation has no output. The one error type that Baton itself throws.
 ///
-/// No payload keeps an operation alive: references hold an id and a name.
+/// No payload keeps an operation alive: references hold an id and a name. What an operation ends with is small, however long the
+/// way that it has come: of more than five errors of operations inside one another the nearest four and the root are kept.
 public enum OperationError: Error, Sendable {
     // One word: what is longer is an object, and neither a cancel nor a body's error needs one.
-    /// The body threw this.
+    /// The body threw this. If it is what another operation's body had thrown, it is passed on as it is.
     case failed(any Error)
     /// It was cancelled before its body ran, or its body threw after the cancel.
     case cancelled(reason: CancellationReason)
@@ -63,11 +64,23 @@ public struct OperationFailure: Error, Sendable {
     /// Its error.
     public let error: OperationError
 
-    /// Pairs an operation with its error.
+    /// Pairs an operation with its error. Failures of other operations that this error lists are represented by the first of them.
     public init(operation: OperationReference, error: OperationError) {
         self.operation = operation
-        self.error = error
+        let error = error.bounded
+        self.error = ErrorNesting.hasList(error) ? error.withoutLists.bounded : error
     }
+
+    /// Of a child of a group. The failures that its error lists stay, and list none themselves.
+    init(ofChild operation: OperationReference, error: OperationError) {
+        self.operation = operation
+        self.error = ErrorNesting.hasList(error) ? error.withSimpleLists : error
+    }
+
+    /// Its error lists no failures.
+    var isSimple: Bool { !ErrorNesting.hasList(error) }
+
+    var simple: OperationFailure { OperationFailure(operation: operation, error: error) }
 }
 
 extension OperationError {
@@ -120,11 +133,17 @@ extension OperationError {
     ///
     /// Looked for at the root: of a body that threw on the error of another operation, it is what that one's body threw.
     public var underlyingError: (any Error)? {
+        guard var root = passedOn else { return nil }
+        while let inner = (root as? OperationError)?.passedOn { root = inner }
+        return root
+    }
+
+    private var passedOn: (any Error)? {
         switch self {
-        case .failed(let error): (error as? OperationError)?.underlyingError ?? error
-        case .conditionFailed(_, let cause): (cause as? OperationError)?.underlyingError ?? cause
-        case .dependencyFailed(_, _, let cause): cause.underlyingError ?? cause
-        case .groupFailed(let failures): failures.first.map { $0.error.underlyingError ?? $0.error }
+        case .failed(let error): error
+        case .conditionFailed(_, let cause): cause
+        case .dependencyFailed(_, _, let cause): cause
+        case .groupFailed(let failures): failures.first?.error
         case .misuse(let misuse): misuse
         case .cancelled, .timedOut, .dependencyCycle, .skipped, .inputMissing, .callbackDropped, .queueReleased,
             .queueShutDown, .exclusionDeadlock:

@@ -142,7 +142,7 @@ final class ChildGroup: Sendable {
 
     /// Returns the parent if this has ended the group, and the caller is to finish it: see ``AnyOperation/finish(groups:)``.
     func childEnded(_ place: Place, _ child: AnyOperation, _ error: OperationError?) -> Unmanaged<AnyOperation>? {
-        let failure = error.map { OperationFailure(operation: child.reference, error: $0) }
+        let failure = error.map { OperationFailure(ofChild: child.reference, error: $0) }
         let isCutOff = if case .cancelled(.parent(parent.reference))? = error { true } else { false }
         let effects = state.withLock { $0.machine.ended(place, failure, isCutOff: isCutOff) }
         cancel(effects.cancel)

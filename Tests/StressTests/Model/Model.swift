@@ -41,10 +41,10 @@ struct Model {
                 .cancelWhenCancelled:
                 break
             case .value(let other, let errors):
-                if errors == .passedOn, known(other).number == nil { return [.threwOn(known(other))] }
+                if errors == .passedOn, known(other).number == nil { return [known(other).passedOnByBody] }
                 hash.mix(known(other).number)
             case .run(let children, let way, let errors):
-                let failures = children.map(known).filter { $0.number == nil }.map { Outcome.threwOn($0) }
+                let failures = children.map(known).filter { $0.number == nil }.map(\.passedOnByBody)
                 if errors == .passedOn, let first = failures.first { return way == .failingGroup ? failures : [first] }
                 for child in children { hash.mix(known(child).number) }
             }

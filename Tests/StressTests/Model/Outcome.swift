@@ -21,7 +21,7 @@ struct Thrown: Error {
 indirect enum Outcome: Equatable, Sendable {
     case value(UInt64)
     case threw(Int)
-    /// The body threw on what another operation had ended with.
+    /// The body threw on what another operation had ended with, and that was not what its body had thrown.
     case threwOn(Outcome)
     case dependencyFailed(source: Int, via: Int, cause: Outcome)
     case cancelled(Reason)
@@ -114,7 +114,27 @@ extension Outcome {
         if case .dependencyFailed(let source, _, let cause) = self {
             return .dependencyFailed(source: source, via: via, cause: cause)
         }
-        return .dependencyFailed(source: via, via: via, cause: self)
+        return Outcome.dependencyFailed(source: via, via: via, cause: self).cut(to: Self.maxDepth)
+    }
+
+    /// What an operation ends with whose body passes this on: what another body has thrown, as it is.
+    var passedOnByBody: Outcome {
+        switch self {
+        case .threw, .threwOn, .conditionThrew, .consentThrew: self
+        default: Outcome.threwOn(self).cut(to: Self.maxDepth)
+        }
+    }
+
+    /// Of the errors inside one another, the nearest ones and the root are kept.
+    private static let maxDepth = 5
+
+    private func cut(to limit: Int) -> Outcome {
+        switch self {
+        case .threwOn(let inner): limit <= 1 ? inner.cut(to: limit) : inner.cut(to: limit - 1).passedOnByBody
+        case .dependencyFailed(let source, let via, let cause):
+            limit <= 1 ? cause.cut(to: limit) : .dependencyFailed(source: source, via: via, cause: cause.cut(to: limit - 1))
+        default: self
+        }
     }
 }
 
