@@ -45,7 +45,7 @@ final class ChildGroup: Sendable {
             if order != nil, insertion != .refused { state.last = child }
             return (insertion, last, state.progress)
         }
-        if insertion != .refused { progress?.addChild(child.progressState, weight: 1) }
+        if insertion != .refused, let progress { child.withProgressState { progress.addChild($0, weight: 1) } }
         switch insertion {
         case .planned: return true
         case .start(let place):
@@ -61,14 +61,14 @@ final class ChildGroup: Sendable {
     /// Those that have not ended, also before they run.
     var unendedChildren: [AnyOperation] { state.withLock { $0.machine.count.unended } }
 
-    /// Each counts for one unit, those that have ended included.
-    func count(in progress: ProgressState) {
+    /// Each counts for one unit, those that have ended included. Returns those that have not, for the caller to add them.
+    func count(in progress: ProgressState) -> [AnyOperation] {
         let count = state.withLock { state in
             state.progress = progress
             return state.machine.count
         }
         progress.report { $0.addEnded(count.ended, succeeded: count.succeeded) }
-        for child in count.unended { progress.addChild(child.progressState, weight: 1) }
+        return count.unended
     }
 
     // MARK: Running

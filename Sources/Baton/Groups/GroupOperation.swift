@@ -87,10 +87,6 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
         }
     }
 
-    func countChildren(in progress: ProgressState) {
-        withLife { $0.details?.childGroups.first }?.count(in: progress)
-    }
-
     private func give(_ children: [AnyOperation], to group: ChildGroup) {
         withLife { $0.madeDetails().childGroups = [group] }
         for child in children { _ = group.insert(child) }

@@ -104,8 +104,9 @@ struct ProgressMachine<Waiter> {
 
     // MARK: Its children
 
-    /// Returns the run that it will count for.
-    mutating func expectChild() -> UInt64 {
+    /// Returns the run that it will count for. Nil: it is too late for children.
+    mutating func expectChild() -> UInt64? {
+        if isOver { return nil }
         mayHaveChildren = true
         return run
     }

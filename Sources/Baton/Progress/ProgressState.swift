@@ -11,13 +11,23 @@ final class ProgressState: Sendable {
 
     private struct Content {
         var machine: Machine
-        /// Kept after the end: who is one of them once, is for good, and counts this once in each run.
-        var parents: [Parent] = []
+        /// By their numbers. Kept after the end while they live: each counts this once in each of its runs.
+        var parents: [UInt64: Parent] = [:]
+        /// With so many parents, those that have gone or ended are dropped.
+        var sweepCount = Self.leastSweepCount
+        /// Every parent that was known then has been told the end.
+        var hasPassedEnd = false
         /// Of the operation, if somebody observes it.
         var watch: Watch?
 
-        /// A copy: those that are released by it are released after unlocking.
-        var livingParents: [ProgressState] { parents.compactMap(\.state) }
+        static let leastSweepCount = 8
+
+        /// A copy: those that are released by it are released after unlocking. In the order in which they were made, so that a seeded
+        /// schedule repeats.
+        var livingParents: [ProgressState] {
+            if parents.count <= 1 { return parents.values.compactMap(\.state) }
+            return parents.sorted { $0.key < $1.key }.compactMap(\.value.state)
+        }
     }
 
     private struct Parent {
@@ -40,6 +50,11 @@ final class ProgressState: Sendable {
 
     var value: OperationProgress { content.withLock { $0.machine.value } }
 
+    /// For tests: how many parents it has links to.
+    var linkCount: Int { content.withLock { $0.parents.count } }
+
+    private var isOver: Bool { content.withLock { $0.machine.isOver } }
+
     /// How many iterators wait.
     var waiterCount: Int { content.withLock { $0.machine.waiters.count } }
 
@@ -51,8 +66,11 @@ final class ProgressState: Sendable {
 
     /// Also when another thread has told it the end and is still on its way: on return, the parents know.
     func end(_ ending: Machine.Ending) {
+        if content.withLock({ $0.hasPassedEnd }) { return }
         _ = tell { $0.end(ending) }
         passUpwards()
+        // Who becomes a parent from here on asks for the standing itself.
+        content.withLock { $0.hasPassedEnd = true }
     }
 
     /// The operation was let go. Without an outcome, this is the end for those who iterate.
@@ -91,31 +109,41 @@ final class ProgressState: Sendable {
         }
     }
 
-    /// `child` counts for `weight` units of this. Not if that makes a circle, nor a second time in one run of the body.
+    /// `child` counts for `weight` units of this. Not if that makes a cycle, nor a second time in one run of the body.
     func addChild(_ child: ProgressState, weight: Int) {
         if weight <= 0 { return }
-        // In this order, and before the link: of those who close a circle together, the last to link finds it.
-        let run = content.withLock { $0.machine.expectChild() }
+        // In this order, and before the link: of those who close a cycle together, the last to link finds it.
+        guard let run = content.withLock({ $0.machine.expectChild() }) else { return }
         enum Link {
-            case done, before, perhapsCircle
+            case done, before, perhapsCycle
         }
-        let link = child.content.withLock { content -> Link in
-            if let place = content.parents.firstIndex(where: { $0.state === self }) {
-                if content.parents[place].run == run { return .before }
-                content.parents[place].run = run
-                return .done
-            }
-            content.parents.append(Parent(state: self, run: run))
-            return content.machine.mayHaveChildren ? .perhapsCircle : .done
+        let (link, isSwept) = child.content.withLock { content -> (Link, Bool) in
+            let former = content.parents.updateValue(Parent(state: self, run: run), forKey: number)
+            if let former { return (former.run == run ? .before : .done, false) }
+            // What has ended passes nothing on.
+            let mayClose = content.machine.mayHaveChildren && !content.machine.isOver
+            return (mayClose ? .perhapsCycle : .done, content.parents.count >= content.sweepCount)
         }
         if case .before = link { return }
-        if case .perhapsCircle = link, isBelow(child) {
-            child.content.withLock { $0.parents.removeAll { $0.state === self } }
+        if case .perhapsCycle = link, isBelow(child) {
+            child.content.withLock { _ = $0.parents.removeValue(forKey: number) }
             return
         }
-        // What the child passes up before this finds nobody; hence once more.
+        if isSwept { child.sweepParents() }
         report { $0.addChild(child.number, weight: weight) }
-        child.passUpwards()
+        // What the child has passed up before this has found nobody.
+        let standing = child.content.withLock { $0.machine.standing }
+        report { $0.childMoved(child.number, to: standing) }
+    }
+
+    /// Drops the links to parents that have gone or ended. Called when their number has doubled, so a link pays for its own end.
+    private func sweepParents() {
+        let links = content.withLock { $0.parents }
+        let ended = links.filter { $0.value.state?.isOver ?? true }
+        content.withLock { content in
+            for number in ended.keys { content.parents[number] = nil }
+            content.sweepCount = max(Content.leastSweepCount, 2 * content.parents.count)
+        }
     }
 
     /// Whether it is `state` or among what that counts as its children, at any depth.

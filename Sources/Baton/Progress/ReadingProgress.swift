@@ -18,7 +18,33 @@ extension AnyOperation {
     public final var progressUpdates: OperationProgressUpdates { OperationProgressUpdates(state: progressState) }
 
     /// Made when somebody first wants it.
-    final var progressState: ProgressState {
+    final var progressState: ProgressState { withProgressState { _ in } }
+
+    /// As above. A group then counts its children, after `link` has made it a child itself: what has no children yet closes no cycle, so
+    /// nobody has to look for one.
+    @discardableResult
+    final func withProgressState(_ link: (ProgressState) -> Void) -> ProgressState {
+        let (state, isNew) = makeProgressState()
+        link(state)
+        if isNew, self is GroupOperation { AnyOperation.countChildren(of: self, in: state) }
+        return state
+    }
+
+    /// In a loop: groups can be nested as deep as one likes.
+    private static func countChildren(of group: AnyOperation, in state: ProgressState) {
+        var uncounted = [(group, state)]
+        while let (group, state) = uncounted.popLast() {
+            guard let children = group.withLife({ $0.details?.childGroups.first }) else { continue }
+            for child in children.count(in: state) {
+                let (childState, isNew) = child.makeProgressState()
+                state.addChild(childState, weight: 1)
+                if isNew, child is GroupOperation { uncounted.append((child, childState)) }
+            }
+        }
+    }
+
+    /// Without the children of a group.
+    private final func makeProgressState() -> (ProgressState, isNew: Bool) {
         let (state, isNew) = withLife { life -> (ProgressState, Bool) in
             let details = life.madeDetails()
             if let state = details.progress { return (state, false) }
@@ -27,8 +53,7 @@ extension AnyOperation {
             return (state, true)
         }
         if isNew, isObserved { state.watch(for: self) }
-        if isNew, let group = self as? GroupOperation { group.countChildren(in: state) }
-        return state
+        return (state, isNew)
     }
 
     /// Nil: it has not finished.

@@ -12,7 +12,7 @@ extension ProgressReporter {
     /// operation itself, and one that counts it as a child, at any depth; a call after the end. A sum of weights greater
     /// than `Int.max` is `Int.max`.
     public func addChild(_ operation: AnyOperation, weight: Int) {
-        state.addChild(operation.progressState, weight: weight)
+        operation.withProgressState { state.addChild($0, weight: weight) }
     }
 }
 

@@ -376,4 +376,22 @@ import Testing
         gate.open()
         stage.steps.runAll()
     }
+
+    @Test("Links to parents that have gone or ended are dropped")
+    func linksAreDropped() {
+        let child = ProgressState(ending: .succeeded)
+        var kept: [ProgressState] = []
+        for number in 0..<10_000 {
+            let parent = ProgressState()
+            parent.addChild(child, weight: 1)
+            #expect(parent.value.completedUnitCount == 1)
+            if number % 1_000 == 0 { kept.append(parent) }
+            if number % 3 == 0 { parent.end(.succeeded) }
+        }
+        #expect(child.linkCount < 50)
+        for parent in kept where !parent.value.isFinished {
+            parent.addChild(child, weight: 1)
+            #expect(parent.value.completedUnitCount == 1)
+        }
+    }
 }
