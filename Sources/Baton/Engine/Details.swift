@@ -91,6 +91,7 @@ class Details {
 final class RareDetails {
     fileprivate(set) var id: UInt64 = 0
     @exclusivity(unchecked) fileprivate(set) var policies: [EdgePolicy] = []
+    @exclusivity(unchecked) fileprivate(set) var removals: Removals?
     @exclusivity(unchecked) fileprivate(set) var executor: (any TaskExecutor)?
     fileprivate(set) var cancellationReason: CancellationReason?
     fileprivate(set) var endAfterLinking: OperationError?
@@ -125,7 +126,7 @@ final class RareDetails {
     /// To be asked when all dependencies have finished.
     var hasUnmetPolicy: Bool {
         policies.contains { edge in
-            !edge.source._withUnsafeGuaranteedRef { edge.policy.isMet(by: $0.outcomeKind) }
+            edge.policy != .always && !edge.source._withUnsafeGuaranteedRef { edge.policy.isMet(by: $0.outcomeKind) }
         }
     }
 }
@@ -150,8 +151,10 @@ extension Details {
         _modify { yield &madeRare.policies }
     }
 
-    func removePolicy(of source: Unmanaged<AnyOperation>) {
-        rare?.policies.removeAll { $0.source.toOpaque() == source.toOpaque() }
+    /// Until the finish: some dependencies were removed before the add.
+    var removals: Removals? {
+        get { rare?.removals }
+        _modify { yield &madeRare.removals }
     }
 
     /// Where its body runs, if not where its queue says.

@@ -70,16 +70,36 @@ struct Edges: ~Copyable {
         }
     }
 
-    /// Whether it is one of the first.
-    func contains(_ operation: AnyOperation, inFirst count: Int) -> Bool {
-        all.prefix(count).contains { $0 === operation }
+    /// Those of removed dependencies included.
+    var placeCount: Int {
+        switch word {
+        case .none: 0
+        case .one: 1
+        case .many(let block): block._withUnsafeGuaranteedRef { $0.placeCount }
+        }
     }
 
-    /// Wherever it is, but for the first ones. The others keep their order.
-    mutating func remove(_ operation: AnyOperation, afterFirst count: Int) {
-        let all = all
-        self = Edges(all.prefix(count) + all.dropFirst(count).filter { $0 !== operation })
+    /// Nil: the dependency was removed.
+    func source(at place: Int) -> Unmanaged<AnyOperation>? {
+        switch word {
+        case .none: nil
+        case .one(let only): only
+        case .many(let block): block._withUnsafeGuaranteedRef { $0.source(at: place) }
+        }
     }
+
+    /// Leaves a hole. Returns the source, for the caller to release after unlocking.
+    mutating func removeSource(at place: Int) -> AnyOperation? {
+        switch word {
+        case .none: return nil
+        case .one(let only):
+            word = .none
+            return only.takeRetainedValue()
+        case .many(let block): return block._withUnsafeGuaranteedRef { $0.removeSource(at: place) }
+        }
+    }
+
+    mutating func removeHoles() { self = Edges(all) }
 
     mutating func take() -> Taken {
         let taken = taken
@@ -150,9 +170,16 @@ final class EdgeBlock: ManagedBuffer<EdgeCount, EdgePlace> {
         UnsafeMutableBufferPointer(start: withUnsafeMutablePointerToElements { $0 }, count: Int(count.pointee.used))
     }
 
-    var all: [AnyOperation] { places.map { $0.source.takeUnretainedValue() } }
+    var all: [AnyOperation] { places.compactMap { $0.source?.takeUnretainedValue() } }
 
-    subscript(place: Int) -> AnyOperation { places[place].source.takeUnretainedValue() }
+    /// Of one that hands over its output: it cannot be removed.
+    subscript(place: Int) -> AnyOperation { places[place].source!.takeUnretainedValue() }
+
+    var placeCount: Int { places.count }
+
+    func source(at place: Int) -> Unmanaged<AnyOperation>? { places[place].source }
+
+    func removeSource(at place: Int) -> AnyOperation? { places[place].source.take()?.takeRetainedValue() }
 
     /// Itself, or a larger one in its stead. Before the add has linked the operation.
     func appending(_ operation: consuming AnyOperation) -> EdgeBlock {
@@ -162,15 +189,20 @@ final class EdgeBlock: ManagedBuffer<EdgeCount, EdgePlace> {
             return self
         }
         let larger = Self.make(capacity: 2 * capacity)
-        for source in all { larger.append(source) }
+        // Holes stay, because somebody knows the places.
+        for place in places { larger.append(place.source?.retain()) }
         larger.append(operation)
         return larger
     }
 
     @inline(__always)
-    private func append(_ operation: consuming AnyOperation) {
+    private func append(_ operation: consuming AnyOperation) { append(.passRetained(operation)) }
+
+    /// Takes the reference.
+    @inline(__always)
+    private func append(_ source: Unmanaged<AnyOperation>?) {
         count.pointee.used += 1
-        let place = EdgePlace(source: .passRetained(operation))
+        let place = EdgePlace(source: source)
         withUnsafeMutablePointerToElements { ($0 + Int(count.pointee.used) - 1).initialize(to: place) }
     }
 
@@ -179,8 +211,9 @@ final class EdgeBlock: ManagedBuffer<EdgeCount, EdgePlace> {
     func enter(_ operation: Unmanaged<AnyOperation>, _ body: (Dependents.Place, Unmanaged<AnyOperation>) -> Void) {
         for number in places.indices {
             let place = places.baseAddress! + number
+            guard let source = place.pointee.source else { continue }
             place.pointee.dependent = operation
-            body(Dependents.Place(place), place.pointee.source)
+            body(Dependents.Place(place), source)
         }
     }
 
@@ -188,7 +221,7 @@ final class EdgeBlock: ManagedBuffer<EdgeCount, EdgePlace> {
     func drop() {
         let places = places
         count.pointee.used = 0
-        for place in places { place.source.release() }
+        for place in places { place.source?.release() }
     }
 }
 
@@ -202,8 +235,8 @@ struct EdgeCount {
 
 /// One of several dependencies of an operation.
 struct EdgePlace {
-    /// Retained.
-    let source: Unmanaged<AnyOperation>
+    /// Retained. Nil: this dependency was removed before the add.
+    var source: Unmanaged<AnyOperation>?
     /// Whose dependency it is, when the source has it in its list.
     var dependent: Unmanaged<AnyOperation>?
     /// In that list.

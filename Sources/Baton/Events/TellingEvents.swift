@@ -110,7 +110,7 @@ extension AnyOperation {
     /// Inputs come first; a dependency that was given several times is there as often.
     private final func toldEdges(_ policies: [EdgePolicy], inputCount: Int) -> [OperationEvent.Edge] {
         // In the order of their edges.
-        var rest = policies[...]
+        var rest = policies.filter { $0.policy != .always }[...]
         return edges.all.enumerated().map { place, source in
             if place < inputCount { return OperationEvent.Edge(source: source.reference, kind: .input) }
             guard let next = rest.first, next.source.toOpaque() == Unmanaged.passUnretained(source).toOpaque() else {

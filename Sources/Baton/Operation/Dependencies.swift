@@ -69,10 +69,8 @@ extension AnyOperation {
         }
         let answer = withLife { life -> Answer in
             if life.phase != .created { return .tooLate }
-            if edges.contains(operation, inFirst: life.inputCount) { return .isInput }
-            edges.remove(operation, afterFirst: life.inputCount)
-            life.details?.removePolicy(of: .passUnretained(operation))
-            return .done
+            if edges.isEmpty { return .done }
+            return remove(operation, life.madeDetails(), inputCount: life.inputCount) ? .done : .isInput
         }
         switch answer {
         case .done: break
@@ -81,6 +79,33 @@ extension AnyOperation {
             let place = CallSite(file: file, line: line)
             report(Misuse(.removedInput(operation.reference), operation: reference, callSite: place))
         }
+    }
+
+    /// False: it hands over an input. Nothing is released by this: the caller has `operation`.
+    private final func remove(_ operation: AnyOperation, _ details: Details, inputCount: Int) -> Bool {
+        // Taken out, so that it is changed in its place.
+        var removals = details.removals.take() ?? Removals()
+        defer { details.removals = removals }
+        let places = removals.edges.places(of: ObjectIdentifier(operation), in: edges.placeCount) { place in
+            edges.source(at: place).map { ObjectIdentifier($0.takeUnretainedValue()) }
+        }
+        if places.isEmpty { return true }
+        if places[0] < inputCount { return false }
+        places.forEach { _ = edges.removeSource(at: $0) }
+        if removals.edges.remove(ObjectIdentifier(operation)) { edges.removeHoles() }
+        removePolicies(of: operation, details, &removals)
+        return true
+    }
+
+    private final func removePolicies(of operation: AnyOperation, _ details: Details, _ removals: inout Removals) {
+        if details.policies.isEmpty { return }
+        let key = Unmanaged.passUnretained(operation).toOpaque()
+        let places = removals.policies.places(of: key, in: details.policies.count) { place in
+            let edge = details.policies[place]
+            return edge.policy == .always ? nil : edge.source.toOpaque()
+        }
+        places.forEach { details.policies[$0].policy = .always }
+        if removals.policies.remove(key) { details.policies.removeAll { $0.policy == .always } }
     }
 
     /// What this waits for, each once, in the order added; inputs come first. Empty when it has finished.

@@ -20,5 +20,6 @@ public enum DependencyPolicy: Sendable, Hashable, CaseIterable {
 /// The policy of one dependency. The edge retains the source.
 struct EdgePolicy {
     let source: Unmanaged<AnyOperation>
-    let policy: DependencyPolicy
+    /// Never `.always`, but if the dependency was removed: then the source may have gone.
+    var policy: DependencyPolicy
 }

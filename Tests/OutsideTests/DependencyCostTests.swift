@@ -1,0 +1,84 @@
+import Baton
+import Testing
+
+@Suite("What dependencies cost", .timeLimit(.minutes(5)))
+struct DependencyCostTests {
+    enum Order: CaseIterable, Sendable {
+        case firstToLast, lastToFirst, random
+
+        func order<Element>(_ elements: [Element]) -> [Element] {
+            switch self {
+            case .firstToLast: elements
+            case .lastToFirst: elements.reversed()
+            case .random: elements.shuffled()
+            }
+        }
+    }
+
+    @Test("Removing dependencies in any order, with policies or without", arguments: Order.allCases, [false, true])
+    func removing(order: Order, withPolicies: Bool) async {
+        await expectNearlyLinear(2_000) { count in
+            let sources = (0..<count).map { _ in AsyncOperation {} }
+            let input = AsyncOperation { 1 }
+            let operation = AsyncOperation<Void>(input) { _ in }
+            for source in sources { operation.addDependency(source, on: withPolicies ? .success : .always) }
+            for source in order.order(sources) { operation.removeDependency(source) }
+            #expect(operation.dependencies == [input])
+        }
+    }
+
+    @Test("Removing and adding in turns")
+    func inTurns() async {
+        await expectNearlyLinear(2_000) { count in
+            let sources = (0..<count).map { _ in AsyncOperation {} }
+            let operation = AsyncOperation {}
+            for source in sources { operation.addDependency(source, on: .success) }
+            for source in sources {
+                operation.removeDependency(source)
+                operation.addDependency(source, on: .failure)
+            }
+            #expect(operation.dependencies == sources)
+        }
+    }
+
+    @Test("Removing what is no dependency")
+    func strangers() async {
+        await expectNearlyLinear(2_000) { count in
+            let sources = (0..<count).map { _ in AsyncOperation {} }
+            let operation = AsyncOperation {}
+            for source in sources { operation.addDependency(source) }
+            for _ in 0..<count { operation.removeDependency(AsyncOperation {}) }
+            #expect(operation.dependencies.count == count)
+        }
+    }
+
+    @Test("What is left keeps its order and its policies")
+    func whatIsLeft() async throws {
+        let queue = AsyncOperationQueue()
+        let sources = (0..<100).map { number in
+            AsyncOperation { if number == 40 { throw CancellationError() } }
+        }
+        let operation = AsyncOperation {}
+        for source in sources { operation.addDependency(source, on: .success) }
+        operation.addDependency(sources[3], on: .success)
+        for number in [40, 3, 99, 0, 40] { operation.removeDependency(sources[number]) }
+        operation.addDependency(sources[40], on: .failure).addDependency(sources[0])
+        var left = sources
+        for number in [99, 40, 3, 0] { left.remove(at: number) }
+        #expect(operation.dependencies == left + [sources[40], sources[0]])
+        queue.add(sources + [operation])
+        try await within { try await operation.value }
+    }
+
+    @Test("A removed dependency is let go at once")
+    func release() {
+        let operation = AsyncOperation {}
+        var sources = (0..<50).map { _ in AsyncOperation {} }
+        for source in sources { operation.addDependency(source, on: .success) }
+        weak let removed = sources[20]
+        operation.removeDependency(sources[20])
+        sources.remove(at: 20)
+        #expect(removed == nil)
+        #expect(operation.dependencies == sources)
+    }
+}
