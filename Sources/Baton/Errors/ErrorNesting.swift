@@ -9,7 +9,7 @@
 /// So every error can be described, asked and released without deep recursion, and an operation that passes one on pays for
 /// its own level only. Errors of the user's types are not looked into.
 enum ErrorNesting {
-    static let maxDepth = 5
+    static let maxDepth = 16
 
     /// The parts of an error that are errors themselves.
     private enum Parts {
@@ -54,7 +54,7 @@ enum ErrorNesting {
         case .none, .list: limit < 1
         case .one(let part): limit < 1 || isDeeper(Parts(part), than: limit - 1)
         case .two(let first, let second):
-            limit < 1 || isDeeper(Parts(first), than: limit - 1) || isDeeper(Parts(second), than: limit - 1)
+            limit < 1 || isDeeper(Parts(first), than: half(limit)) || isDeeper(Parts(second), than: half(limit))
         }
     }
 
@@ -77,8 +77,12 @@ enum ErrorNesting {
     private static func cut(any error: any Error, to limit: Int) -> any Error {
         if let error = error as? OperationError { return cut(error, to: limit) }
         if limit <= 1 { return next(in: error).map { root(of: $0) } ?? error }
-        return mapParts(of: error, list: { $0 }) { cut(any: $0, to: limit - 1) }
+        let isSplit = if case .two = Parts(error) { true } else { false }
+        return mapParts(of: error, list: { $0 }) { cut(any: $0, to: isSplit ? half(limit) : limit - 1) }
     }
+
+    /// Of each part, if there are two: else errors that pass on the same error twice would grow with the power of their depth.
+    private static func half(_ limit: Int) -> Int { (limit - 1) / 2 }
 
     /// The innermost error of an operation.
     private static func root(of error: OperationError) -> OperationError {

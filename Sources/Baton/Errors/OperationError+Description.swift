@@ -7,8 +7,9 @@ extension OperationError: CustomStringConvertible {
     public var description: String {
         ErrorText.describing {
             let depth = ErrorNesting.depth(of: self)
-            if depth <= ErrorNesting.maxDepth { return text }
-            return "\(bounded.text) (\(depth - ErrorNesting.maxDepth) errors in between are left out)"
+            if depth <= ErrorText.toldDepth { return text }
+            let left = depth - ErrorText.toldDepth
+            return "\(ErrorNesting.cut(self, to: ErrorText.toldDepth).text) (\(left) errors in between are left out)"
         }
     }
 
@@ -63,6 +64,9 @@ extension OperationError: CustomStringConvertible {
 
 /// Descriptions of errors that hold other errors.
 enum ErrorText {
+    /// Errors inside one another that a description tells: the nearest ones and the root.
+    static let toldDepth = 5
+
     /// Failures that a description tells, and operations at each end of a cycle.
     static let listed = 5
 

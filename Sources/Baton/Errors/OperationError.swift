@@ -1,7 +1,7 @@
 /// Why an operation has no output. The one error type that Baton itself throws.
 ///
 /// No payload keeps an operation alive: references hold an id and a name. What an operation ends with is small, however long the
-/// way that it has come: of more than five errors of operations inside one another the nearest four and the root are kept.
+/// way that it has come: of more than sixteen errors of operations inside one another the nearest fifteen and the root are kept.
 public enum OperationError: Error, Sendable {
     // One word: what is longer is an object, and neither a cancel nor a body's error needs one.
     /// The body threw this. If it is what another operation's body had thrown, it is passed on as it is.

@@ -6,7 +6,7 @@ extension Model {
     /// Of one that has run. `isIn`: whether this late one was taken.
     func outcome(of group: GroupNote, _ id: Int, _ known: (Int) -> Outcome, _ isIn: (Int) -> Bool) -> Outcome {
         let children = group.children + group.late.filter(isIn)
-        let failed = children.map { FailedChild(id: $0, outcome: known($0)) }.filter { child in
+        let failed = children.map { FailedChild(id: $0, outcome: known($0).withSimpleLists) }.filter { child in
             switch child.outcome.kind {
             case .success, .skipped: false
             case .cancelled: child.outcome != .cancelled(.parent(id))

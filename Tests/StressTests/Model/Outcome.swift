@@ -118,21 +118,47 @@ extension Outcome {
     }
 
     /// What an operation ends with whose body passes this on: what another body has thrown, as it is.
-    var passedOnByBody: Outcome {
+    var passedOnByBody: Outcome { rethrown.cut(to: Self.maxDepth) }
+
+    /// As a child of a group has it in the list of that group: the failures in its own list list none.
+    var withSimpleLists: Outcome {
+        mapped({ $0.withSimpleLists }) { $0.map { FailedChild(id: $0.id, outcome: $0.outcome.withoutLists) } }
+    }
+
+    private var withoutLists: Outcome {
+        if case .groupFailed(let failures) = self, let first = failures.first { return first.outcome.withoutLists }
+        return mapped({ $0.withoutLists }) { $0 }
+    }
+
+    private func mapped(_ change: (Outcome) -> Outcome, list: ([FailedChild]) -> [FailedChild]) -> Outcome {
+        switch self {
+        case .threwOn(let inner): return change(inner).rethrown
+        case .groupFailed(let failures): return .groupFailed(list(failures))
+        case .dependencyFailed(let source, let via, let cause):
+            if case .dependencyFailed(let source, _, let cause) = change(cause) {
+                return .dependencyFailed(source: source, via: via, cause: cause)
+            }
+            return .dependencyFailed(source: source, via: via, cause: change(cause))
+        default: return self
+        }
+    }
+
+    private var rethrown: Outcome {
         switch self {
         case .threw, .threwOn, .conditionThrew, .consentThrew: self
-        default: Outcome.threwOn(self).cut(to: Self.maxDepth)
+        default: .threwOn(self)
         }
     }
 
     /// Of the errors inside one another, the nearest ones and the root are kept.
-    private static let maxDepth = 5
+    private static let maxDepth = 16
 
     private func cut(to limit: Int) -> Outcome {
         switch self {
-        case .threwOn(let inner): limit <= 1 ? inner.cut(to: limit) : inner.cut(to: limit - 1).passedOnByBody
+        case .threwOn(let inner): limit <= 1 ? inner.cut(to: limit) : inner.cut(to: limit - 1).rethrown
         case .dependencyFailed(let source, let via, let cause):
-            limit <= 1 ? cause.cut(to: limit) : .dependencyFailed(source: source, via: via, cause: cause.cut(to: limit - 1))
+            limit <= 1
+                ? cause.cut(to: limit) : .dependencyFailed(source: source, via: via, cause: cause.cut(to: limit - 1))
         default: self
         }
     }
