@@ -44,7 +44,7 @@ extension Model {
         switch shape {
         case .leaf(let leaf):
             if !isSilent, let outcome = broughtOutcome(leaf, known, fresh), outcome.number == nil {
-                return .threw("\(outcome)")
+                return .threw("\(outcome.withoutLists)")
             }
             switch leaf.answer {
             case .satisfied: return .satisfied

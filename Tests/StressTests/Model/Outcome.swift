@@ -102,7 +102,7 @@ extension Outcome {
     private static func text(of cause: any Error) -> String {
         switch cause {
         case let thrown as ConditionThrown: thrown.by
-        case let error as OperationError: "\(Outcome(error))"
+        case let error as OperationError: "\(Outcome(error).withoutLists)"
         case ConditionError.satisfied(let name): "satisfied \(name)"
         case ConditionError.neitherSatisfied(let one, let other): "neither \(text(of: one)) nor \(text(of: other))"
         default: "\(cause)"
@@ -125,7 +125,9 @@ extension Outcome {
         mapped({ $0.withSimpleLists }) { $0.map { FailedChild(id: $0.id, outcome: $0.outcome.withoutLists) } }
     }
 
-    private var withoutLists: Outcome {
+    /// With the first failure in the place of each list: as a failure in a list has it, and causes of conditions, which are compared as
+    /// texts, so that it does not matter on how many lists they were.
+    var withoutLists: Outcome {
         if case .groupFailed(let failures) = self, let first = failures.first { return first.outcome.withoutLists }
         return mapped({ $0.withoutLists }) { $0 }
     }
