@@ -154,3 +154,123 @@ private final class SleeplessClock: Clock {
         if throwsAtOnce { throw Stopped() }
     }
 }
+
+@Suite("Operations that are given twice to a group")
+struct GivenTwiceTests {
+    @Test("Each runs once, in its first place", arguments: [true, false])
+    func inTheList(isOrdered: Bool) async throws {
+        let log = Mutex<[String]>([])
+        func noting(_ name: String) -> AsyncOperation<Void> {
+            AsyncOperation(name) { log.withLock { $0.append(name) } }
+        }
+        let (a, b, c) = (noting("a"), noting("b"), noting("c"))
+        let group =
+            isOrdered
+            ? GroupOperation(.ordered, a, b, a, c, b) : GroupOperation(a, b, a, c, b, maxConcurrentOperationCount: 1)
+        let queue = AsyncOperationQueue()
+        try await within { try await queue.run(group) }
+        #expect(log.withLock { isOrdered ? $0 : $0.sorted() } == ["a", "b", "c"])
+    }
+
+    @Test("One that is added again while the group runs keeps its place", arguments: [true, false])
+    func added(isOrdered: Bool) async throws {
+        let misuses = Mutex<[String]>([])
+        let log = Mutex<[String]>([])
+        let queue = AsyncOperationQueue()
+        queue.onMisuse = { misuse in misuses.withLock { $0.append("\(misuse)") } }
+        let late = AsyncOperation("late") { log.withLock { $0.append("late") } }
+        let latest = AsyncOperation("latest") { log.withLock { $0.append("latest") } }
+        let groups = Mutex<GroupOperation?>(nil)
+        let first = AsyncOperation("first") { context in
+            let group = groups.withLock { $0 }!
+            try group.add(late)
+            try group.add(context.operation)
+            try group.add(late)
+            try group.add(latest)
+            log.withLock { $0.append("first") }
+        }
+        let group = isOrdered ? GroupOperation(.ordered, first) : GroupOperation(first)
+        groups.withLock { $0 = group }
+        try await within { try await queue.run(group) }
+        groups.withLock { $0 = nil }
+        #expect(log.withLock { isOrdered ? $0 : $0.sorted() } == ["first", "late", "latest"])
+        #expect(misuses.withLock { $0 }.isEmpty)
+    }
+}
+
+@Suite("What a long life keeps")
+struct KeptTests {
+    private final class Payload: Error {
+        private let count: Counter
+
+        init(_ count: Counter) {
+            self.count = count
+            count.add(1)
+        }
+
+        deinit { count.add(-1) }
+    }
+
+    private final class Counter: Sendable {
+        private let number = Mutex(0)
+
+        var value: Int { number.withLock { $0 } }
+
+        func add(_ count: Int) { number.withLock { $0 += count } }
+    }
+
+    @Test("The first ten and the newest hundred of many failed attempts")
+    func attempts() async throws {
+        let count = Counter()
+        let body = AsyncOperation<Void> { context in
+            if context.attempt < 3_000 { throw Payload(count) }
+        }
+        body.retry(.immediately, attempts: .max)
+        let queue = AsyncOperationQueue()
+        try await within { try await queue.run(body) }
+        #expect(count.value == 110)
+        #expect(body.attempts.map(\.number) == Array(1...10) + Array(2_900...3_000))
+        #expect(body.attempts.last?.error == nil)
+        let few = AsyncOperation<Void> { throw Payload(count) }.retry(.immediately, attempts: 60)
+        _ = try? await queue.run(few)
+        #expect(few.attempts.map(\.number) == Array(1...60))
+        #expect(few.attempts.allSatisfy { $0.error != nil })
+    }
+
+    @Test("A finished operation lets its executor go", arguments: [true, false])
+    func executor(endsEarly: Bool) async throws {
+        let queue = AsyncOperationQueue()
+        var executor: ThreadExecutor? = ThreadExecutor(threads: 1)
+        weak let watched = executor
+        let operation = AsyncOperation("named") { 1 }
+        operation.executor = executor
+        executor = nil
+        #expect(watched != nil)
+        if endsEarly { operation.cancel() }
+        _ = try? await queue.run(operation)
+        await queue.waitUntilIdle()
+        while watched != nil { await Task.yield() }
+        #expect(operation.executor == nil)
+        #expect(operation.name == "named")
+    }
+
+    @Test("A finished operation lets go of what its body has not waited for")
+    func leftWaits() async throws {
+        let queue = AsyncOperationQueue()
+        weak var watched: AnyOperation?
+        let parent = AsyncOperation<Int> { context in
+            let child = AsyncOperation { 1 }
+            return try await context.run(child)
+        }
+        do {
+            let dependency = AsyncOperation {}
+            watched = dependency
+            parent.addDependency(dependency, on: .success)
+            dependency.add(to: queue)
+        }
+        _ = try await queue.run(parent)
+        await queue.waitUntilIdle()
+        #expect(watched == nil)
+        #expect(parent.dependencies.isEmpty)
+    }
+}

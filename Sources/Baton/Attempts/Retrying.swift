@@ -83,15 +83,16 @@ extension AnyOperation {
 
     /// The runs of the body, in order: those that have failed and were followed by another, and the one that runs or was the last.
     ///
-    /// Of a repeating operation, those since it has repeated last. None, if the body has not run.
+    /// Of a repeating operation, those since it has repeated last. None, if the body has not run. Of very many that have failed, the first
+    /// ten and the newest hundred are kept; ``OperationAttempt/number`` tells which ones.
     public final var attempts: [OperationAttempt] {
         let (failures, number, hasEnded) = withLife { life in
             let timing = life.details?.timing
             let last = life.hasBegun && timing?.isPaused != true ? Int(timing?.attempt ?? 1) : 0
-            return (timing?.rareTiming?.failures ?? [], last, life.phase == .finished)
+            return (timing?.rareTiming?.failures ?? FailedAttempts(), last, life.phase == .finished)
         }
-        if number <= failures.count { return failures }
-        return failures + [OperationAttempt(number: number, error: hasEnded ? failure : nil, delay: nil)]
+        if number <= failures.count { return failures.all }
+        return failures.all + [OperationAttempt(number: number, error: hasEnded ? failure : nil, delay: nil)]
     }
 
     private final func retry(

@@ -183,7 +183,7 @@ extension AnyOperation {
     fileprivate final func endAttempt(_ next: NextRun, _ body: Body) -> Lifecycle.AttemptEnd? {
         // What was the outcome is the user's, and released after unlocking.
         var formerOutcome: any Sendable = ()
-        var formerFailures: [OperationAttempt] = []
+        var formerFailures = FailedAttempts()
         let end = withLife { life -> Lifecycle.AttemptEnd? in
             guard let end = life.endAttempt() else { return nil }
             if let timing = life.details?.timing {
@@ -207,16 +207,15 @@ extension AnyOperation {
 
 extension TimedDetails {
     /// Returns what is not needed any more, to be released after unlocking.
-    fileprivate func noteEnd(followedBy next: NextRun) -> [OperationAttempt] {
+    fileprivate func noteEnd(followedBy next: NextRun) -> FailedAttempts {
         let rare = madeRareTiming()
         if let error = next.error {
-            rare.failures.append(OperationAttempt(number: Int(attempt), error: error, delay: next.delay))
-            return []
+            return rare.failures.append(OperationAttempt(number: Int(attempt), error: error, delay: next.delay))
         }
         attempt = 0
         rare.firstStart = nil
         rare.repetitions += 1
-        defer { rare.failures = [] }
+        defer { rare.failures = FailedAttempts() }
         return rare.failures
     }
 }

@@ -121,6 +121,7 @@ final class RareDetails {
     /// Something ends with the operation.
     var hasEnd: Bool {
         progress != nil || uniqueness != nil || nameHolder != nil || !childGroups.isEmpty || !listeners.isEmpty
+            || executor != nil || !policies.isEmpty || removals != nil || !waits.isEmpty
     }
 
     /// To be asked when all dependencies have finished.
@@ -235,8 +236,13 @@ extension Details {
         if rare == nil, timing == nil { return nil }
         let ends = Ends(
             alarms: timing?.takeAlarms(), closures: timing?.takeClosures(), groups: childGroups,
-            listeners: listeners, uniqueness: uniqueness, progress: progress, nameHolder: nameHolder)
-        if rare != nil {
+            listeners: listeners, uniqueness: uniqueness, progress: progress, nameHolder: nameHolder,
+            executor: executor, waits: waits)
+        if let rare {
+            rare.executor = nil
+            rare.policies = []
+            rare.removals = nil
+            rare.waits = Slab()
             childGroups = []
             listeners = []
             uniqueness = nil
@@ -256,10 +262,14 @@ final class Ends {
     private let uniqueness: Uniqueness?
     private let progress: ProgressState?
     private let nameHolder: AnyOperation?
+    private let executor: (any TaskExecutor)?
+    /// That the body has left behind.
+    private let waits: Slab<Awaited?>
 
     fileprivate init(
         alarms: Alarms?, closures: Any?, groups: [ChildGroup], listeners: [any OutcomeListener],
-        uniqueness: Uniqueness?, progress: ProgressState?, nameHolder: AnyOperation?
+        uniqueness: Uniqueness?, progress: ProgressState?, nameHolder: AnyOperation?, executor: (any TaskExecutor)?,
+        waits: Slab<Awaited?>
     ) {
         self.alarms = alarms
         self.closures = closures
@@ -268,6 +278,8 @@ final class Ends {
         self.uniqueness = uniqueness
         self.progress = progress
         self.nameHolder = nameHolder
+        self.executor = executor
+        self.waits = waits
     }
 
     /// It has finished.

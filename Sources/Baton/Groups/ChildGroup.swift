@@ -11,6 +11,8 @@ final class ChildGroup: Sendable {
         var continuation: UnsafeContinuation<Void, Never>?
         /// Of an ordered group: what the next child comes after.
         var last: AnyOperation?
+        /// Of an ordered group: who has its place in the order. By identity, because a child may have gone before the group ends.
+        var ordered: Set<OperationReference> = []
         /// Once somebody has wanted to know the parent's.
         var progress: ProgressState?
     }
@@ -39,10 +41,14 @@ final class ChildGroup: Sendable {
 
     /// False: it takes no more.
     func insert(_ child: AnyOperation) -> Bool {
-        let (insertion, last, progress) = state.withLock { state in
+        let reference = order.map { _ in child.reference }
+        let (insertion, last, progress) = state.withLock { state -> (_, AnyOperation?, _) in
             let insertion = state.machine.insert(child)
-            let last = state.last
-            if order != nil, insertion != .refused { state.last = child }
+            var last: AnyOperation?
+            if let reference, insertion != .refused, state.ordered.insert(reference).inserted {
+                last = state.last
+                state.last = child
+            }
             return (insertion, last, state.progress)
         }
         if insertion != .refused, let progress { child.withProgressState { progress.addChild($0, weight: 1) } }
@@ -112,11 +118,15 @@ final class ChildGroup: Sendable {
     }
 
     private func prepare(_ children: [AnyOperation], after last: AnyOperation?) {
-        if let width { for child in children { child.holdNames([width]) } }
-        guard let order else { return }
-        for (child, previous) in zip(children, [last] + children) {
+        var last = last
+        var seen: Set<ObjectIdentifier> = []
+        // One that is given twice keeps its first place.
+        for child in children where seen.insert(ObjectIdentifier(child)).inserted {
+            if let width { child.holdNames([width]) }
+            guard let order else { continue }
             // One that was cancelled meanwhile needs none.
-            if let previous { child.connectUnlessDecided(to: previous, on: order) }
+            if let last { child.connectUnlessDecided(to: last, on: order) }
+            last = child
         }
     }
 
@@ -162,7 +172,10 @@ final class ChildGroup: Sendable {
     func cancel() { cancel(state.withLock { $0.machine.cancel() }) }
 
     func parentEnded() {
-        let (children, last) = state.withLock { ($0.machine.parentEnded(), $0.last.take()) }
+        let (children, last) = state.withLock { state in
+            state.ordered = []
+            return (state.machine.parentEnded(), state.last.take())
+        }
         cancel(children)
         withExtendedLifetime(last) {}
     }

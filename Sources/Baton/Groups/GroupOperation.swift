@@ -59,7 +59,8 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     /// Each gets the one before it as a dependency: by ``GroupPolicy/failFast``, the default, it runs if that one has
     /// succeeded, by ``GroupPolicy/collectAll`` in any case, by ``GroupPolicy/firstSuccess`` if that one has failed. One that
     /// does not run is skipped, and so are those after it. One that was added to a queue before keeps its place in the list, and
-    /// not in time: its dependencies cannot change any more, and that is ``Misuse``.
+    /// not in time: its dependencies cannot change any more, and that is ``Misuse``. One that is given twice runs once, in its first
+    /// place.
     public convenience init(
         _ order: GroupOrder, _ children: AnyOperation..., name: String? = nil, policy: GroupPolicy = .failFast
     ) {

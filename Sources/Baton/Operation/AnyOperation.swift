@@ -161,7 +161,7 @@ extension AnyOperation {
         set { change("priority") { _ in level = newValue } }
     }
 
-    /// Where its body runs, if not where its queue says; nil unless set. It still takes a slot of its queue.
+    /// Where its body runs, if not where its queue says; nil unless set, and when it has finished. It still takes a slot of its queue.
     ///
     /// Setting it after the add is ``Misuse`` and changes nothing.
     public final var executor: (any TaskExecutor)? {

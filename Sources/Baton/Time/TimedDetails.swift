@@ -87,7 +87,7 @@ final class RareTiming {
     var lastStart = Duration.zero
     var repetitions = 0
     /// The attempts that were followed by another.
-    var failures: [OperationAttempt] = []
+    var failures = FailedAttempts()
     var waitingTicket: Sleeper.Ticket?
     /// Of its pause. Nil also while somebody is about to put it here.
     var pauseTicket: Sleeper.Ticket?
