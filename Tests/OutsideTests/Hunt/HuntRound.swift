@@ -330,8 +330,9 @@ final class HuntRound: Sendable {
     private func cancelThisTask() { withUnsafeCurrentTask { $0?.cancel() } }
 
     private func block(_ node: HuntProgram.Node) {
-        if node.features.contains(.timeout), node.choice % 2 == 0 {
-            // The limit of the attempt cuts it, though the body gives no thread back.
+        let hasThreads = node.features.contains(.ownExecutor) || program.features.contains(.threadQueue)
+        if node.features.contains(.timeout), hasThreads, node.choice % 2 == 0 {
+            // It blocks nobody else's thread. The limit of the attempt cuts it, though the body gives no thread back.
             while !Task.isCancelled, !isGivenUp.load(ordering: .relaxed) { usleep(200) }
         } else {
             usleep(UInt32(node.choice % 1_500))

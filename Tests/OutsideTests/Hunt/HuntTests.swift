@@ -23,12 +23,12 @@ struct HuntTests {
             }
         } else {
             var seed = UInt64.random(in: 1...1_000_000) * 1_000_000_000
-            print("Hunt: seeds from \(seed)")
+            Hunt.say("Hunt: seeds from \(seed)")
             while .now < end, hunt.failures < 20 {
                 try await hunt.play(seed)
                 seed += 1
             }
-            print("Hunt: \(hunt.rounds) rounds, and \(hunt.growths) of growth\n\(hunt.coverage.table)")
+            Hunt.say("Hunt: \(hunt.rounds) rounds, and \(hunt.growths) of growth\n\(hunt.coverage.table)")
             let missing = hunt.coverage.missing
             print(
                 "Hunt: "
@@ -71,13 +71,16 @@ struct Hunt {
         let program = HuntProgram(seed: seed, without: without)
         let round = HuntRound(program)
         do {
-            try await within(Self.limit) { await round.play() }
-        } catch is TookTooLong {
-            print("Hunt: \(seed) hangs")
-            print(round.stuck)
-            round.faults.withLock { $0.append("a hang") }
-            round.giveUp()
-        }
+            let say = Self.say
+            try await within(Self.limit) {
+                say("Hunt: \(seed) hangs")
+                say(round.stuck)
+                round.faults.withLock { $0.append("a hang") }
+                round.giveUp()
+            } _: {
+                await round.play()
+            }
+        } catch is TookTooLong {}
         rounds += 1
         coverage.add(program)
         let faults = round.faults.withLock { $0 }
@@ -100,10 +103,13 @@ struct Hunt {
         report(seed, fault)
     }
 
+    /// At once, also when the process is about to be killed.
+    static func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+
     private func report(_ seed: UInt64, _ faults: String, _ program: String = "") {
         let names = without.map(\.rawValue).sorted().joined(separator: " ")
         let text = (names.isEmpty ? "" : "HUNT_WITHOUT=\"\(names)\" ") + "HUNT_SEED=\(seed) make hunt\n  \(faults)"
-        print("Hunt: \(text)\(program)")
+        Self.say("Hunt: \(text)\(program)")
         Issue.record("\(text)")
     }
 

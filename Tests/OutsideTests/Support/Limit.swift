@@ -3,10 +3,11 @@ internal import class Foundation.Thread
 /// Runs `work`, and throws if it has not returned after `limit`: a hang then fails one test instead of the whole run.
 ///
 /// The limit is watched by a thread of its own, so that it also works while bodies block every thread of Swift's pool. Work that
-/// hangs is left behind.
+/// hangs is left behind; `onTimeout` is called by that thread, and may make an end of it.
 @discardableResult
 func within<Value: Sendable>(
-    _ limit: Duration = .seconds(60), _ work: @escaping @Sendable () async throws -> Value
+    _ limit: Duration = .seconds(60), onTimeout: @escaping @Sendable () -> Void = {},
+    _ work: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     let race = Race<Value>()
     return try await withCheckedThrowingContinuation { continuation in
@@ -17,7 +18,10 @@ func within<Value: Sendable>(
         Thread.detachNewThread {
             let end = ContinuousClock.now + limit
             while !race.hasEnded {
-                if ContinuousClock.now >= end { race.end(.failure(TookTooLong(limit: limit))) }
+                if ContinuousClock.now >= end, !race.hasEnded {
+                    onTimeout()
+                    race.end(.failure(TookTooLong(limit: limit)))
+                }
                 Thread.sleep(forTimeInterval: 0.005)
             }
         }
