@@ -18,7 +18,7 @@ extension QueueCore {
         var next = first ?? take(change { state in state.turn { $0.laneStarted() } })
         while let operation = next {
             if task.isCancelled {
-                // Something of the user's has cancelled it, and no operation is to notice.
+                // A condition, a predicate or a release of the user's has cancelled it, and no operation is to notice.
                 if lane.hand.isOut { giveBack(on: lane) }
                 return Lane.start(on: self, beginningWith: operation)
             }
@@ -38,7 +38,8 @@ extension QueueCore {
                 continue
             }
 
-            if run.spendsLane {
+            // Also if the body has cancelled the task. What comes next is chosen when another lane begins.
+            if run.spendsLane || task.isCancelled {
                 retire(operation, &run, on: lane)
                 return
             } else if slice.isOver() {

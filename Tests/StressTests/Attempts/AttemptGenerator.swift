@@ -60,7 +60,9 @@ extension Node {
         steps.contains { step in
             switch step {
             case .produce, .addToGroup, .abandon: true
-            case .yield, .work, .block, .gate, .checkCancellation, .value, .run, .cancel, .cancelWhenCancelled: false
+            case .yield, .work, .block, .cancelOwnTask, .gate, .checkCancellation, .value, .run, .cancel,
+                .cancelWhenCancelled:
+                false
             }
         }
     }

@@ -44,7 +44,8 @@ extension LastStep {
 extension Step {
     fileprivate var waitsForNothing: Bool {
         switch self {
-        case .yield, .work, .block, .gate, .checkCancellation, .cancel, .cancelWhenCancelled, .produce, .addToGroup:
+        case .yield, .work, .block, .cancelOwnTask, .gate, .checkCancellation, .cancel, .cancelWhenCancelled, .produce,
+            .addToGroup:
             true
         case .value, .run, .abandon: false
         }

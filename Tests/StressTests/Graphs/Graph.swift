@@ -117,6 +117,8 @@ enum Step: Sendable {
     case work(Int)
     /// Keeps its thread for a while, if that belongs to an executor of its own.
     case block
+    /// Cancels the task that it runs on, and nothing else. The last step of a body.
+    case cancelOwnTask
     case gate(Int, heedsCancel: Bool)
     case checkCancellation
     case value(Int, Errors)
@@ -137,7 +139,7 @@ extension Step {
         switch self {
         case .run(let children, _, _): children
         case .abandon(let child): [child]
-        case .yield, .work, .block, .gate, .checkCancellation, .value, .cancel, .produce, .addToGroup,
+        case .yield, .work, .block, .cancelOwnTask, .gate, .checkCancellation, .value, .cancel, .produce, .addToGroup,
             .cancelWhenCancelled:
             []
         }
@@ -149,7 +151,7 @@ extension Step {
         case .value(let target, _), .cancel(let target), .produce(let target), .cancelWhenCancelled(let target, _),
             .addToGroup(let target, _):
             [target]
-        case .run, .abandon, .yield, .work, .block, .gate, .checkCancellation: children
+        case .run, .abandon, .yield, .work, .block, .cancelOwnTask, .gate, .checkCancellation: children
         }
     }
 }

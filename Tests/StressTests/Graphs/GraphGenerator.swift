@@ -42,6 +42,7 @@ extension Graph {
         }
         cancelInside(&dice)
         block(&dice)
+        cancelOwnTasks(&dice)
     }
 
     /// Percentages that differ from graph to graph.
@@ -208,6 +209,13 @@ extension Graph {
     private mutating func block(_ dice: inout Dice) {
         for index in nodes.indices where nodes[index].hasExecutor && !nodes[index].isBodyless {
             if dice.isLucky(percent: 50) { nodes[index].steps.append(.block) }
+        }
+    }
+
+    /// One that stalls in its attempts is to be cut by nobody but its limit.
+    private mutating func cancelOwnTasks(_ dice: inout Dice) {
+        for index in nodes.indices where !nodes[index].isBodyless && nodes[index].attempts?.stalls != true {
+            if dice.isLucky(percent: 5) { nodes[index].steps.append(.cancelOwnTask) }
         }
     }
 

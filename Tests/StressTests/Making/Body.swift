@@ -20,6 +20,7 @@ struct Body: Sendable {
         let failing = node.attempts.flatMap { context.attempt <= $0.failures ? $0 : nil }
         for step in node.steps.prefix(failing?.stepsBeforeFailing ?? .max) {
             try await perform(step, context, &hash)
+            if case .cancelOwnTask = step { continue }
             ledger.checkpoint(node.id, context.operation)
         }
         if failing?.stalls == true { try await site.never.waitUnlessCancelled() }
@@ -33,6 +34,9 @@ struct Body: Sendable {
         case .yield(let times): for _ in 0..<times { await Task.yield() }
         case .work(let amount): work(amount)
         case .block: if node.hasExecutor, site.scheduler == nil { usleep(200) }
+        case .cancelOwnTask:
+            site.ledger.nodes[node.id].hasCancelledItself.store(true, ordering: .relaxed)
+            withUnsafeCurrentTask { $0?.cancel() }
         case .gate(let gate, let heedsCancel):
             if heedsCancel { try await site.gates[gate].waitUnlessCancelled() } else { await site.gates[gate].wait() }
         case .checkCancellation: try Task.checkCancellation()

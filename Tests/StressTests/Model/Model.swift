@@ -37,7 +37,8 @@ struct Model {
         for number in given(node, known) { hash.mix(number) }
         for step in node.steps {
             switch step {
-            case .yield, .work, .block, .gate, .checkCancellation, .abandon, .cancel, .produce, .addToGroup,
+            case .yield, .work, .block, .cancelOwnTask, .gate, .checkCancellation, .abandon, .cancel, .produce,
+                .addToGroup,
                 .cancelWhenCancelled:
                 break
             case .value(let other, let errors):
@@ -86,7 +87,9 @@ struct Model {
         let isCutShort = alwaysFailsEarly(node) { outcomes[$0] }
         for step in node.steps.prefix(isCutShort ? node.attempts?.stepsBeforeFailing ?? 0 : .max) {
             switch step {
-            case .yield, .work, .block, .gate, .checkCancellation, .abandon, .cancel, .cancelWhenCancelled: break
+            case .yield, .work, .block, .cancelOwnTask, .gate, .checkCancellation, .abandon, .cancel,
+                .cancelWhenCancelled:
+                break
             case .produce(let product), .addToGroup(let product, _): reached.append(product)
             case .value(let other, let errors):
                 if errors == .passedOn, outcomes[other].number == nil { return reached }

@@ -13,6 +13,7 @@ extension Ledger {
             if isApart, !isSeeded, source.isCancelled, state == .finishing { continue }
             violation("G3: n\(id) began before \(source.reference) had an outcome, and is \(state)")
         }
+        nodes[id].hasCancelledItself.store(false, ordering: .relaxed)
         checkConditions(id)
         if !namesFollowEvents(of: id) { holdsNames(Holdings.Key(owner: id), graph.nodes[id].namesOfTheRun) }
         tookSlot(id, isStart: true)
@@ -32,7 +33,8 @@ extension Ledger {
         check(operation.state == .executing, "G1, G2: n\(id) is \(operation.state) while its body runs")
         let (sees, isRequested) = (Task.isCancelled, operation.isCancelled)
         check(
-            isRequested || !sees || graph.nodes[id].mayBeCut,
+            isRequested || !sees || graph.nodes[id].mayBeCut
+                || nodes[id].hasCancelledItself.load(ordering: .relaxed),
             "G16: the body of n\(id) sees a cancel that nobody asked for")
         check(sees || !isRequested || !isSeeded, "G16: the body of n\(id) does not see that it was cancelled")
     }

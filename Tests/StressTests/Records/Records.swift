@@ -31,6 +31,8 @@ final class NodeRecord: Sendable {
     let conditions = ConditionRecord()
     /// A group has taken it from a body.
     let isTaken = Atomic<Bool>(false)
+    /// The body has cancelled the task of this attempt.
+    let hasCancelledItself = Atomic<Bool>(false)
 
     static let ended = 1 << 32
 }
