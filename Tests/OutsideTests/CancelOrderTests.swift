@@ -8,7 +8,7 @@ internal import Foundation
 @Suite("A cancel has happened when the call returns")
 struct CancelOrderTests {
     @Test("A cancel from an onCancel block reaches a running body before the block goes on")
-    func cancelInsideACancel() async throws {
+    func G16_aCancelInsideACancelHasHappened() async throws {
         try await within {
             let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 2))
             let (aRuns, bRuns) = (Gate(), Gate())

@@ -23,7 +23,7 @@ struct FairnessTests {
     }
 
     @Test("An operation that repeats without a pause", arguments: [1, 2, 5])
-    func repetition(width: Int) async throws {
+    func G25_besideARepetition(width: Int) async throws {
         try await othersRun(width: width) { queue in
             (0..<width).map { number in
                 let poller = AsyncOperation("poller \(number)") { 1 }.repeating(every: .zero)
@@ -34,7 +34,7 @@ struct FairnessTests {
     }
 
     @Test("An operation that always fails and tries again at once", arguments: [1, 2, 5])
-    func retry(width: Int) async throws {
+    func G25_besideARetry(width: Int) async throws {
         try await othersRun(width: width) { queue in
             (0..<width).map { number in
                 let failing = AsyncOperation("failing \(number)") { throw CancellationError() }
@@ -58,7 +58,7 @@ struct FairnessTests {
     }
 
     @Test("A body that runs one child after another", arguments: [1, 2, 5])
-    func children(width: Int) async throws {
+    func G25_besideChildrenWithoutEnd(width: Int) async throws {
         try await othersRun(width: width) { queue in
             (0..<width).map { number in
                 let parent = AsyncOperation("parent \(number)") { context in
@@ -99,7 +99,7 @@ struct FairnessTests {
     }
 
     @Test("A repetition begins behind what waits")
-    func repetitionBeginsAtTheEnd() async throws {
+    func G23_aRepetitionBeginsBehindWhatWaits() async throws {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
             let log = EventLog<String>()
@@ -113,7 +113,7 @@ struct FairnessTests {
     }
 
     @Test("A suspended queue repeats nothing, and goes on when it is resumed")
-    func suspendedRepetition() async throws {
+    func G24_aSuspendedQueueRepeatsNothing() async throws {
         try await within {
             let clock = TestClock()
             let queue = AsyncOperationQueue(clock: clock)

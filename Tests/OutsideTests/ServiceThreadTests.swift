@@ -65,7 +65,7 @@ struct ServiceThreadTests {
     }
 
     @Test("A limit for waiting ends an operation", arguments: BusyExecutor.allCases)
-    func waitingLimit(executor: BusyExecutor) async throws {
+    func G20_aLimitForWaitingEndsWhileBodiesBlock(executor: BusyExecutor) async throws {
         try await blocked(executor) { queue, blocker, open in
             blocker.didStart {
                 let late = AsyncOperation("late") {}.timeout(waiting: .milliseconds(20))
@@ -84,7 +84,7 @@ struct ServiceThreadTests {
 
     @Test(
         "A time limit cancels bodies that look at Task.isCancelled and never suspend", arguments: BusyExecutor.allCases)
-    func timeLimit(executor: BusyExecutor) async throws {
+    func G20_aTimeLimitCutsBodiesThatKeepTheirThreads(executor: BusyExecutor) async throws {
         try await within {
             let queue = executor.queue()
             let bodies = (0..<executor.threads).map { number in
@@ -108,7 +108,7 @@ struct ServiceThreadTests {
     @Test(
         "Handlers for the start and for a cancel are called before the body has returned",
         arguments: BusyExecutor.allCases)
-    func startAndCancel(executor: BusyExecutor) async throws {
+    func G28_startAndCancelAreToldWhileBodiesBlock(executor: BusyExecutor) async throws {
         try await blocked(executor) { _, blocker, open in
             blocker.didStart { blocker.cancel() }
             blocker.didCancel { _ in open() }
@@ -128,7 +128,7 @@ struct ServiceThreadTests {
     }
 
     @Test("A willFinish handler of a cancelled operation is called", arguments: BusyExecutor.allCases)
-    func willFinish(executor: BusyExecutor) async throws {
+    func G28_willFinishIsCalledWhileBodiesBlock(executor: BusyExecutor) async throws {
         try await blocked(executor) { queue, blocker, open in
             let waiting = AsyncOperation("waiting") {}.addDependency(blocker)
             waiting.willFinish { _ in open() }

@@ -53,7 +53,7 @@ struct WaitingBodyTests {
     }
 
     @Test("As many bodies as the queue is wide", arguments: Wait.allCases, [1, 2, 64])
-    func lendsItsPermit(wait: Wait, width: Int) async throws {
+    func G25_asManyBodiesAsTheQueueIsWideWaitInChildTasks(wait: Wait, width: Int) async throws {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: width)
             let bodies = (0..<2 * width).map { number in
@@ -88,7 +88,7 @@ struct WaitingBodyTests {
     }
 
     @Test("Never more bodies than the width compute")
-    func width() async throws {
+    func G22_waitsInChildTasks() async throws {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2)
             let meter = Meter()

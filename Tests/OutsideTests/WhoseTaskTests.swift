@@ -205,7 +205,7 @@ private enum Culprit: CaseIterable, Sendable {
 struct WhoseTaskTests {
     @Test(
         "Neither the operation's other closures nor later operations notice", arguments: Culprit.allCases, [1, 2, 64])
-    private func reachesNobody(culprit: Culprit, width: Int) async throws {
+    private func G16_aClosureThatCancelsItsTaskReachesNobody(culprit: Culprit, width: Int) async throws {
         try await within {
             for executor in [nil, ThreadExecutor(threads: 1)] {
                 let queue = AsyncOperationQueue(maxConcurrentOperationCount: width, executor: executor)
