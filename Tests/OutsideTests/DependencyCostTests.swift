@@ -1,4 +1,5 @@
 import Baton
+import BatonTesting
 import Testing
 
 @Suite("What dependencies cost", .timeLimit(.minutes(5)))
@@ -80,5 +81,58 @@ struct DependencyCostTests {
         sources.remove(at: 20)
         #expect(removed == nil)
         #expect(operation.dependencies == sources)
+    }
+}
+
+@Suite("What delays since the start of a chain cost", .timeLimit(.minutes(5)))
+struct ChainDelayTests {
+    @Test("A chain of such delays")
+    func chain() async {
+        await expectNearlyLinear(500) { count in
+            var last = AsyncOperation { 1 }
+            for _ in 0..<count { last = last.delay(untilAtLeast: .milliseconds(1)) }
+            #expect(last.state == .created)
+        }
+    }
+
+    @Test("Many such delays of one operation, which go")
+    func ofOne() async {
+        let shared = AsyncOperation { 1 }.addDependency(AsyncOperation {})
+        await expectNearlyLinear(2_000) { count in
+            for _ in 0..<count { _ = shared.delay(untilAtLeast: .milliseconds(1)) }
+        }
+    }
+
+    @Test("Each delay of a chain counts from the first start, also of what was added to the chain between two calls")
+    func semantics() async throws {
+        let clock = TestClock()
+        let queue = AsyncOperationQueue(clock: clock)
+        let (first, second) = (Gate(), Gate())
+        let early = AsyncOperation { await first.wait() }
+        let source = AsyncOperation<Int> {
+            await second.wait()
+            return 1
+        }
+        let before = source.delay(untilAtLeast: .seconds(5))
+        source.addDependency(early)
+        let after = source.delay(untilAtLeast: .seconds(5))
+        let last = after.delay(untilAtLeast: .seconds(7))
+        queue.add([early, source, before, after, last])
+        await first.waitForWaiters(count: 1)
+        clock.advance(by: .seconds(3))
+        first.open()
+        await second.waitForWaiters(count: 1)
+        clock.advance(by: .seconds(1))
+        second.open()
+        // `early` started at 0 and `source` at 3, and it is 4.
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        #expect(try await within { try await after.value } == 1)
+        #expect(before.state != .finished)
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(2))
+        #expect(try await within { try await last.value } == 1)
+        clock.advance(by: .seconds(1))
+        #expect(try await within { try await before.value } == 1)
     }
 }

@@ -218,6 +218,9 @@ extension Details {
     /// It is told when the operation starts.
     func add(_ chain: ChainStart) { madeRare.chainStarts.append(chain) }
 
+    /// The newest one of its own.
+    var chainStart: ChainStart? { rare?.chainStarts.last }
+
     func takeChainStarts() -> [ChainStart] {
         guard let rare else { return [] }
         defer { rare.chainStarts = [] }

@@ -49,9 +49,12 @@ extension AnyOperation {
         let source = Unmanaged.passUnretained(operation)
         // Moved into the closure, which saves a reference taken and given back.
         var edge = Optional(operation)
+        var chain: ChainStart?
+        defer { chain?.dependenciesHaveChanged() }
         return withLife { life in
             if life.phase != .created { return life.phase }
             edges.append(edge.take()!)
+            chain = life.borrowedDetails?._withUnsafeGuaranteedRef { $0.chainStart }
             if policy != .always { life.madeDetails().policies.append(EdgePolicy(source: source, policy: policy)) }
             return .created
         }
@@ -67,11 +70,14 @@ extension AnyOperation {
         enum Answer {
             case done, tooLate, isInput
         }
+        var chain: ChainStart?
         let answer = withLife { life -> Answer in
             if life.phase != .created { return .tooLate }
             if edges.isEmpty { return .done }
+            chain = life.details?.chainStart
             return remove(operation, life.madeDetails(), inputCount: life.inputCount) ? .done : .isInput
         }
+        chain?.dependenciesHaveChanged()
         switch answer {
         case .done: break
         case .tooLate: reportTooLate("a dependency", file, line)

@@ -76,41 +76,6 @@ enum Delay {
     }
 }
 
-/// When the first of several operations has started, on the clock of its queue.
-final class ChainStart: Sendable {
-    private struct Start {
-        let time: TimeSource
-        let instant: Duration
-    }
-
-    private let start = LockedState<Start?>(nil)
-
-    init(of last: AnyOperation) {
-        var seen: Set<ObjectIdentifier> = [ObjectIdentifier(last)]
-        var left = [last]
-        while let operation = left.popLast() {
-            if operation.tellsStart(to: self) { note(TimeSource(ContinuousClock())) }
-            for source in operation.dependencies where seen.insert(ObjectIdentifier(source)).inserted {
-                left.append(source)
-            }
-        }
-    }
-
-    /// The first one counts.
-    func note(_ time: TimeSource) {
-        let start = Start(time: time, instant: time.now)
-        self.start.withLock { first in
-            if first == nil { first = start }
-        }
-    }
-
-    /// Zero if none has started.
-    var elapsed: Duration {
-        guard let start = start.withLock({ $0 }) else { return .zero }
-        return start.time.now - start.instant
-    }
-}
-
 // MARK: - Pauses
 
 extension AnyOperation {
@@ -120,15 +85,6 @@ extension AnyOperation {
                 timing.madeRareTiming().delay = delay
                 timing.rules.delay()
             }
-        }
-    }
-
-    /// True: it has started before.
-    fileprivate final func tellsStart(to chain: ChainStart) -> Bool {
-        withLife { life in
-            if life.hasBegun || life.phase == .finished { return true }
-            life.madeDetails().add(chain)
-            return false
         }
     }
 
