@@ -1,3 +1,4 @@
+internal import Baton
 internal import CBatonProcess
 
 /// Why a ``Subprocess`` failed. Every case names the program, as it was given.
@@ -89,7 +90,11 @@ extension SubprocessError {
 
 extension SubprocessError: CustomStringConvertible {
     /// What happened to which program, and what to do where something can be done.
-    public var description: String {
+    ///
+    /// What a program wrote keeps its lines, without anything that a terminal would obey.
+    public var description: String { text.cleanLines }
+
+    private var text: String {
         switch self {
         case .exited(let program, let status, let errors):
             "‘\(program)’ exited with status \(status)\(Self.ending(errors))"

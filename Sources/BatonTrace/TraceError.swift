@@ -1,3 +1,5 @@
+internal import Baton
+
 /// Why a picture of a ``Trace`` could not be made or written.
 public enum TraceError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Graphviz is not there: these are the places where its program `dot` was looked for.
@@ -8,7 +10,9 @@ public enum TraceError: Error, Sendable, Hashable, CustomStringConvertible {
     case notWritten(path: String, reason: String)
 
     /// What happened, and what to do.
-    public var description: String {
+    public var description: String { text.cleanLines }
+
+    private var text: String {
         switch self {
         case .graphvizMissing(let searched):
             "There is no program ‘dot’ in \(searched.joined(separator: ", ")). Install Graphviz (apt-get install graphviz, "

@@ -106,15 +106,6 @@ private struct Broken: Error, Equatable {}
             guard seeds.events == [77] else { exit(1) }
         }
     }
-
-    @Test func theFailingSeedIsPrinted() async throws {
-        let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-            try? await exploring(schedules: 9, from: 40) { if $0.seed == 43 { throw Broken() } }
-            fflush(nil)
-        }
-        let output = String(decoding: try #require(result).standardOutputContent, as: UTF8.self)
-        #expect(output.contains("Failed under seed 43: Broken()"))
-    }
 }
 
 @Suite struct SeedPlanTests {

@@ -23,6 +23,15 @@ extension String {
     }
 }
 
+extension String {
+    /// The text with its line breaks, and each line as ``singleLine``: for texts of several lines, such as what a program wrote.
+    package var cleanLines: String {
+        if !unicodeScalars.contains(where: { $0.effect != .none }) { return self }
+        return split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { String($0).singleLine }
+            .joined(separator: "\n")
+    }
+}
+
 extension Unicode.Scalar {
     fileprivate enum Effect {
         case none, control, direction

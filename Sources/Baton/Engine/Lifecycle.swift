@@ -298,6 +298,7 @@ extension Lifecycle {
             if case .plain = start(on: lane, details) { return .run(isPlain: true) }
             return .run(isPlain: false)
         case .request(let exclusions):
+            note(.acquiring)
             return .request(exclusions, inside: details.nameHolder)
         case .evaluate:
             phase = .evaluating
@@ -308,6 +309,7 @@ extension Lifecycle {
             return .evaluate(conditionsIn: .passUnretained(details))
         case .pause:
             guard let timing = details.timing, let delay = timing.rareTiming?.delay else { return .endedBefore }
+            note(.delayed)
             details.rules.delayBegins()
             timing.isPaused = true
             return .pause(delay)

@@ -67,7 +67,8 @@ struct EventOutbox: ~Copyable {
         case .ready:
             ignoresStart = false
             if stage == .open { pending.append(kind) }
-        case .added, .waiting, .evaluating, .started, .progress, .produced, .retrying, .repeating, .cancelRequested,
+        case .added, .waiting, .delayed, .evaluating, .acquiring, .started, .progress, .produced, .retrying, .repeating,
+            .cancelRequested,
             .dropped:
             // Too late: progress that crosses the end.
             if stage == .open { pending.append(kind) }

@@ -1,7 +1,7 @@
 /// Something that happened to one operation: what observers, streams, debuggers and traces are told.
 ///
-/// The events of one operation come one at a time, in the order of its life: `added`, `waiting` or not, `evaluating` if it has
-/// conditions, `ready`, `started`, and in the end `finished`. One that is cancelled, or whose dependencies keep it from
+/// The events of one operation come one at a time, in the order of its life: `added`, `waiting` or not, `delayed` if it has a delay,
+/// `evaluating` if it has conditions, `ready`, `acquiring` if it has exclusions, `started`, and in the end `finished`. One that is cancelled, or whose dependencies keep it from
 /// running, leaves out what it does not reach. No event keeps an operation alive.
 public struct OperationEvent: Sendable {
     /// Rises strictly from one event of a queue to the next. It may leave numbers out.
@@ -34,10 +34,15 @@ public struct OperationEvent: Sendable {
         case added(edges: [Edge])
         /// One of its dependencies has not finished.
         case waiting
+        /// Its dependencies have finished, and its delay begins.
+        case delayed
         /// Its conditions are looked at.
         case evaluating
         /// Nothing keeps it but the queue, its width, a suspension, or an exclusion that others hold.
         case ready
+        /// It has a slot, and asks for its exclusions. If others hold them it gives the slot back and waits. Told again if it had to give
+        /// them back, because it could not start.
+        case acquiring
         /// Its body runs, for the first time or again. Counts from 1.
         case started(attempt: Int)
         /// It has come so far, from 0 to 1. Told once for each whole per cent.
@@ -133,8 +138,10 @@ extension OperationEvent.Kind: CustomStringConvertible {
         case .added(let edges) where edges.isEmpty: "was added"
         case .added(let edges): "was added after \(edges.map { "\($0.source)" }.joined(separator: ", "))"
         case .waiting: "waits"
+        case .delayed: "is delayed"
         case .evaluating: "evaluates its conditions"
         case .ready: "is ready"
+        case .acquiring: "asks for its exclusions"
         case .started(attempt: 1): "started"
         case .started(let attempt): "started attempt \(attempt)"
         case .progress(let fraction): "has done \(fraction > 0 ? Int(min(1, fraction) * 100) : 0) %"

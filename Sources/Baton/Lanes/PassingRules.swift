@@ -25,6 +25,8 @@ extension QueueCore {
                 }
             case .refused(let misuse): return refuse(current, misuse)
             case .request(let exclusions, let holder):
+                // Before the request: one that waits may be gone at any moment.
+                current._withUnsafeGuaranteedRef { if $0.isObserved { $0.tellEvents() } }
                 switch Claims.request(exclusions, for: current, inside: holder) {
                 case .granted:
                     // An early end has given them back: the next look at it says so.
@@ -66,6 +68,7 @@ extension QueueCore {
                     return isSatisfied ? .away(listAgain(satisfied: current)) : .toEnd
                 }
             case .pause(let delay):
+                current._withUnsafeGuaranteedRef { if $0.isObserved { $0.tellEvents() } }
                 pause(current, for: delay.rest)
                 return .away(change { state in state.turn { $0.nextTurn() } })
             case .cancelled:

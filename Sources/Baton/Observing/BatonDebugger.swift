@@ -49,7 +49,7 @@ public final class BatonDebugger: OperationObserver {
             return "finished (\(outcome)\(time)\(error.map { ": \($0)" } ?? ""))"
         case .misuse(let misuse): return "was misused: \(misuse)"
         case .dropped(let count): return "and others: \(count) events dropped"
-        case .waiting, .evaluating, .ready, .progress: return nil
+        case .waiting, .delayed, .evaluating, .ready, .acquiring, .progress: return nil
         }
     }
 }

@@ -130,7 +130,7 @@ extension QueueCore {
     private func prepare(_ operation: AnyOperation, _ origin: Origin) {
         // What the queue refuses is no duplicate, and replaces nothing.
         if case .closed = state.withLock({ $0.door(for: origin) }) { return }
-        if operation.withLife({ $0.details?.uniqueness != nil }) { operation.enterIdentities() }
+        if operation.withLife({ $0.details?.uniqueness != nil }) { operation.enterIdentities(on: self) }
         limitWaiting(of: operation)
     }
 

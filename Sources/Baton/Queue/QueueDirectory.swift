@@ -16,5 +16,9 @@ enum QueueDirectory {
 
     static func leave(_ number: UInt32) { entries.withLock { _ = $0.removeValue(forKey: number) } }
 
+    static var all: [QueueCore] {
+        entries.withLock { Array($0.values) }.compactMap(\.core).sorted { $0.number < $1.number }
+    }
+
     static func find(_ number: UInt32) -> QueueCore? { entries.withLock { $0[number]?.core } }
 }

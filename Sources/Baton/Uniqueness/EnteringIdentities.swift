@@ -1,14 +1,19 @@
 /// What an add decides about a unique operation. All of it is called by the thread that links the operation, before it does so:
 /// an end that comes meanwhile is left to that thread, and the edges may still change.
 extension AnyOperation {
-    final func enterIdentities() {
+    ///
+    /// Queues on a seeded schedule have identities of their own, one set for each schedule: what runs beside the test must not
+    /// decide what happens in it.
+    final func enterIdentities(on core: QueueCore) {
         let uniqueness = withLife { life in
             // One that has ended already is no duplicate, and replaces nothing.
             life.details?.endAfterLinking == nil ? life.details?.uniqueness : nil
         }
         guard let uniqueness else { return }
+        let schedule = core.spawner.executor as? any DeterministicTaskExecutor
+        let identity = schedule.map { ScheduleIdentity(uniqueness.identity, on: $0) } ?? uniqueness.identity
         while true {
-            switch Identities.enter(self, uniqueness.identity, replaces: uniqueness.policy == .replace) {
+            switch Identities.enter(self, identity, replaces: uniqueness.policy == .replace) {
             case .entered(let place, let former):
                 withLife { _ in uniqueness.place = place }
                 if !former.isEmpty { replace(former) }

@@ -33,3 +33,21 @@ final class KeyIdentity<Key: Hashable & Sendable>: Identity {
         return namespace == other.namespace && key == other.key
     }
 }
+
+/// An identity among the operations of one seeded schedule.
+final class ScheduleIdentity: Identity {
+    private let base: any Identity
+    private let schedule: ObjectIdentifier
+    let hash: Int
+
+    init(_ base: any Identity, on schedule: any DeterministicTaskExecutor) {
+        self.base = base
+        self.schedule = ObjectIdentifier(schedule)
+        hash = base.hash ^ self.schedule.hashValue
+    }
+
+    func equals(_ other: any Identity) -> Bool {
+        guard let other = other as? ScheduleIdentity else { return false }
+        return schedule == other.schedule && base.equals(other.base)
+    }
+}

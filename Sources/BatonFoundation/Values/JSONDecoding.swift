@@ -25,8 +25,30 @@ public struct JSONDecoding<Value: Decodable & Sendable>: InputProcedure {
         makeDecoder = decoder
     }
 
-    /// Decodes `input`. What does not fit fails with the decoder's own `DecodingError`.
+    /// Decodes `input`. What does not fit fails with the decoder's own `DecodingError`, whose text says where it is.
     public func execute(_ input: Data, in context: OperationContext) async throws -> Value {
-        try makeDecoder().decode(Value.self, from: input)
+        let decoder = makeDecoder()
+        do {
+            return try decoder.decode(Value.self, from: input)
+        } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty && !decoder.allowsJSON5 {
+            throw DecodingError.dataCorrupted(context.withPlace(in: input))
+        }
+    }
+}
+
+extension DecodingError.Context {
+    /// The same context, with what the parser says of the place in the text. On Linux the decoder does not pass that on, and the older
+    /// parser of Foundation is asked.
+    fileprivate func withPlace(in input: Data) -> Self {
+        var parser = underlyingError
+        if parser == nil {
+            do { _ = try JSONSerialization.jsonObject(with: input, options: .fragmentsAllowed) } catch {
+                parser = error
+            }
+        }
+        guard let text = (parser as NSError?)?.userInfo["NSDebugDescription"] as? String,
+            !debugDescription.contains(text)
+        else { return self }
+        return Self(codingPath: codingPath, debugDescription: "\(debugDescription) \(text)", underlyingError: parser)
     }
 }

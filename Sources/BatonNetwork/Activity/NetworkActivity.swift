@@ -42,7 +42,8 @@ public final class NetworkActivity: OperationObserver {
         switch event.kind {
         case .started: change { machine, _ in machine.started(id) }
         case .retrying, .repeating, .finished: change { machine, now in machine.ended(id, at: now) }
-        case .added, .waiting, .evaluating, .ready, .progress, .produced, .cancelRequested, .misuse, .dropped: break
+        case .added, .waiting, .delayed, .evaluating, .ready, .acquiring, .progress, .produced, .cancelRequested,
+            .misuse, .dropped: break
         }
     }
 

@@ -1,13 +1,18 @@
+internal import Baton
 internal import Foundation
 
 extension HTTPError: CustomStringConvertible {
     /// Which request it was, what happened, and what to do where something can be done.
-    public var description: String { url.isEmpty ? "\(reason)" : "\(method) \(url): \(reason)" }
+    ///
+    /// What a server wrote keeps its lines, without anything that a terminal would obey.
+    public var description: String { (url.isEmpty ? "\(reason)" : "\(method) \(url): \(reason)").cleanLines }
 }
 
 extension HTTPError.Reason: CustomStringConvertible {
     /// What happened, and what to do where something can be done.
-    public var description: String {
+    public var description: String { text.cleanLines }
+
+    private var text: String {
         switch self {
         case .invalidURL(let text):
             "‘\(text)’ is no address. Give one that begins with http:// or https:// and has a host"
@@ -49,7 +54,7 @@ extension HTTPError.Refusal: CustomStringConvertible {
     /// The status, when to come back, and the beginning of the body.
     public var description: String {
         let wait = retryAfter.map { ", wants us to come back in \($0)" } ?? ""
-        return "answered \(status)\(wait)" + (excerpt.isEmpty ? "" : ": \(excerpt)")
+        return "answered \(status)\(wait)" + (excerpt.isEmpty ? "" : ": \(excerpt.cleanLines)")
     }
 }
 

@@ -16,7 +16,8 @@
 /// remains unknown.
 ///
 /// The environment variable `BATON_SEED`, if set, is the only seed that is run, in every exploration.
-/// - Throws: ``ScheduleFailure`` for the first seed that fails, which is also printed, with how to run it again;
+/// - Throws: ``ScheduleFailure`` for the first seed that fails, which says how to run it again; let the test throw it, so that it
+///   is printed;
 ///   ``ScheduleError/malformedSeed(_:)``; `CancellationError` if the caller is cancelled.
 public func exploring(
     schedules: Int = 1_000,
@@ -31,7 +32,7 @@ public func exploring(
 /// Runs the body under one schedule only: the way to repeat a failure.
 ///
 /// `BATON_SEED` has no influence.
-/// - Throws: ``ScheduleFailure`` if it fails, which is also printed; `CancellationError` if the caller is cancelled.
+/// - Throws: ``ScheduleFailure`` if it fails; `CancellationError` if the caller is cancelled.
 public func exploring(
     seed: UInt64,
     _ body: @escaping @Sendable (SeededScheduler) async throws -> Void
@@ -43,9 +44,6 @@ public func exploring(
     } catch {
         // Whatever a cancelled body throws says nothing about its schedule.
         try Task.checkCancellation()
-        let failure = ScheduleFailure(
-            seed: seed, underlying: error, foreignJobCount: scheduler.foreignJobCount)
-        print(failure)
-        throw failure
+        throw ScheduleFailure(seed: seed, underlying: error, foreignJobCount: scheduler.foreignJobCount)
     }
 }

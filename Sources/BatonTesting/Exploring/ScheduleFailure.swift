@@ -16,6 +16,15 @@ public struct ScheduleFailure: Error, CustomStringConvertible {
         self.foreignJobCount = foreignJobCount
     }
 
+    /// What was thrown. Of a requirement of Swift Testing, which has been reported by itself, the description would be the syntax of
+    /// the expression in several hundred characters.
+    private var cause: String {
+        if _typeName(type(of: underlying)) == "Testing.ExpectationFailedError" {
+            return "a requirement was not met, which is reported by itself"
+        }
+        return "\(underlying)"
+    }
+
     /// The seed, what was thrown, and how to run this schedule alone.
     public var description: String {
         let doubt =
@@ -23,7 +32,7 @@ public struct ScheduleFailure: Error, CustomStringConvertible {
             ? ""
             : "\n\(foreignJobCount) job(s) came from outside the scheduler, so the seed may not repeat this."
         return """
-            Failed under seed \(seed): \(underlying)
+            Failed under seed \(seed): \(cause)
             To run this schedule alone: exploring(seed: \(seed)) { … }, \
             or BATON_SEED=\(seed) swift test --filter <this test>\(doubt)
             """

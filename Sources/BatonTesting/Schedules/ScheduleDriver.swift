@@ -12,8 +12,8 @@ struct ScheduleDriver {
     enum Stop {
         /// The body has ended and no job is left.
         case ended
-        /// The body has not ended, no job can run, nobody sleeps.
-        case idle
+        /// The body has not ended, no job can run, nobody sleeps. What operations wait for is said when the run is given up.
+        case idle(waits: [String])
         /// As many jobs have run as are allowed.
         case exhausted(bodyHasEnded: Bool)
     }
@@ -24,6 +24,8 @@ struct ScheduleDriver {
         while case .idle = stop, await isGivenWork() {
             stop = driveUntilIdle(cancelling: false)
         }
+        // Before the cancel, which changes it.
+        if case .idle = stop { stop = .idle(waits: scheduler.waitsOfOperations) }
         switch stop {
         case .ended: break
         case .idle, .exhausted: windDown()
@@ -53,7 +55,7 @@ struct ScheduleDriver {
                     scheduler.clock.advance(to: deadline)
                 } else {
                     scheduler.schedule.withLock { $0.rest() }
-                    return .idle
+                    return .idle(waits: [])
                 }
             }
         }

@@ -8,7 +8,7 @@ extension SeededScheduler {
     /// the body. A task that still sleeps on ``clock`` when the body has ended and nothing else can run is left asleep.
     /// A run inside the body of another one is as repeatable, unless it has to wait for that: it does so in real time.
     ///
-    /// - Throws: the body's error; ``ScheduleError/stuck(seed:)`` or ``ScheduleError/endless(seed:jobs:)`` if the run
+    /// - Throws: the body's error; ``ScheduleError/stuck(seed:waits:)`` or ``ScheduleError/endless(seed:jobs:)`` if the run
     ///   does not end by itself (the body is then cancelled and gets the chance to clean up);
     ///   ``ScheduleError/notDeterministic(seed:foreignJobs:)`` if all went well but jobs came from outside;
     ///   ``ScheduleError/usedTwice(seed:)`` if this scheduler has had its run.
@@ -24,7 +24,7 @@ extension SeededScheduler {
 
         switch await driver.driveToTheEnd() {
         case .ended: break
-        case .idle: throw ScheduleError.stuck(seed: seed)
+        case .idle(let waits): throw ScheduleError.stuck(seed: seed, waits: waits)
         case .exhausted(let bodyHasEnded):
             // What it leaves behind goes on for ever, perhaps because of this.
             if bodyHasEnded, case .failure(let error)? = outcome.result { throw error }

@@ -94,7 +94,7 @@ final class LiveDriver: Sendable {
         let now = pace.now
         return state.withLock { state in
             state.model.tick(at: now)
-            return (state.model.picture, state.isAbandoned)
+            return (state.model.takePicture(), state.isAbandoned)
         }
     }
 }

@@ -5,6 +5,8 @@ enum LiveChange: Sendable, Equatable {
     enum Outcome: Sendable, Equatable {
         case done
         case failed(String)
+        /// The operation with this id has failed, and this one needed it.
+        case failedAfter(UInt64, String)
         case cancelled
         case skipped
     }
@@ -19,11 +21,17 @@ enum LiveChange: Sendable, Equatable {
     /// Nil: nothing.
     init?(_ kind: OperationEvent.Kind) {
         switch kind {
-        case .added, .waiting, .evaluating, .ready: self = .comes
+        case .added, .waiting, .delayed, .evaluating, .ready, .acquiring: self = .comes
         case .started: self = .starts
         case .retrying, .repeating: self = .rests
         case .finished(.success, _): self = .ends(.done)
-        case .finished(.failure, let error): self = .ends(.failed(error.map { PlainText.line("\($0)") } ?? ""))
+        case .finished(.failure, let error):
+            let text = error.map { PlainText.line("\($0)") } ?? ""
+            if case .dependencyFailed(let source, _, _) = error {
+                self = .ends(.failedAfter(source.id, text))
+            } else {
+                self = .ends(.failed(text))
+            }
         case .finished(.cancelled, _): self = .ends(.cancelled)
         case .finished(.skipped, _): self = .ends(.skipped)
         case .progress, .produced, .cancelRequested, .misuse, .dropped: return nil
@@ -36,6 +44,9 @@ struct LiveModel: Sendable {
     /// A stage for each operation, by mistake, must not take memory for ever. Further ones share the last.
     static let mostStages = 2000
     static let overflow = "(others)"
+    /// Failures between two pictures, when nobody takes one. More are counted.
+    static let mostNews = 10_000
+    static let mostRoots = 100_000
 
     private struct Place {
         let stage: Int
@@ -44,6 +55,8 @@ struct LiveModel: Sendable {
 
     private(set) var picture = LivePicture()
     private var places: [UInt64: Place] = [:]
+    /// What has failed by itself, so that what failed because of it is only counted.
+    private var roots: Set<UInt64> = []
     private var indices: [String: Int] = [:]
     private let keptFailures: Int
 
@@ -75,7 +88,18 @@ struct LiveModel: Sendable {
             count(-1, isRunning: place.isRunning, in: place.stage)
             picture.stages[place.stage].ends(outcome, at: now)
             picture.whole.ends(outcome, at: now)
-            if case .failed(let text) = outcome { keep(LiveFailure(operation: operation.name, text: text)) }
+            switch outcome {
+            case .failed(let text):
+                keep(LiveFailure(operation: operation.name, text: text), of: operation.id)
+            case .failedAfter(let root, let text):
+                // What has failed in another queue is told with the first operation that failed because of it.
+                if roots.contains(root) || roots.count == Self.mostRoots {
+                    picture.newDependents += 1
+                } else {
+                    keep(LiveFailure(operation: operation.name, text: text), of: root)
+                }
+            case .done, .cancelled, .skipped: break
+            }
         }
         return true
     }
@@ -119,7 +143,23 @@ struct LiveModel: Sendable {
         }
     }
 
-    private mutating func keep(_ failure: LiveFailure) {
+    /// The picture, whose news are told with it.
+    mutating func takePicture() -> LivePicture {
+        defer {
+            picture.newFailures = []
+            picture.newDependents = 0
+            picture.untoldFailures = 0
+        }
+        return picture
+    }
+
+    private mutating func keep(_ failure: LiveFailure, of root: UInt64) {
+        if roots.count < Self.mostRoots { roots.insert(root) }
+        if picture.newFailures.count < Self.mostNews {
+            picture.newFailures.append(failure)
+        } else {
+            picture.untoldFailures += 1
+        }
         if picture.failures.count >= keptFailures, !picture.failures.isEmpty { picture.failures.removeFirst() }
         if keptFailures > 0 { picture.failures.append(failure) }
     }

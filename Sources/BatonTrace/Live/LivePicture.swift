@@ -4,8 +4,14 @@ struct LivePicture: Sendable, Equatable {
     var stages: [LiveStage] = []
     /// Of all stages.
     var whole = LiveStage(name: "all")
-    /// The last ones, the oldest first.
+    /// The last ones that no other failure explains, the oldest first.
     var failures: [LiveFailure] = []
+    /// All such failures since the picture before this one.
+    var newFailures: [LiveFailure] = []
+    /// How many more there were than can be kept.
+    var untoldFailures = 0
+    /// How many operations have failed since then because one that they needed had failed.
+    var newDependents = 0
 }
 
 /// Operations that belong together, in numbers.
@@ -43,7 +49,7 @@ struct LiveStage: Sendable, Equatable {
         end = now
         switch outcome {
         case .done: done += 1
-        case .failed: failed += 1
+        case .failed, .failedAfter: failed += 1
         case .cancelled: cancelled += 1
         case .skipped: skipped += 1
         }

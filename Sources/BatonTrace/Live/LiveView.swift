@@ -9,8 +9,8 @@ public import Baton
 /// ```
 ///
 /// **Where.** On standard error, unless told otherwise. A terminal is redrawn in place; what the program prints meanwhile gets
-/// in the way. A pipe, a file, and a terminal that says `TERM=dumb` get plain lines: stages that begin and end, failures, and a
-/// summary. `NO_COLOR` is heeded. The size of the terminal is asked for at each redraw, so that it may change.
+/// in the way. A pipe, a file, and a terminal that says `TERM=dumb` get plain lines: stages that begin and end, every failure with its
+/// error, how many operations failed because of those, and a summary. `NO_COLOR` is heeded. The size of the terminal is asked for at each redraw, so that it may change.
 ///
 /// **Stages.** Each operation belongs to one: by default that of its name without the number at its end. The rate is smoothed
 /// over the last 5 s, or the last ten operations if these take longer; the time left is what is left of the stage at that rate,

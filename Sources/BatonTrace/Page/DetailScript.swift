@@ -77,6 +77,18 @@ extension TimelinePage {
           view.to = to + margin;
           redraw();
         };
+        /// Moves the picture as little as shows it, in its row and in time.
+        const reveal = operation => {
+          const row = operation.row, room = height - axisHeight;
+          if (row && (row.top < view.top || row.top + rowHeight > view.top + room)) {
+            view.top = row.top - room / 3;
+            limitView();
+          }
+          if (operation.last >= view.from && operation.first <= view.to) return;
+          const span = view.to - view.from;
+          view.from = operation.first - span / 3;
+          view.to = view.from + span;
+        };
         const choose = (operation, isShown) => {
           state.chosen = operation;
           if (operation && isShown) {

@@ -107,17 +107,23 @@ extension TimelinePage {
             else high = middle - 1; }
           return low ? letters.slice(0, low).join('') + '…' : '';
         };
-        /// In its first run, if it fits; else behind its end, up to the next one; else what fits in it.
-        const drawName = (operation, run, end, next, y) => {
-          const runs = operation.runs, first = run ?? 0;
-          const left = runs.length ? Math.max(0, x(runs[first + 1])) : 0;
+        /// In its first run, if it fits; else behind its end, up to the next one; else what fits in the run, or before it.
+        const drawName = (operation, run, before, end, next, y) => {
+          const runs = operation.runs, first = run ?? 0, middle = y + rowHeight / 2 + 0.5;
+          const left = runs.length ? Math.max(0, x(runs[first + 1])) : Math.min(end, width);
           const inside = runs.length ? Math.min(width, x(runs[first + 2])) - left - 8 : 0, outside = next - end - 12;
-          if (inside < 24 && outside < 40) return;
           const whole = pen.measureText(operation.name).width;
-          const isInside = whole <= inside || whole > outside;
-          const shown = isInside ? inside < 24 ? '' : fitted(operation.name, inside) : operation.name;
-          pen.fillStyle = isInside ? colours.label : colours.text;
-          pen.fillText(shown, isInside ? left + 4 : end + 6, y + rowHeight / 2 + 0.5);
+          const show = (name, at, colour, align) => {
+            pen.fillStyle = colour;
+            pen.textAlign = align;
+            pen.fillText(name, at, middle);
+            pen.textAlign = 'left';
+          };
+          if (whole <= inside) show(operation.name, left + 4, colours.label, 'left');
+          else if (whole <= outside) show(operation.name, end + 6, colours.text, 'left');
+          else if (inside >= 24) show(fitted(operation.name, inside), left + 4, colours.label, 'left');
+          else if (left - before >= 52) show(fitted(operation.name, left - before - 12), left - 7, colours.text, 'right');
+          else if (outside >= 40) show(fitted(operation.name, outside), end + 6, colours.text, 'left');
         };
         const drawSpans = (row, y) => {
           let reached = -1;
@@ -132,8 +138,9 @@ extension TimelinePage {
             if (row.waits) drawWaits(operation, y);
             drawRuns(operation, y, run);
             if (operation.critical) outline(operation, y, colours.critical, run);
-            const next = row.spans[place + 1];
-            drawName(operation, run, Math.max(right, 0), next ? Math.min(width, x(next.from)) : width, y);
+            const next = row.spans[place + 1], last = row.spans[place - 1];
+            drawName(operation, run, last ? Math.max(0, x(last.to)) : 0, Math.max(right, 0),
+              next ? Math.min(width, x(next.from)) : width, y);
           }
           pen.globalAlpha = 1;
         };

@@ -6,8 +6,8 @@ extension TimelinePage {
         window.addEventListener('error', event => failed(event.message));
         const data = JSON.parse($('data').textContent);
         const conditions = ['success', 'failure', 'cancelled', 'skipped', 'running', 'waiting'];
-        const reasons = ['dependencies', 'delay', 'conditions', 'queue', 'pause'];
-        const reasonWords = ['dependencies', 'a delay', 'conditions', 'the queue', 'the next run'];
+        const reasons = ['dependencies', 'delay', 'conditions', 'queue', 'exclusion', 'pause'];
+        const reasonWords = ['dependencies', 'a delay', 'conditions', 'the queue', 'an exclusion', 'the next run'];
         const sum = (list, step, from, to) => {
           let total = 0;
           for (let k = 0; k < list.length; k += step) total += list[k + to] - list[k + from];

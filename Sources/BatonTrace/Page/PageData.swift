@@ -43,7 +43,7 @@ struct PageData {
         var json = JSONText()
         json.object { json in
             json.key("queue")
-            json.value(trace.queueName ?? "")
+            json.value((trace.queueName ?? "").singleLine)
             json.key("end")
             json.microseconds(trace.end.nanoseconds - origin)
             json.key("lanes")
@@ -61,9 +61,9 @@ struct PageData {
                 }
             }
             json.key("stages")
-            json.array { json in for stage in stages { json.value(Self.cut(stage)) } }
+            json.array { json in for stage in stages { json.value(Self.cut(stage.singleLine)) } }
             json.key("texts")
-            json.array { json in for text in texts { json.value(text) } }
+            json.array { json in for text in texts { json.value(text.cleanLines) } }
             json.key("edgesAreCut")
             json.value(edgeCount > Self.edgeLimit)
         }
@@ -83,7 +83,7 @@ struct PageData {
         let stage = stagePlace(of: stage(operation.reference))
         json.array { json in
             json.value(operation.id)
-            json.value(Self.cut(operation.name))
+            json.value(Self.cut(operation.name.singleLine))
             json.value(stage)
             json.value(Graph.Condition.allCases.firstIndex(of: operation.condition) ?? 0)
             json.microseconds((operation.firstMoment?.nanoseconds ?? origin) - origin)

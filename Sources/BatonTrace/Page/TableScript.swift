@@ -76,6 +76,7 @@ extension TimelinePage {
           document.documentElement.setAttribute('data-found', listed.length);
           rowsBox.scrollTop = 0;
           sortRows();
+          if (wanted && listed.length) reveal(listed[0]);
           redraw();
         };
         """#

@@ -49,11 +49,12 @@ struct CriticalPathWalk {
         return CriticalPath(steps: steps.reversed(), operations: operations)
     }
 
-    /// What goes on at the end, or ended last. Of several one that no other one runs, and rather one that runs than one that
-    /// waits.
+    /// What goes on at the end, or ended last. One that never ran comes after all that did, because it took no time of its own. Of
+    /// several that end at one time one that no other one runs, and rather one that runs than one that waits.
     private var last: Moment? {
         var last: (moment: Moment, rank: Int)?
-        for (place, operation) in trace.operations.enumerated() {
+        let hasRuns = trace.operations.contains(where: \.hasRun)
+        for (place, operation) in trace.operations.enumerated() where operation.hasRun || !hasRuns {
             let time = operation.finished ?? trace.end
             let rank = (operation.parent == nil ? 2 : 0) + (operation.condition == .running ? 1 : 0)
             if let last, (time, rank) <= (last.moment.time, last.rank) { continue }
@@ -95,7 +96,7 @@ struct CriticalPathWalk {
     ) -> Moment? {
         switch span.activity {
         case .running, .waiting(.conditions): latest(of: children[place] ?? [], after: span.start, until: time)
-        case .waiting(.queue): latest(of: runEnds, after: span.start, until: time)
+        case .waiting(.queue), .waiting(.exclusion): latest(of: runEnds, after: span.start, until: time)
         case .waiting(.dependencies): latest(of: dependencies(of: operation), after: span.start, until: time)
         case .waiting(.delay), .waiting(.pause): nil
         }
@@ -138,6 +139,8 @@ extension TracedOperation {
         let start: Duration
         let end: Duration
     }
+
+    var hasRun: Bool { attempts.contains { $0.start != nil } }
 
     /// Its waits and runs, in order.
     func spans(until end: Duration) -> [Span] {

@@ -39,7 +39,7 @@ extension TraceSummary: CustomStringConvertible {
 
     /// The first and the last few.
     private var chain: String {
-        let names = criticalPath.operations.map { Self.oneLine($0.name) }
+        let names = criticalPath.operations.map(\.name.singleLine)
         let shown = names.count > 8 ? names.prefix(4) + ["… \(names.count - 8) more …"] + names.suffix(4) : names[...]
         return shown.joined(separator: " → ")
     }
@@ -48,11 +48,6 @@ extension TraceSummary: CustomStringConvertible {
 
     fileprivate static func count(_ number: Int, _ noun: String) -> String {
         number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
-    }
-
-    /// A line of the text stays one, whatever the name.
-    fileprivate static func oneLine(_ name: String) -> String {
-        String(name.map { $0.isNewline ? " " : $0 })
     }
 }
 
@@ -65,7 +60,7 @@ extension TraceSummary.Lever: CustomStringConvertible {
             case .waiting(let reason): "waiting for \(reason.inWords)"
             }
         let percent = Int((share * 100).rounded())
-        return "‘\(TraceSummary.oneLine(stage))’ \(what): \(time.inShort), \(percent) % of the path, "
+        return "‘\(stage.singleLine)’ \(what): \(time.inShort), \(percent) % of the path, "
             + "\(TraceSummary.count(operationCount, "operation"))"
     }
 }
@@ -78,6 +73,7 @@ extension TracedWait.Reason {
         case .delay: "a delay"
         case .conditions: "conditions"
         case .queue: "the queue"
+        case .exclusion: "exclusions"
         case .pause: "the next run"
         }
     }

@@ -83,13 +83,31 @@ extension Trace {
             levers: path.levers(stage))
     }
 
-    /// The name without a number at the end, and without what divides the two: "page" of "page 12", "part-3" and "part" of
-    /// "part". A name that is a number stays as it is.
+    /// The name without a number at the end, and without what divides the two: "page" of "page 12" and of "page (12)", "part" of
+    /// "part-3.1", and "part" of "part". A name that is a number, or has none at its end, stays as it is.
     public static func stageName(of operation: OperationReference) -> String {
-        let separators: Set<Character> = [" ", "-", "_", "#", ":", ".", "/", "(", ")", "[", "]"]
         var stage = operation.name[...]
-        while let last = stage.last, last.isDigit || separators.contains(last) { stage.removeLast() }
-        return stage.isEmpty || stage.endIndex == operation.name.endIndex ? operation.name : String(stage)
+        while let shorter = stage.withoutNumber { stage = shorter }
+        return stage.isEmpty ? operation.name : String(stage)
+    }
+}
+
+extension Substring {
+    /// Without the number at its end, in brackets or not, and what stands before that; nil if there is none.
+    fileprivate var withoutNumber: Substring? {
+        let openers: [Character: Character] = [")": "(", "]": "["]
+        let separators: Set<Character> = [" ", "-", "_", "#", ":", ".", "/"]
+        var rest = self
+        let opener = last.flatMap { openers[$0] }
+        if opener != nil { rest.removeLast() }
+        guard rest.last?.isDigit == true else { return nil }
+        while rest.last?.isDigit == true { rest.removeLast() }
+        if let opener {
+            guard rest.last == opener else { return nil }
+            rest.removeLast()
+        }
+        while let last = rest.last, separators.contains(last) { rest.removeLast() }
+        return rest
     }
 }
 

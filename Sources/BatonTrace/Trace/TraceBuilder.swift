@@ -64,7 +64,9 @@ extension TracedOperation {
             added = time
             self.edges = edges.map(Edge.init)
         case .waiting: hasWaited = true
+        case .delayed: delayed = time
         case .evaluating: evaluating = time
+        case .acquiring: noteAcquiring(at: time)
         case .ready: noteReady(at: time)
         case .started(let number): noteStart(of: number, at: time)
         case .progress(let fraction): progress = fraction
@@ -83,6 +85,11 @@ extension TracedOperation {
         // A repetition begins at 1 again.
         let hasFailed = attempts.last.map { $0.pause == nil || $0.error != nil } ?? false
         attempts.append(Attempt(number: hasFailed ? attempts[attempts.count - 1].number + 1 : 1, ready: time))
+    }
+
+    private mutating func noteAcquiring(at time: Duration) {
+        // What it has asked for first it may have had to give back.
+        if let last = attempts.indices.last, attempts[last].start == nil { attempts[last].acquiring = time }
     }
 
     private mutating func noteStart(of number: Int, at time: Duration) {

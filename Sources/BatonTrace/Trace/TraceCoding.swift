@@ -32,7 +32,8 @@ extension Trace: Codable {
 
 extension TracedOperation: Codable {
     private enum CodingKeys: String, CodingKey {
-        case reference, parent, producer, edges, added, hasWaited, dependenciesMet, evaluating, attempts, cancel
+        case reference, parent, producer, edges, added, hasWaited, dependenciesMet, delayed, evaluating, attempts,
+            cancel
         case finished, outcome, error, progress, misuses
     }
 
@@ -46,6 +47,7 @@ extension TracedOperation: Codable {
         added = try values.time(.added)
         hasWaited = try values.decodeIfPresent(Bool.self, forKey: .hasWaited) ?? false
         dependenciesMet = try values.time(.dependenciesMet)
+        delayed = try values.time(.delayed)
         evaluating = try values.time(.evaluating)
         attempts = try values.decodeIfPresent([Attempt].self, forKey: .attempts) ?? []
         cancel = try values.decodeIfPresent(Cancel.self, forKey: .cancel)
@@ -66,6 +68,7 @@ extension TracedOperation: Codable {
         try values.encode(added, .added)
         if hasWaited { try values.encode(true, forKey: .hasWaited) }
         try values.encode(dependenciesMet, .dependenciesMet)
+        try values.encode(delayed, .delayed)
         try values.encode(evaluating, .evaluating)
         if !attempts.isEmpty { try values.encode(attempts, forKey: .attempts) }
         try values.encodeIfPresent(cancel, forKey: .cancel)
@@ -78,13 +81,14 @@ extension TracedOperation: Codable {
 }
 
 extension TracedOperation.Attempt: Codable {
-    private enum CodingKeys: String, CodingKey { case number, ready, start, end, error, pause }
+    private enum CodingKeys: String, CodingKey { case number, ready, acquiring, start, end, error, pause }
 
     /// Reads one that was written.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         number = try values.decode(Int.self, forKey: .number)
         ready = try values.time(.ready)
+        acquiring = try values.time(.acquiring)
         start = try values.time(.start)
         end = try values.time(.end)
         error = try values.decodeIfPresent(String.self, forKey: .error)
@@ -96,6 +100,7 @@ extension TracedOperation.Attempt: Codable {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(number, forKey: .number)
         try values.encode(ready, .ready)
+        try values.encode(acquiring, .acquiring)
         try values.encode(start, .start)
         try values.encode(end, .end)
         try values.encodeIfPresent(error, forKey: .error)

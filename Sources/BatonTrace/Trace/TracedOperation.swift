@@ -18,6 +18,8 @@ public struct TracedOperation: Sendable, Hashable, Identifiable {
     public internal(set) var hasWaited = false
     /// When the last of the dependencies that it waited for finished.
     public internal(set) var dependenciesMet: Duration?
+    /// When its delay began.
+    public internal(set) var delayed: Duration?
     /// When its conditions began to be looked at.
     public internal(set) var evaluating: Duration?
     /// Its runs, the last one last; the last may only be ready to run.
@@ -57,8 +59,10 @@ public struct TracedOperation: Sendable, Hashable, Identifiable {
         if let added { return added }
         let first = attempts.first
         // What was recorded from the middle of a run on has the end of that alone.
-        return [evaluating, first?.ready, first?.start, first?.end, cancel?.time, finished].lazy.compactMap(\.self)
-            .min()
+        return [delayed, evaluating, first?.ready, first?.start, first?.end, cancel?.time, finished].lazy.compactMap(
+            \.self
+        )
+        .min()
     }
 }
 
@@ -89,6 +93,8 @@ extension TracedOperation {
         public internal(set) var number: Int
         /// From when on nothing kept it but the queue, its width, a suspension, or an exclusion that others held.
         public internal(set) var ready: Duration?
+        /// When it asked for its exclusions.
+        public internal(set) var acquiring: Duration?
         /// When the body began.
         public internal(set) var start: Duration?
         /// When it had ended.

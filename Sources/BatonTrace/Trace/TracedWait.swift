@@ -4,14 +4,14 @@ public struct TracedWait: Sendable, Hashable {
     public enum Reason: String, Sendable, Hashable, Codable, CaseIterable {
         /// One of its dependencies had not finished.
         case dependencies
-        /// A delay of its own, after its dependencies, with the wait for the slot in which that begins. Events do not tell one of
-        /// less than a millisecond from the time that a queue takes to notice what is ready: it counts as ``queue``.
+        /// A delay of its own, after its dependencies.
         case delay
         /// Its conditions were evaluated, with the operations that they bring along.
         case conditions
-        /// A slot of its queue, the end of a suspension, or an exclusion that others held: events do not tell these apart. Of one
-        /// with conditions also the time before these, in which it may have had a delay.
+        /// A slot of its queue, or the end of a suspension.
         case queue
+        /// An exclusion that others held, with the wait for the slot that follows.
+        case exclusion
         /// The pause between two attempts or repetitions.
         case pause
     }
@@ -44,13 +44,12 @@ extension TracedOperation {
 
         let prepared = evaluating ?? ready ?? started ?? end
         func notePreparation(_ start: Duration?) {
-            // Conditions are looked at when the turn of the operation has come.
-            let isDelay = evaluating == nil && prepared - (start ?? prepared) >= .milliseconds(1)
-            note(isDelay ? .delay : .queue, start, prepared)
+            note(.queue, start, delayed.map { min($0, prepared) } ?? prepared)
+            note(.delay, delayed, prepared)
         }
         if hasWaited {
             // They may have finished before the add was told.
-            let met = max(added ?? .zero, min(dependenciesMet ?? prepared, prepared))
+            let met = max(added ?? .zero, min(dependenciesMet ?? delayed ?? prepared, prepared))
             note(.dependencies, added, met)
             notePreparation(met)
         } else {
@@ -58,7 +57,8 @@ extension TracedOperation {
         }
         note(.conditions, evaluating, ready ?? started)
         for (place, attempt) in attempts.enumerated() {
-            note(.queue, attempt.ready, attempt.start ?? attempt.end)
+            note(.queue, attempt.ready, attempt.acquiring ?? attempt.start ?? attempt.end)
+            note(.exclusion, attempt.acquiring, attempt.start ?? attempt.end)
             let isLast = place == attempts.count - 1
             if isLast, attempt.pause == nil { continue }
             let next = isLast ? nil : attempts[place + 1]

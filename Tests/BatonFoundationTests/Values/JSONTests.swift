@@ -48,6 +48,18 @@ import Testing
         #expect(await run(operation, on: queue).failure?.underlyingError is DecodingError)
     }
 
+    @Test(
+        "The error of a text that does not fit says where",
+        arguments: [
+            (#"{"title": x}"#, "10"), ("", "end"), (#"{"title": "a""#, "end"), (#"{"title": 1}"#, "title"),
+            (#"{"date": 1}"#, "title"),
+        ])
+    func theErrorSaysWhere(text: String, place: String) async throws {
+        let operation = AsyncOperation(JSONDecoding<Page>(), input: Data(text.utf8))
+        let error = try #require(await run(operation, on: queue).failure)
+        #expect("\(error)".contains(place), "\(error)")
+    }
+
     @Test func bytesThatAreNoTextAreADecodingError() async {
         let operation = AsyncOperation(JSONDecoding<[String]>(), input: Data([0x5B, 0x22, 0xFF, 0xFE, 0x22, 0x5D]))
         #expect(await run(operation, on: queue).failure?.underlyingError is DecodingError)

@@ -80,9 +80,10 @@ import Testing
         let notes = stage.noteEvents()
         let delay = AsyncOperation.delay(.seconds(1))
         stage.run(delay)
-        #expect(notes.events == ["delay added"])
+        #expect(notes.events == ["delay added", "delay delayed"])
         stage.advance(by: .seconds(1))
-        #expect(notes.events == ["delay added", "delay ready", "delay started", "delay finished success"])
+        #expect(
+            notes.events == ["delay added", "delay delayed", "delay ready", "delay started", "delay finished success"])
     }
 
     @Test func aRepetitionTellsEachRun() {

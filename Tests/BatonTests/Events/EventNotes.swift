@@ -9,7 +9,9 @@ extension OperationEvent {
             switch kind {
             case .added(let edges): (["added"] + edges.map(\.source.name)).joined(separator: " ")
             case .waiting: "waiting"
+            case .delayed: "delayed"
             case .evaluating: "evaluating"
+            case .acquiring: "acquiring"
             case .ready: "ready"
             case .started(attempt: 1): "started"
             case .started(let attempt): "started \(attempt)"

@@ -74,6 +74,20 @@ import Testing
         #expect(model.picture.failures.isEmpty)
     }
 
+    @Test("A failure that another one explains is counted, unless nobody has told of that one")
+    func dependentsAreCounted() {
+        var life = Life()
+        life.note(.ends(.failed("first")), 1)
+        life.note(.ends(.failedAfter(1, "after the first")), 2, 3)
+        life.note(.ends(.failedAfter(100, "after one elsewhere")), 4, 5)
+        let picture = life.model.takePicture()
+        #expect(picture.newFailures.map(\.operation) == ["o1", "o4"])
+        #expect(picture.newDependents == 3)
+        #expect(picture.whole.failed == 5)
+        #expect(picture.failures == picture.newFailures)
+        #expect(life.model.takePicture().newFailures.isEmpty)
+    }
+
     @Test func eventsBecomeChanges() {
         #expect(LiveChange(.added(edges: [])) == .comes)
         #expect(LiveChange(.started(attempt: 2)) == .starts)

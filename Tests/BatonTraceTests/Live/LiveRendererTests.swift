@@ -128,9 +128,10 @@ extension LivePicture {
             whole.begin = .zero
             whole.end = .seconds(3)
         }
-        failures = texts.enumerated().map {
+        newFailures = texts.enumerated().map {
             LiveFailure(operation: "\(stages[0].name) \($0.offset + 1)", text: $0.element)
         }
+        failures = newFailures
     }
 }
 

@@ -11,19 +11,27 @@ import Testing
         #expect(report.lines(begun).isEmpty)
         let failed = LivePicture(showing: [stage("load", failed: 1, running: 1)], of: "no")
         #expect(report.lines(failed) == ["load 1 failed: no"])
-        #expect(report.lines(failed).isEmpty)
-        let over = LivePicture(showing: [stage("load", done: 1, failed: 1)], of: "no")
+        let over = LivePicture(showing: [stage("load", done: 1, failed: 1)])
         #expect(report.lines(over) == ["load: 1 done, 1 failed in 3.0 s"])
         #expect(report.lines(over).isEmpty)
         #expect(report.summary(over) == ["2 operations: 1 done, 1 failed in 3.0 s"])
     }
 
-    @Test func manyFailuresAtOnceAreCounted() {
+    @Test("Every failure has a line, and those that follow from others are counted")
+    func failuresAndDependents() {
         var report = LiveReport()
-        var picture = LivePicture(showing: [stage("s", failed: 50, running: 1)], of: "a", "b")
-        #expect(report.lines(picture) == ["s: begins", "48 failed", "s 1 failed: a", "s 2 failed: b"])
-        picture.whole.failed += 1
-        #expect(report.lines(picture) == ["s 2 failed: b"])
+        var picture = LivePicture(showing: [stage("s", failed: 50, running: 1)], of: "a", "b", "c", "d", "e")
+        picture.newDependents = 45
+        #expect(
+            report.lines(picture) == [
+                "s: begins", "s 1 failed: a", "s 2 failed: b", "s 3 failed: c", "s 4 failed: d", "s 5 failed: e",
+                "45 operations failed because what they needed had failed",
+            ])
+        var rest = LivePicture(showing: [stage("s", failed: 51, running: 1)])
+        rest.newDependents = 1
+        #expect(report.lines(rest) == ["1 operation failed because what it needed had failed"])
+        rest.newDependents = 0
+        #expect(report.lines(rest).isEmpty)
     }
 
     @Test func stageThatIsOverAgainAndAgainIsToldWhenItHasDoubled() {

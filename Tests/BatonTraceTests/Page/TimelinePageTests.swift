@@ -21,8 +21,8 @@ import Testing
         let page = sketch.trace.timeline()
         let data = try data(page)
         let rows = try #require(data["operations"] as? [[Any]])
-        #expect(rows.count == 1 && rows[0][1] as? String == name)
-        #expect(data["queue"] as? String == name && data["texts"] as? [String] == [name])
+        #expect(rows.count == 1 && rows[0][1] as? String == name.singleLine)
+        #expect(data["queue"] as? String == name.singleLine && data["texts"] as? [String] == [name.cleanLines])
         #expect(page.components(separatedBy: "<script").count == 3)
         #expect(page.components(separatedBy: "</script>").count == 3)
     }

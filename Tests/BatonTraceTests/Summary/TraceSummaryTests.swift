@@ -8,6 +8,9 @@ import Testing
         ("page 12", "page"), ("page-3", "page"), ("page", "page"), ("12", "12"), ("", ""), ("part_1/20", "part"),
         ("a1b", "a1b"), ("شيء 7", "شيء"), ("row (3)", "row"), ("half ½", "half ½"), ("done!", "done!"),
         ("décryptage ٣", "décryptage"), ("a1b2", "a1b"), ("m²", "m²"), ("  ", "  "),
+        ("resize (large)", "resize (large)"), ("__proto__", "__proto__"), ("n1[\"x\"]", "n1[\"x\"]"), ("a.b.", "a.b."),
+        ("resize (large) 3", "resize (large)"), ("row [3] (4)", "row"), ("x)", "x)"), ("f()", "f()"), ("3)", "3)"),
+        ("a (b3)", "a (b3)"), ("tag #", "tag #"), ("v1.2.3", "v"), ("(3)", "(3)"),
     ]) func aStageIsTheNameWithoutItsNumber(name: String, stage: String) {
         #expect(Trace.stageName(of: .sketched(1, name)) == stage)
     }

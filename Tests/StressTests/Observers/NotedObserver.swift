@@ -50,7 +50,8 @@ final class NotedObserver: OperationObserver {
         switch event.kind {
         case .added: notes.added.insert(id)
         case .finished: if !notes.finished.insert(id).inserted { faults.append("n\(id) finished twice") }
-        case .waiting, .evaluating, .ready, .started, .progress, .produced, .retrying, .repeating, .cancelRequested,
+        case .waiting, .delayed, .evaluating, .ready, .acquiring, .started, .progress, .produced, .retrying, .repeating,
+                .cancelRequested,
             .misuse, .dropped:
             break
         }

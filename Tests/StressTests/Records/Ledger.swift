@@ -106,7 +106,8 @@ final class Ledger: Sendable {
             if graph.nodes[id].attempts != nil, nodes[id].phase.load(ordering: .relaxed) == 2 { return }
             next = 2
         case .finished: next = 3
-        case .waiting, .evaluating, .ready, .progress, .produced, .retrying, .repeating, .cancelRequested,
+        case .waiting, .delayed, .evaluating, .ready, .acquiring, .progress, .produced, .retrying, .repeating,
+            .cancelRequested,
             .misuse, .dropped:
             return
         }

@@ -6,12 +6,13 @@ struct LiveReport: Sendable {
     private var begun: Set<Int> = []
     /// How many had finished when it was last said that a stage is over.
     private var toldAtEnd: [Int: Int] = [:]
-    private var failuresTold = 0
 
     /// `hasUnicode` false: of what the report itself adds, everything is ASCII.
     init(hasUnicode: Bool = true) { mark = PlainText.mark(hasUnicode: hasUnicode) }
 
-    /// What has changed since the last call: stages that begin, the last failures, stages that are over.
+    /// What has changed since the last call: stages that begin, failures, stages that are over.
+    ///
+    /// Every failure has a line, but for those of operations that needed one that had failed: these are counted.
     ///
     /// A stage that is over again and again, because its operations come one by one, is told of whenever it has doubled.
     mutating func lines(_ picture: LivePicture) -> [String] {
@@ -19,11 +20,15 @@ struct LiveReport: Sendable {
         for (index, stage) in picture.stages.enumerated() where stage.begin != nil && !stage.isOver {
             if begun.insert(index).inserted { lines.append("\(stage.name): begins") }
         }
-        let news = picture.whole.failed - failuresTold
-        failuresTold = picture.whole.failed
-        if news > picture.failures.count { lines.append("\(news - picture.failures.count) failed") }
-        for failure in picture.failures.suffix(max(news, 0)) {
+        for failure in picture.newFailures {
             lines.append("\(PlainText.line(failure.operation)) failed: \(failure.text)")
+        }
+        if picture.untoldFailures > 0 { lines.append("\(picture.untoldFailures) others failed") }
+        if picture.newDependents > 0 {
+            let isOne = picture.newDependents == 1
+            lines.append(
+                "\(picture.newDependents) \(isOne ? "operation" : "operations") failed because what "
+                    + "\(isOne ? "it" : "they") needed had failed")
         }
         for (index, stage) in picture.stages.enumerated() where stage.isOver {
             if stage.finished < 2 * (toldAtEnd[index] ?? 0) { continue }

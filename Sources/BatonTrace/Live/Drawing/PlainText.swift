@@ -1,15 +1,17 @@
+internal import Baton
+
 /// Text of others, such as names and errors, made harmless, and measured in columns of a terminal.
 enum PlainText {
     /// More of a text is never shown.
     private static let mostScalars = 400
 
-    /// One line, without anything that a terminal would obey, or that would turn the direction of what follows.
+    /// One line, without anything that a terminal would obey, that would turn the direction of what follows, or whose width nobody
+    /// knows.
     static func line(_ text: String) -> String {
         if text.utf8.count <= mostScalars, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
         var line = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars.prefix(mostScalars) {
+        for scalar in String(text.unicodeScalars.prefix(mostScalars)).singleLine.unicodeScalars {
             switch scalar.properties.generalCategory {
-            case .control, .lineSeparator, .paragraphSeparator: line.append(" ")
             // The joiners of emoji and of many scripts are of this kind, too.
             case .format where scalar != "\u{200D}" && scalar != "\u{200C}": break
             case .surrogate, .privateUse, .unassigned: line.append("?")

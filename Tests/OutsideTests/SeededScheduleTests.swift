@@ -1,0 +1,112 @@
+import Baton
+import BatonTesting
+import Testing
+
+@Suite("What a seeded schedule says when it fails")
+struct SeededScheduleTests {
+    private struct Oops: Error {}
+
+    @Test("A failure is thrown, and nothing prints it besides")
+    func failureIsPrintedOnce() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+            let failure = await #expect(throws: ScheduleFailure.self) {
+                try await exploring(seed: 7) { _ in throw Oops() }
+            }
+            precondition("\(failure!)".contains("BATON_SEED=7"))
+        }
+        #expect(!String(decoding: try #require(result).standardOutputContent, as: UTF8.self).contains("under seed"))
+    }
+
+    @Test("A requirement that is not met is not described by the syntax of its expression")
+    func requirement() async throws {
+        try await withKnownIssue {
+            do {
+                try await exploring(seed: 7) { scheduler in
+                    let sum = 1 + scheduler.random(in: 1..<2)
+                    try #require(sum == 3)
+                }
+            } catch {
+                #expect("\(error)".count < 300 && !"\(error)".contains("__"), "\(error)")
+                throw error
+            }
+        } matching: { issue in
+            // The requirement, and that the body throws; not the expectation about the text.
+            !"\(issue)".contains("count < 300")
+        }
+    }
+
+    @Test("A schedule that is stuck names the operations and what they wait for")
+    func stuckNamesOperations() async throws {
+        let error = await #expect(throws: ScheduleError.self) {
+            try await SeededScheduler(seed: 1).run { scheduler in
+                let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
+                let forgotten = AsyncOperation("forgotten") {}
+                let waiting = AsyncOperation("waiting") {}.addDependency(forgotten)
+                queue.add(waiting)
+                _ = try? await waiting.value
+            }
+        }
+        let text = "\(try #require(error))"
+        #expect(text.contains("stuck under seed 1"))
+        #expect(text.contains("‘forgotten’"), "\(text)")
+        #expect(error == .stuck(seed: 1))
+    }
+
+    @Test("A body that holds an exclusion elsewhere is named, and named as a possible cause")
+    func stuckBehindAnExclusion() async throws {
+        let gate = Gate()
+        let holder = AsyncOperation("holder of another test") { await gate.wait() }
+            .addCondition(.limited("SeededScheduleTests", to: 1))
+        AsyncOperationQueue.shared.add(holder)
+        await gate.waitForWaiters(count: 1)
+        let error = await #expect(throws: ScheduleError.self) {
+            try await SeededScheduler(seed: 1).run { scheduler in
+                let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
+                let mine = AsyncOperation("mine") {}.addCondition(.limited("SeededScheduleTests", to: 1))
+                queue.add(mine)
+                _ = try? await mine.value
+            }
+        }
+        let text = "\(try #require(error))"
+        #expect(text.contains("‘holder of another test’"), "\(text)")
+        #expect(text.contains("exclusion") && text.contains("another test"), "\(text)")
+        gate.open()
+        _ = try await holder.value
+    }
+
+    @Test("Two seeded schedules that run at one time do not join one another's operations", arguments: [true, false])
+    func identitiesAreTheirOwn(isOutsideSeeded: Bool) async throws {
+        let gate = Gate()
+        let outside =
+            isOutsideSeeded
+            ? nil
+            : AsyncOperation("outside") { () async -> Int in
+                await gate.wait()
+                return -1
+            }.unique(by: "SeededScheduleTests", policy: .join)
+        if let outside {
+            AsyncOperationQueue.shared.add(outside)
+            await gate.waitForWaiters(count: 1)
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 1...8 {
+                group.addTask {
+                    try await exploring(schedules: 20) { scheduler in
+                        let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
+                        let operations = (0..<3).map { _ in
+                            AsyncOperation { () async throws -> Int in
+                                try await scheduler.clock.sleep(for: .seconds(1))
+                                return number
+                            }.unique(by: "SeededScheduleTests", policy: .join)
+                        }
+                        queue.add(operations)
+                        for operation in operations { try #require(try await operation.value == number) }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        gate.open()
+        _ = try await outside?.value
+    }
+}

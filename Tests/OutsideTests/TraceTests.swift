@@ -1,0 +1,172 @@
+import Baton
+import BatonProcess
+import BatonTesting
+import BatonTrace
+import Foundation
+import Testing
+
+@Suite("What traces tell")
+struct TraceTests {
+    private func trace(
+        width: Int = 64, _ work: @Sendable (AsyncOperationQueue, TestClock) async throws -> Void
+    ) async rethrows -> Trace {
+        let clock = TestClock()
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: width, clock: clock)
+        let recorder = TraceRecorder(of: queue)
+        try await work(queue, clock)
+        return await recorder.trace()
+    }
+
+    private func waits(of name: String, in trace: Trace) -> Set<TracedWait.Reason> {
+        Set(trace.operations.filter { $0.name == name }.flatMap { $0.waits(until: trace.end) }.map(\.reason))
+    }
+
+    // MARK: Waits
+
+    @Test("A wait is a delay only if the operation has one, however long the wait is")
+    func delaysAreDelays() async throws {
+        let trace = try await trace(width: 1) { queue, clock in
+            let gate = Gate()
+            let first = queue.add("first") { await gate.wait() }
+            await gate.waitForWaiters(count: 1)
+            let plain = AsyncOperation("plain") {}.addDependency(first)
+            let delayed = AsyncOperation<Void>.delay(.seconds(5))
+            delayed.name = "delayed"
+            delayed.addDependency(first)
+            queue.add(plain)
+            queue.add(delayed)
+            clock.advance(by: .seconds(1))
+            gate.open()
+            try await plain.value
+            await clock.waitForSleepers(count: 1)
+            clock.advance(by: .seconds(5))
+            try await delayed.value
+        }
+        #expect(!waits(of: "plain", in: trace).contains(.delay))
+        let delay = try #require(trace.operations.first { $0.name == "delayed" })
+        #expect(delay.waits(until: trace.end).filter { $0.reason == .delay }.map(\.duration) == [.seconds(5)])
+    }
+
+    @Test("A wait for an exclusion is told as one, and not as a wait for the queue")
+    func exclusionsAreExclusions() async throws {
+        let trace = try await trace { queue, clock in
+            let gate = Gate()
+            let holder = AsyncOperation("holder") { await gate.wait() }.addCondition(.limited("TraceTests", to: 1))
+            let waiter = AsyncOperation("waiter") {}.addCondition(.limited("TraceTests", to: 1))
+            queue.add(holder)
+            await gate.waitForWaiters(count: 1)
+            queue.add(waiter)
+            while !queue.snapshot().operations.contains(where: { $0.waitsFor.contains { $0.exclusion != nil } }) {
+                await Task.yield()
+            }
+            clock.advance(by: .seconds(3))
+            gate.open()
+            try await waiter.value
+        }
+        let waiter = try #require(trace.operations.first { $0.name == "waiter" })
+        let waited = waiter.waits(until: trace.end).filter { $0.duration >= .seconds(1) }
+        #expect(waited.map(\.reason) == [.exclusion])
+        #expect(trace.summary().description.contains("exclusions"))
+    }
+
+    // MARK: The critical path
+
+    @Test("An operation that never ran does not end the critical path")
+    func pathEndsWithARun() async {
+        let trace = await trace { queue, clock in
+            let gate = Gate()
+            let long = AsyncOperation<Int>("long") {
+                await gate.wait()
+                throw CancellationError()
+            }
+            let last = AsyncOperation("never") {}.addDependency(long, on: .success)
+            queue.add(long)
+            queue.add(last)
+            await gate.waitForWaiters(count: 1)
+            clock.advance(by: .seconds(3))
+            gate.open()
+            _ = try? await last.value
+        }
+        #expect(trace.criticalPath().operations.map(\.name) == ["long"])
+    }
+
+    @Test("An operation that still waits does not end the critical path of a trace of others that ran")
+    func pathOfAStuckTrace() async throws {
+        let trace = try await trace { queue, clock in
+            let gate = Gate()
+            let ran = queue.add("ran") { await gate.wait() }
+            await gate.waitForWaiters(count: 1)
+            clock.advance(by: .seconds(1))
+            gate.open()
+            try await ran.value
+            let missing = AsyncOperation("missing") {}
+            queue.add(AsyncOperation("stuck") {}.addDependency(missing))
+            clock.advance(by: .seconds(9))
+        }
+        #expect(trace.criticalPath().operations.map(\.name) == ["ran"])
+    }
+
+    // MARK: Stages
+
+    @Test(
+        "A stage is the name without a number at its end, and nothing else is cut",
+        arguments: [
+            ("resize (large)", "resize (large)"), ("__proto__", "__proto__"), ("n1[\"x\"]", "n1[\"x\"]"),
+            ("end.", "end."),
+            ("page 12", "page"), ("page (12)", "page"), ("part_1/20", "part"), ("12", "12"), ("f()", "f()"),
+        ])
+    func stages(name: String, stage: String) {
+        #expect(Trace.stageName(of: AsyncOperation(name) {}.reference) == stage)
+    }
+
+    // MARK: Text of others
+
+    /// Sets the title of a terminal, clears it, turns the direction, and begins a line.
+    private static let hostile = "a\u{1B}]0;owned\u{7}\u{1B}[2J\u{202E}b\nc\u{9B}31m"
+
+    private func isHarmless(_ text: String) -> Bool {
+        !text.unicodeScalars.contains { scalar in
+            (scalar.value < 0x20 && scalar != "\n") || (0x7F...0x9F).contains(scalar.value)
+                || (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+        }
+    }
+
+    @Test("Names and errors reach no terminal and no page with what these would obey")
+    func textOfOthers() async throws {
+        struct Hostile: Error, CustomStringConvertible { var description: String { TraceTests.hostile } }
+        let trace = await trace { queue, _ in
+            let failing = AsyncOperation<Int>("\(Self.hostile) 1") { throw Hostile() }
+            queue.add(failing)
+            _ = try? await failing.value
+        }
+        let summary = trace.summary().description
+        #expect(isHarmless(summary))
+        #expect(
+            summary.split(separator: "\n").count == trace.summary().description.split(whereSeparator: \.isNewline).count
+        )
+        #expect(isHarmless(trace.dot()) && isHarmless(trace.mermaid()))
+        // The page writes control characters as escapes, which its script would turn back.
+        let page = trace.timeline()
+        #expect(isHarmless(page))
+        for escape in ["\\u001b", "\\u0007", "\\u009b", "\\u202e"] { #expect(!page.lowercased().contains(escape)) }
+        for error in [
+            SubprocessError.exited(program: Self.hostile, status: 1, errors: Self.hostile),
+            .lineTooLong(program: Self.hostile, limit: 1), .notFound(program: Self.hostile, searched: [Self.hostile]),
+        ] {
+            #expect(isHarmless("\(error)"))
+        }
+        #expect(isHarmless("\(TraceError.notWritten(path: Self.hostile, reason: Self.hostile))"))
+    }
+
+    // MARK: Files
+
+    @Test("A picture that is written to a link replaces what the link leads to", arguments: [true, false])
+    func pictureThroughALink(isThere: Bool) async throws {
+        let folder = try TemporaryFolder()
+        if isThere { try Data("old".utf8).write(to: URL(fileURLWithPath: folder.path("target"))) }
+        try folder.link("link", to: "target")
+        try await trace { _, _ in }.write(.dot, to: folder.path("link"))
+        #expect(folder.target(of: "link") == "target")
+        #expect(folder.read("target")?.hasPrefix("digraph") == true)
+    }
+}
