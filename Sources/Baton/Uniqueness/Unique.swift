@@ -25,6 +25,9 @@ extension AnyOperation {
     /// for this reason when the last of those who have joined it has ended. One that has joined ends at once when it is
     /// cancelled. One that joins what waits for it, its own ancestor, say, ends with ``OperationError/dependencyCycle(_:)``.
     ///
+    /// Tests that run in parallel are one process: give them keys of their own. Only the operations of queues on a seeded schedule of
+    /// `BatonTesting` have identities of their own.
+    ///
     /// Called twice, the last call counts. After the add this is ``Misuse`` and changes nothing.
     ///
     /// - Parameters:

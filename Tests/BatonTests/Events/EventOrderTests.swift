@@ -142,7 +142,10 @@ import Testing
         let holder = stage.waiting("a", at: gate).addCondition(.mutuallyExclusive("name"))
         let waiting = stage.noting("b").addCondition(.mutuallyExclusive("name"))
         stage.run(holder, waiting)
-        #expect(notes.events == ["a added", "a ready", "b added", "b ready", "a started"])
+        #expect(
+            notes.events == [
+                "a added", "a ready", "b added", "b ready", "a acquiring", "a started", "b acquiring",
+            ])
         gate.open()
         stage.steps.runAll()
         #expect(notes.events.suffix(3) == ["a finished success", "b started", "b finished success"])
