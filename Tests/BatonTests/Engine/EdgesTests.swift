@@ -15,24 +15,23 @@ import Testing
         #expect(made.elementsEqual(operations[..<count], by: ===))
     }
 
-    /// As often as it was added, but not where it is an input.
+    /// As often as it was added. A removed one leaves a hole.
     @Test(arguments: [[], [0], [0, 1], [0, 0], [0, 1, 0, 2, 0], [1, 0, 0, 2, 3], [3, 2, 1, 0]]) func edgesAreRemoved(
         numbers: [Int]
     ) {
-        for inputCount in 0...numbers.count {
-            for removed in 0..<4 {
-                var edges = Edges(numbers.map { operations[$0] })
-                let inputs = Array(numbers[..<inputCount])
-                let kept: [Int] = inputs + numbers[inputCount...].filter { $0 != removed }
-                let expected: [AnyOperation] = kept.map { operations[$0] }
-                edges.remove(operations[removed], afterFirst: inputCount)
-                let isAsExpected = edges.all.elementsEqual(expected, by: ===)
-                #expect(isAsExpected)
-                let isEmpty = edges.isEmpty
-                #expect(isEmpty == expected.isEmpty)
-                let isInput: Bool = edges.contains(operations[removed], inFirst: inputCount)
-                #expect(isInput == inputs.contains(removed))
+        for removed in 0..<4 {
+            var edges = Edges(numbers.map { operations[$0] })
+            for (place, number) in numbers.enumerated() where number == removed {
+                let source = edges.removeSource(at: place)
+                #expect(source === operations[removed])
             }
+            let kept = numbers.filter { $0 != removed }.map { operations[$0] }
+            let isAsExpected = edges.all.elementsEqual(kept, by: ===)
+            edges.removeHoles()
+            let (isEmpty, count) = (edges.isEmpty, edges.placeCount)
+            #expect(isAsExpected)
+            #expect(isEmpty == kept.isEmpty)
+            #expect(count == kept.count)
         }
     }
 
@@ -41,9 +40,18 @@ import Testing
         let many = (0..<100).map { operations[$0 % 4] }
         for operation in many { edges.append(operation) }
         let all = edges.all
-        let found = (3...4).map { edges.contains(operations[3], inFirst: $0) }
         #expect(all == many)
-        #expect(found == [false, true])
+    }
+
+    @Test("A block that grows keeps its holes")
+    func holesStay() {
+        var edges = Edges(Array(operations[..<3]))
+        _ = edges.removeSource(at: 1)
+        for _ in 0..<20 { edges.append(operations[3]) }
+        let sources = (0..<4).map { edges.source(at: $0)?.takeUnretainedValue() }
+        let count = edges.placeCount
+        #expect(sources == [operations[0], nil, operations[2], operations[3]])
+        #expect(count == 23)
     }
 
     /// Each dependent stands in the list with itself, or with one of its places.
