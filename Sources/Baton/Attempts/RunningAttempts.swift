@@ -102,17 +102,11 @@ extension QueueCore {
         if end.holdsNames { Claims.giveBack(by: operation) }
         let isListed = (next.delay <= .zero || isStranded) && operation.endPause()
         if !isListed { pause(.passUnretained(operation), for: next.delay) }
-        let (turn, isGone) = change { state in
-            // It may have been cancelled in between; in an empty queue nobody would let it go.
-            let isGone = isListed && state.roster.count == 0
-            if isListed, !isGone { state.scheduler.append(.passUnretained(operation)) }
-            return (state.turn(after: end), isGone)
+        let turn = change { state in
+            if isListed { state.scheduler.append(.passUnretained(operation)) }
+            return state.turn(after: end)
         }
-        if isGone {
-            Unmanaged.passUnretained(operation).release()
-        } else if isStranded {
-            operation.endBeforeRun(with: .queueReleased)?.settle()
-        }
+        if isStranded { operation.endBeforeRun(with: .queueReleased)?.settle() }
         return turn
     }
 }

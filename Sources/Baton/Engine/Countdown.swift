@@ -48,13 +48,39 @@ struct Countdown: ~Copyable {
         )
     }
 
-    /// One source has finished. True: it was the last thing to wait for.
-    @inline(__always)
-    borrowing func countDown() -> Bool {
-        word.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue & (Self.ended - 1) == 0
+    /// What a step down has led to.
+    enum Step {
+        /// There is more to wait for.
+        case waiting
+        /// That was the last thing to wait for.
+        case ready
+        /// That was the last thing to wait for, and the operation has ended before: whoever finds this lets go of it.
+        case ended
     }
 
-    /// True: the linking thread will find the mark and finish the operation; else that is the caller's to do.
+    /// One source has finished, or does not count any more.
+    @inline(__always)
+    borrowing func countDown() -> Step {
+        let now = word.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue
+        if now & (Self.ended - 1) != 0 { return .waiting }
+        return now & Self.ended == 0 ? .ready : .ended
+    }
+
+    /// Counts one more, which the caller counts down again, unless nothing is left to wait for. True: until then nobody else
+    /// brings the count to zero.
+    borrowing func holdUnlessZero() -> Bool {
+        var now = word.load(ordering: .relaxed)
+        while now & (Self.ended - 1) != 0 {
+            let (isHeld, found) = word.compareExchange(
+                expected: now, desired: now + 1, ordering: .acquiringAndReleasing)
+            if isHeld { return true }
+            now = found
+        }
+        return false
+    }
+
+    /// From here on whoever counts down to zero finds that the operation has ended. True: the linking thread will find the mark
+    /// and finish the operation; else that is the caller's to do.
     borrowing func leaveEndToLinking() -> Bool {
         word.bitwiseOr(Self.ended, ordering: .acquiringAndReleasing).oldValue & Self.linking != 0
     }

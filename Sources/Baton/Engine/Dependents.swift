@@ -1,10 +1,11 @@
 /// The operations to count down at the finish, in the order in which they came. Not retained: until it has been counted down
-/// by all its sources, an added operation is kept alive by its queue.
+/// for all its sources, an added operation is kept alive by its queue.
 ///
 /// A list that is linked through the dependents, so that nothing is allocated: one that has a single source stands in it with
-/// its `link`, which it does not need before it is ready, one that has several with a place of its ``EdgeBlock``. The last
-/// leads to the first, so that one word knows both ends. The links are guarded by the source's lock; when the finish has taken the
-/// list out, they are its own, each until that dependent is counted down.
+/// its `link` and its `backLink`, which it does not need before it is ready, one that has several with a place of its
+/// ``EdgeBlock``. The last leads to the first, so that one word knows both ends. Each but the first leads to the one before it, too,
+/// so that a dependent that ends early leaves the list at once. The links are guarded by the source's lock; when the finish has
+/// taken the list out, they are its own, each until that dependent is counted down.
 struct Dependents {
     /// Where a dependent stands.
     struct Place: Equatable {
@@ -22,6 +23,21 @@ struct Dependents {
 
         fileprivate var operation: Unmanaged<AnyOperation> {
             isOperation ? .fromOpaque(word) : edge.pointee.dependent!
+        }
+
+        /// Of any place but the first.
+        fileprivate var previous: Place {
+            get {
+                let previous = isOperation ? operation._withUnsafeGuaranteedRef { $0.backLink } : edge.pointee.previous
+                return Place(word: previous!)
+            }
+            nonmutating set {
+                if isOperation {
+                    operation._withUnsafeGuaranteedRef { $0.backLink = newValue.word }
+                } else {
+                    edge.pointee.previous = newValue.word
+                }
+            }
         }
 
         fileprivate var next: Place {
@@ -53,11 +69,26 @@ struct Dependents {
     mutating func append(_ place: Place) {
         if let last {
             place.next = last.next
+            place.previous = last
             last.next = place
         } else {
             place.next = place
         }
         last = place
+    }
+
+    /// Of one that is in the list.
+    mutating func remove(_ place: Place) {
+        guard let last else { preconditionFailure("nothing is in the list") }
+        let next = place.next
+        if next == place {
+            self.last = nil
+            return
+        }
+        let previous = last.next == place ? last : place.previous
+        previous.next = next
+        next.previous = previous
+        if place == last { self.last = previous }
     }
 
     /// Each may be counted down, and let go.
@@ -73,6 +104,14 @@ struct Dependents {
             body(operation)
             if isLast { return }
         }
+    }
+
+    func areAll(in known: Set<ObjectIdentifier>) -> Bool {
+        var areKnown = true
+        visit { dependent in
+            if !dependent._withUnsafeGuaranteedRef({ known.contains(ObjectIdentifier($0)) }) { areKnown = false }
+        }
+        return areKnown
     }
 
     /// Retained, for a reader that holds the lock of the operation they depend on: none has been counted down by it yet.

@@ -103,6 +103,8 @@ final class RareDetails {
     /// To be told when it starts.
     @exclusivity(unchecked) fileprivate(set) var chainStarts: [ChainStart] = []
     fileprivate(set) var uniqueness: Uniqueness?
+    /// Its queue knows it as a barrier.
+    fileprivate(set) var isBarrier = false
     /// Nil: nobody observes it.
     @exclusivity(unchecked) fileprivate(set) var outbox: EventOutbox.Box?
 
@@ -121,7 +123,7 @@ final class RareDetails {
     /// Something ends with the operation.
     var hasEnd: Bool {
         progress != nil || uniqueness != nil || nameHolder != nil || !childGroups.isEmpty || !listeners.isEmpty
-            || executor != nil || !policies.isEmpty || removals != nil || !waits.isEmpty
+            || executor != nil || !policies.isEmpty || removals != nil || !waits.isEmpty || isBarrier
     }
 
     /// To be asked when all dependencies have finished.
@@ -233,6 +235,11 @@ extension Details {
         set { madeRare.uniqueness = newValue }
     }
 
+    var isBarrier: Bool {
+        get { rare?.isBarrier ?? false }
+        set { madeRare.isBarrier = newValue }
+    }
+
     /// At the finish. Nil: nothing ends with it.
     func takeEnds() -> Ends? {
         let rare = rare.flatMap { $0.hasEnd ? $0 : nil }
@@ -240,7 +247,7 @@ extension Details {
         let ends = Ends(
             alarms: timing?.takeAlarms(), closures: timing?.takeClosures(), groups: childGroups,
             listeners: listeners, uniqueness: uniqueness, progress: progress, nameHolder: nameHolder,
-            executor: executor, waits: waits)
+            executor: executor, waits: waits, isBarrier: isBarrier)
         if let rare {
             rare.executor = nil
             rare.policies = []
@@ -268,11 +275,12 @@ final class Ends {
     private let executor: (any TaskExecutor)?
     /// That the body has left behind.
     private let waits: Slab<Awaited?>
+    private let isBarrier: Bool
 
     fileprivate init(
         alarms: Alarms?, closures: Any?, groups: [ChildGroup], listeners: [any OutcomeListener],
         uniqueness: Uniqueness?, progress: ProgressState?, nameHolder: AnyOperation?, executor: (any TaskExecutor)?,
-        waits: Slab<Awaited?>
+        waits: Slab<Awaited?>, isBarrier: Bool
     ) {
         self.alarms = alarms
         self.closures = closures
@@ -283,11 +291,13 @@ final class Ends {
         self.nameHolder = nameHolder
         self.executor = executor
         self.waits = waits
+        self.isBarrier = isBarrier
     }
 
     /// It has finished.
     func tell(of operation: AnyOperation, in core: QueueCore?) {
         alarms?.takeOut(of: operation, from: core)
+        if isBarrier { core?.forget(barrier: operation) }
         uniqueness?.operationEnded(operation)
         for group in groups { group.parentEnded() }
         for listener in listeners { listener.bodyEnded() }

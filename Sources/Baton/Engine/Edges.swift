@@ -62,6 +62,15 @@ struct Edges: ~Copyable {
         }
     }
 
+    /// As above, for one that has been linked.
+    func visit(of operation: Unmanaged<AnyOperation>, _ body: (Dependents.Place, Unmanaged<AnyOperation>) -> Void) {
+        switch word {
+        case .none: break
+        case .one(let source): body(Dependents.Place(operation), source)
+        case .many(let block): block._withUnsafeGuaranteedRef { $0.visit(body) }
+        }
+    }
+
     mutating func append(_ operation: consuming AnyOperation) {
         switch word {
         case .none: word = .one(.passRetained(operation))
@@ -115,21 +124,17 @@ struct Edges: ~Copyable {
         }
     }
 
-    /// At the finish. `areCountedDown`: no source has the operation in its list any more.
+    /// At the finish, when no source has the operation in its list any more.
     @inline(__always)
-    mutating func drop(areCountedDown: @autoclosure () -> Bool) {
+    mutating func drop() {
         switch word {
         case .none: break
         case .one(let source):
             word = .none
             source.release()
         case .many(let block):
-            if areCountedDown() {
-                word = .none
-                block.release()
-            } else {
-                block._withUnsafeGuaranteedRef { $0.drop() }
-            }
+            word = .none
+            block.release()
         }
     }
 }
@@ -157,7 +162,9 @@ final class EdgeBlock: ManagedBuffer<EdgeCount, EdgePlace> {
         return block
     }
 
-    deinit { drop() }
+    deinit {
+        for place in places { place.source?.release() }
+    }
 
     // Its memory by address: the property of the superclass is looked at for conflicting accesses each time. Safe: whoever asks
     // the block for something holds it. Who may write when is said at ``Dependents``.
@@ -217,11 +224,11 @@ final class EdgeBlock: ManagedBuffer<EdgeCount, EdgePlace> {
         }
     }
 
-    /// Lets go of the sources. The places stay: those sources that have not finished have them in their lists.
-    func drop() {
-        let places = places
-        count.pointee.used = 0
-        for place in places { place.source?.release() }
+    func visit(_ body: (Dependents.Place, Unmanaged<AnyOperation>) -> Void) {
+        for number in places.indices {
+            let place = places.baseAddress! + number
+            if let source = place.pointee.source { body(Dependents.Place(place), source) }
+        }
     }
 }
 
@@ -241,4 +248,5 @@ struct EdgePlace {
     var dependent: Unmanaged<AnyOperation>?
     /// In that list.
     var next: UnsafeMutableRawPointer?
+    var previous: UnsafeMutableRawPointer?
 }

@@ -4,7 +4,7 @@ extension QueueCore {
     /// the caller's if it goes on with them.
     @inline(__always)
     func settle(_ operation: AnyOperation, _ ending: Lifecycle.Ending, continuing: Bool) -> Settled {
-        operation.dropBodyAndEdges()
+        if continuing { operation.dropBodyAndEdges() } else { operation.leaveSources() }
         if ending.hasDetails, operation.isObserved { operation.tellFinish() }
         if ending.claims { Claims.giveBack(atEndOf: operation) }
         var released = Released(continuing: continuing)
@@ -37,14 +37,18 @@ extension QueueCore {
     private func countDown(_ dependent: Unmanaged<AnyOperation>, _ released: inout Released) {
         dependent._withUnsafeGuaranteedRef { operation in
             if operation.home?.toOpaque() != Unmanaged.passUnretained(self).toOpaque() {
-                AnyOperation.countDownElsewhere(dependent)
-            } else if operation.countdown.countDown() {
+                return AnyOperation.countDownElsewhere(dependent)
+            }
+            switch operation.countdown.countDown() {
+            case .waiting: break
+            case .ready:
                 if operation.isObserved { operation.tellReady() }
                 if released.continuing, released.follower == nil {
                     released.follower = dependent
                 } else {
                     released.others.append(dependent)
                 }
+            case .ended: AnyOperation.letGo(ended: dependent)
             }
         }
     }
@@ -56,23 +60,22 @@ extension QueueCore {
 }
 
 extension AnyOperation {
-    /// Counts down a dependent of another queue. That queue lives while the dependent is unfinished; one that has finished
-    /// before it ran only waits to be let go.
+    /// Counts down a dependent of another queue. That queue lives while the dependent is unfinished.
     @inline(never)
     static func countDownElsewhere(_ dependent: Unmanaged<AnyOperation>) {
         let core = dependent._withUnsafeGuaranteedRef { operation in
             operation.withLife { $0.phase == .finished ? nil : operation.core }
         }
-        let isReady = dependent._withUnsafeGuaranteedRef { $0.countdown.countDown() }
-        if !isReady { return }
-        if let core {
+        switch dependent._withUnsafeGuaranteedRef({ $0.countdown.countDown() }) {
+        case .waiting: break
+        case .ready:
+            guard let core else { preconditionFailure("one that has finished is marked as ended") }
             dependent._withUnsafeGuaranteedRef { operation in
                 if operation.isObserved { operation.tellReady() }
                 operation.link = nil
             }
             core.list(dependent)
-        } else {
-            dependent.release()
+        case .ended: letGo(ended: dependent)
         }
     }
 
@@ -157,6 +160,7 @@ extension AnyOperation {
 
     private final func end(as original: AnyOperation, _ life: inout Lifecycle) -> EarlyEnd {
         outcome = original.outcome
+        outcomeOwns = original.outcomeOwns
         hasFailed = original.hasFailed
         return endUnrun(&life)
     }
@@ -182,7 +186,7 @@ extension AnyOperation {
         _ ending: Lifecycle.Ending, _ core: QueueCore?, lettingGo: () -> Void
     ) -> Unmanaged<AnyOperation>? {
         guard let core else {
-            dropBodyAndEdges()
+            leaveSources()
             if ending.hasDetails, isObserved { tellFinish() }
             ending.dependents.visit { AnyOperation.countDownElsewhere($0) }
             let woken = ending.wakes ? wake(in: nil) : .nobody
@@ -192,10 +196,12 @@ extension AnyOperation {
         }
         let settled = core.settle(self, ending, continuing: false)
         if settled.handlersAreDue { deliver(from: core) }
-        let departure = core.change { state in
+        let (departure, wasListed) = core.change { state in
             if ending.hasOpenWaits { state.scheduler.endedWithoutSlot() }
-            return core.leave(self, &state)
+            let wasListed = state.unlist(self)
+            return (core.leave(self, &state), wasListed)
         }
+        if wasListed { Unmanaged.passUnretained(self).release() }
         lettingGo()
         core.left(departure)
         return settled.groups
@@ -277,6 +283,7 @@ extension AnyOperation {
     /// Called by the one that finishes the operation, before the phase says so.
     final func setFailure(_ error: OperationError) {
         outcome = error.bounded
+        outcomeOwns = true
         hasFailed = true
     }
 

@@ -77,6 +77,13 @@ struct Lifecycle {
         return .registered(sourceWasAdded: phase != .created)
     }
 
+    /// It does not wait for this any more. False: this has finished, and whoever finishes it counts the dependent down.
+    mutating func unregister(_ dependent: Dependents.Place) -> Bool {
+        if phase == .finished { return false }
+        dependents.remove(dependent)
+        return true
+    }
+
     // MARK: Running
 
     enum Beginning {

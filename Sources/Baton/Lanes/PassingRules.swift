@@ -100,7 +100,6 @@ extension QueueCore {
         }
         switch listing {
         case .listed, .heldBySuspension: break
-        case .unlisted: operation.release()
         case .stranded(let operation): operation.endBeforeRun(with: .queueReleased)?.settle()
         }
         return turn
@@ -114,9 +113,6 @@ extension QueueCore {
         switch change({ $0.list(again: operation) }) {
         case .listed: return []
         case .heldBySuspension: return listWithoutNames(operation)
-        case .unlisted:
-            operation.release()
-            return []
         case .stranded(let operation):
             guard var end = operation.endBeforeRun(with: .queueReleased) else { return [] }
             let granted = end.takeNames()
@@ -135,29 +131,21 @@ extension QueueCore {
         let granted = operation._withUnsafeGuaranteedRef { operation in
             operation.withLife { $0.givesNamesBack() } ? Claims.takeBack(from: operation) : []
         }
-        let isListed = change { state in
-            if state.roster.count == 0 { return false }
-            state.scheduler.append(operation)
-            return true
-        }
-        if !isListed { operation.release() }
+        change { $0.scheduler.append(operation) }
         return granted
     }
 }
 
-private enum Listing: Equatable {
+private enum ListingAgain: Equatable {
     case listed
     /// It may not start now.
     case heldBySuspension
-    /// The queue is empty: it had ended, and nobody else would let it go.
-    case unlisted
     /// As a ready one, in a queue that nobody can resume.
     case stranded(AnyOperation)
 }
 
 extension QueueCore.State {
-    fileprivate mutating func list(again operation: Unmanaged<AnyOperation>) -> Listing {
-        if roster.count == 0 { return .unlisted }
+    fileprivate mutating func list(again operation: Unmanaged<AnyOperation>) -> ListingAgain {
         if scheduler.appendReturning(operation) { return .listed }
         guard strands(operation._withUnsafeGuaranteedRef { $0 }) else { return .heldBySuspension }
         scheduler.append(operation)

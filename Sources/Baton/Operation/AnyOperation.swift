@@ -32,13 +32,21 @@ public class AnyOperation: @unchecked Sendable {
     @exclusivity(unchecked) final var hasFailed = false
     /// Its body does not run if one of its inputs has no output.
     final let needsInputs: Bool
+    /// Belongs to `outcome`: releasing that may release something else.
+    @exclusivity(unchecked) @usableFromInline final var outcomeOwns = false
+    /// Guarded by the queue's lock.
+    @exclusivity(unchecked) final var listing = Listing.none
 
     // Written in the claim, constant afterwards. Not retained; see ``core``.
     @exclusivity(unchecked) final var home: Unmanaged<QueueCore>?
 
     // Belongs to the thread that adds the operation; while it waits for a single source, to the list of that, see ``Dependents``;
-    // then guarded by the queue's lock.
+    // then guarded by the queue's lock. Forwards and backwards.
     @exclusivity(unchecked) final var link: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) final var backLink: UnsafeMutableRawPointer?
+
+    /// Of the ``RunScope`` that has added it; 0 if none has. As `queueNumber`.
+    @exclusivity(unchecked) final var runNumber: UInt32 = 0
 
     // With `hasFailed`: written once, before the phase becomes finished, by whoever finishes the operation; read only by
     // those who have seen it finished. An `OperationError` if it has failed, else the output.
@@ -82,7 +90,8 @@ public class AnyOperation: @unchecked Sendable {
     }
 
     deinit {
-        if body != nil { buryUnrun() }
+        // What has edges has one of these, too.
+        if body != nil || outcomeOwns || life.borrowedDetails != nil { bury() }
     }
 
     /// Its state, for one step. Never two at once, and nothing of the user's in it.
@@ -95,11 +104,12 @@ public class AnyOperation: @unchecked Sendable {
 }
 
 extension AnyOperation {
-    /// What an operation that will not run any more leaves behind.
+    /// All that an operation owns and that may own other operations. A test looks whether a stored property is missing here.
     struct Remains {
         var body: Body?
         var edges: Edges.Taken
         var details: Details?
+        var outcome: any Sendable
     }
 
     /// Its queue. To be asked for only while it is added and unfinished, under its lock or where it cannot finish: then it is
@@ -107,25 +117,63 @@ extension AnyOperation {
     @inline(__always)
     final var core: QueueCore? { home?.takeUnretainedValue() }
 
-    /// From `deinit` of one that was never added: released in a loop, because a chain of them would recurse.
+    /// From `deinit`: what it owns is released in a loop, because a chain of operations would recurse, by whatever they are linked.
     @inline(never)
-    private final func buryUnrun() {
-        let (dependents, details) = withLife { ($0.finish().dependents, $0.takeDetails()) }
-        // Those that are still registered were cancelled, and only wait for this to be let go.
-        if !dependents.isEmpty {
-            dependents.visit { dependent in
-                if dependent._withUnsafeGuaranteedRef({ $0.countdown.countDown() }) { dependent.release() }
-            }
+    private final func bury() {
+        Handover.didAwait(self)
+        let details = withLife { life in
+            assert(life.dependents.isEmpty, "who depends on an operation holds it")
+            return life.takeDetails()
         }
         // Moved, never copied: a copy that lives to the end of this scope would be released here, and recurse.
-        Trampoline.run(.release(Remains(body: body.take(), edges: edges.take(), details: consume details)))
+        Trampoline.run(
+            .release(
+                Remains(body: body.take(), edges: edges.take(), details: consume details, outcome: takeOutcome())))
     }
 
-    /// At the finish: nothing is retained after it.
+    private final func takeOutcome() -> any Sendable {
+        var taken: any Sendable = ()
+        swap(&taken, &outcome)
+        return taken
+    }
+
+    /// At the finish of one that has run: nothing is retained after it.
     @inline(__always)
     final func dropBodyAndEdges() {
         body = nil
-        edges.drop(areCountedDown: countdown.isZero)
+        edges.drop()
+        Handover.willResume(self)
+    }
+
+    /// As above, of one that may have ended before: it also leaves the lists of those sources that have not finished. Those that
+    /// have finished meanwhile count it down, and the last of them, or this, lets go of it.
+    final func leaveSources() {
+        body = nil
+        if countdown.isLinked, countdown.holdUnlessZero() {
+            edges.visit(of: .passUnretained(self)) { place, source in
+                let isCounted = source._withUnsafeGuaranteedRef { $0.withLife { !$0.unregister(place) } }
+                if !isCounted { _ = countdown.countDown() }
+            }
+            if case .ended = countdown.countDown() { Unmanaged.passUnretained(self).release() }
+        }
+        dropEdgesIfOver()
+    }
+
+    /// Nobody has it in a list any more, and it has finished.
+    @inline(never)
+    private final func dropEdgesIfOver() {
+        let edges = withLife { life in
+            life.phase == .finished && (countdown.isZero || !countdown.isLinked) ? self.edges.take() : .none
+        }
+        withExtendedLifetime(edges) {}
+        Handover.willResume(self)
+    }
+
+    /// It had ended before, and what it waited for has been counted down since: no list has it any more.
+    @inline(never)
+    static func letGo(ended operation: Unmanaged<AnyOperation>) {
+        operation._withUnsafeGuaranteedRef { $0.dropEdgesIfOver() }
+        operation.release()
     }
 }
 

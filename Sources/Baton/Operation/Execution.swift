@@ -14,7 +14,12 @@ struct Execution: Sendable {
 
     @inlinable
     @inline(__always)
-    func succeed<Output: Sendable>(with output: Output) { unmanaged._withUnsafeGuaranteedRef { $0.outcome = output } }
+    func succeed<Output: Sendable>(with output: Output) {
+        unmanaged._withUnsafeGuaranteedRef { operation in
+            operation.outcome = output
+            if !_isPOD(Output.self) { operation.outcomeOwns = true }
+        }
+    }
 
     @usableFromInline
     func bodyThrew(_ error: any Error) { unmanaged._withUnsafeGuaranteedRef { $0.bodyThrew(error) } }

@@ -7,13 +7,16 @@ extension QueueCore {
     private static let batchSize = 64
 
     /// Adds in this order. Operations that were added before are left alone, and reported with `callSite` if there is one.
-    func add(_ operations: [AnyOperation], from origin: Origin = .outside, _ callSite: CallSite?) {
-        operations.withUnsafeBufferPointer { add($0, from: origin, callSite) }
+    func add(_ operations: [AnyOperation], from origin: Origin = .outside, run: UInt32 = 0, _ callSite: CallSite?) {
+        operations.withUnsafeBufferPointer { add($0, from: origin, run: run, callSite) }
     }
 
-    func add(_ operations: UnsafeBufferPointer<AnyOperation>, from origin: Origin = .outside, _ callSite: CallSite?) {
+    func add(
+        _ operations: UnsafeBufferPointer<AnyOperation>, from origin: Origin = .outside, run: UInt32 = 0,
+        _ callSite: CallSite?
+    ) {
         if operations.count > Self.batchSize { state.withLock { $0.roster.reserve(operations.count) } }
-        var batch = Batch(origin: origin, on: self)
+        var batch = Batch(origin: origin, run: run, on: self)
         var pace = StartPace()
         for index in operations.indices {
             claim(.passRetained(operations[index]), callSite, &batch)
@@ -35,11 +38,12 @@ extension QueueCore {
         return isTaken
     }
 
-    /// Adds one that also waits for what `sources` finds in the same step in which the operation enters.
+    /// Adds a barrier, which also waits for what `sources` finds in the same step in which it enters.
     func addAlone(_ operation: AnyOperation, _ callSite: CallSite?, behind sources: (inout State) -> [AnyOperation]) {
         var batch = Batch(origin: .outside, on: self)
         claim(.passRetained(operation), callSite, &batch)
         guard let claimed = batch.claimed.first else { return }
+        operation.withLife { $0.madeDetails().isBarrier = true }
         let (door, sources) = change { state in
             let door = state.door(for: .outside)
             let found = sources(&state)
@@ -73,6 +77,8 @@ extension QueueCore {
     private struct Batch {
         let origin: Origin
         let isChild: Bool
+        /// The number of the ``RunScope`` that adds; 0: none.
+        let run: UInt32
         var isObserved: Bool
         var count = 0
         /// Claimed, and not yet entered.
@@ -82,8 +88,9 @@ extension QueueCore {
 
         var isEmpty: Bool { count == 0 && ready.isEmpty }
 
-        init(origin: Origin, on core: QueueCore) {
+        init(origin: Origin, run: UInt32 = 0, on core: QueueCore) {
             self.origin = origin
+            self.run = run
             isChild = origin.isChild
             isObserved = core.hub.isObserved
         }
@@ -107,6 +114,7 @@ extension QueueCore {
                 if case .claimed(let isAwaited, _) = claim {
                     operation.home = .passUnretained(self)
                     operation.queueNumber = number
+                    if batch.run != 0 { operation.runNumber = batch.run }
                     if batch.isChild { operation.becomesChild(of: batch.origin, &life) }
                     if isAwaited { operation.countdown.noteAwaited() }
                     if batch.isObserved || operation.isObserved {
@@ -204,7 +212,7 @@ extension QueueCore {
             }
             if linked.wasEnded {
                 operation.endAfterLinking()
-                // Else its last source lets it go.
+                // Else whoever counts it down to zero lets go of it.
                 if linked.isReady { claimed.release() }
             } else if linked.isReady {
                 if operation.isObserved, !isToldReady { operation.tellReady() }

@@ -6,19 +6,20 @@ extension QueueCore {
     /// Unique ones are added when the search comes to them, for what they need depends on what is decided then: one that has
     /// joined another needs nothing but that.
     ///
-    /// With a call site it is misuse if the operation itself had been added before.
+    /// With a call site it is misuse if the operation itself had been added before. What it adds is marked with the number of the
+    /// ``RunScope``, if it is one that adds.
     @discardableResult
     func addWithUpstream(
-        _ operation: AnyOperation, from origin: Origin = .outside, _ callSite: CallSite?
+        _ operation: AnyOperation, from origin: Origin = .outside, run: UInt32 = 0, _ callSite: CallSite?
     ) -> [AnyOperation] {
         var early: Set<ObjectIdentifier> = []
         let upstream = AnyOperation.upstream(of: CollectionOfOne(operation)) { unique in
             early.insert(ObjectIdentifier(unique))
-            add([unique], from: origin, unique === operation ? callSite : nil)
+            add([unique], from: origin, run: run, unique === operation ? callSite : nil)
         }
         let unadded = upstream.filter { $0.isUnadded }
         let wasLate = unadded.last !== operation && !early.contains(ObjectIdentifier(operation))
-        add(wasLate && callSite != nil ? unadded + [operation] : unadded, from: origin, callSite)
+        add(wasLate && callSite != nil ? unadded + [operation] : unadded, from: origin, run: run, callSite)
         for seen in upstream { seen.withLife { $0.upstreamWasAdded() } }
         if early.isEmpty { return unadded }
         let added = early.union(unadded.map { ObjectIdentifier($0) })

@@ -31,6 +31,12 @@ extension QueueCore {
             // Also what an earlier barrier waits for, which may yet be cancelled and then finishes before that.
             return state.members()
         }
-        forgetFinishedBarriers()
+    }
+
+    /// It has finished. Whoever tells this holds it.
+    func forget(barrier: AnyOperation) {
+        state.withLock { state in
+            if let place = state.barriers.firstIndex(where: { $0 === barrier }) { state.barriers.remove(at: place) }
+        }
     }
 }

@@ -80,6 +80,12 @@ extension QueueCore.State {
         while let hand = hands.last, scheduler.highestStartable != hands.level { takeBack(hand) }
     }
 
+    /// One that has ended before its run leaves whatever list it is in. True: nobody else lets go of it.
+    mutating func unlist(_ operation: AnyOperation) -> Bool {
+        if operation.listing == .hand { takeBackAll() }
+        return scheduler.remove(.passUnretained(operation))
+    }
+
     /// Those that have not left, retained.
     mutating func members() -> [AnyOperation] {
         takeBackAll()

@@ -67,13 +67,6 @@ extension QueueCore.State {
         case (.awaited, _), (.child, _): return .open
         }
     }
-
-    /// Released after unlocking, by the caller.
-    mutating func takeBarriers() -> [AnyOperation] {
-        if barriers.isEmpty { return [] }
-        defer { barriers = [] }
-        return barriers
-    }
 }
 
 extension QueueCore {
@@ -94,13 +87,5 @@ extension QueueCore {
             if life.details?.uniqueness?.joined != nil { return }
             for barrier in barriers { operation.edges.append(barrier) }
         }
-        if barriers.contains(where: \.hasFinished) { forgetFinishedBarriers() }
-    }
-
-    func forgetFinishedBarriers() {
-        let barriers = state.withLock { $0.barriers }
-        let finished = Set(barriers.filter(\.hasFinished).map { ObjectIdentifier($0) })
-        if finished.isEmpty { return }
-        state.withLock { $0.barriers.removeAll { finished.contains(ObjectIdentifier($0)) } }
     }
 }

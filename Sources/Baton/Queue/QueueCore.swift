@@ -14,8 +14,8 @@ final class QueueCore: Sendable {
         var idleWaiters: [UnsafeContinuation<Void, Never>] = []
         var admission = Admission<Submission>()
         var closing = Closing.not
-        /// What is added later starts after these. Some may have finished; several, because a later one that is cancelled
-        /// finishes before an earlier one.
+        /// What is added later starts after these, which have not finished. Several, because a later one that is cancelled finishes
+        /// before an earlier one.
         var barriers: [AnyOperation] = []
         /// The last handle has gone.
         var isReleased = false
@@ -81,7 +81,6 @@ final class QueueCore: Sendable {
         QueueDirectory.leave(number)
         if sleeper !== Sleeper.shared { sleeper.stop() }
         hub.queueHasGone()
-        ReadyList.forEach(from: state.withLock { $0.scheduler.takeFinished() }) { $0.release() }
     }
 
     // MARK: Change, settle, obey
@@ -90,11 +89,12 @@ final class QueueCore: Sendable {
     /// `startsLanes`: false if another change follows in a moment, which will.
     @inline(__always)
     func change<Result>(startsLanes: Bool = true, _ body: (inout State) -> Result) -> Result {
-        let (result, order) = state.withLock { state in
+        let (result, order, ended) = state.withLock { state in
             let result = body(&state)
-            return (result, settle(&state, startsLanes: startsLanes))
+            return (result, settle(&state, startsLanes: startsLanes), state.scheduler.takeEnded())
         }
         obey(order)
+        if let ended { ReadyList.forEach(from: ended) { $0.release() } }
         return result
     }
 
@@ -166,32 +166,22 @@ final class QueueCore: Sendable {
     func departure(_ state: inout State) -> Departure {
         if state.roster.count > 0 || !state.isAwake { return .ordinary }
         state.isAwake = false
-        state.takeBackAll()
-        return .last(
-            finished: state.scheduler.takeFinished(), barriers: state.takeBarriers(), waking: takeIdleWaiters(&state))
+        return .last(waking: takeIdleWaiters(&state))
     }
 
     enum Departure {
         case ordinary
-        /// The queue has no operation left but those that were cancelled while they were ready, and are still listed.
-        case last(
-            finished: Unmanaged<AnyOperation>?, barriers: [AnyOperation], waking: [UnsafeContinuation<Void, Never>])
+        /// The queue has no operation left.
+        case last(waking: [UnsafeContinuation<Void, Never>])
     }
 
     @inline(__always)
     func left(_ departure: consuming Departure) {
-        if case .last(let finished, let barriers, let idleWaiters) = consume departure {
-            lastLeft(finished, barriers, idleWaiters)
-        }
+        if case .last(let idleWaiters) = consume departure { lastLeft(idleWaiters) }
     }
 
     @inline(never)
-    private func lastLeft(
-        _ finished: Unmanaged<AnyOperation>?, _ barriers: consuming [AnyOperation],
-        _ idleWaiters: [UnsafeContinuation<Void, Never>]
-    ) {
-        ReadyList.forEach(from: finished) { $0.release() }
-        barriers = []
+    private func lastLeft(_ idleWaiters: [UnsafeContinuation<Void, Never>]) {
         if stalls.isWatched { stalls.adjust(on: self) }
         resumeIdle(idleWaiters)
         Unmanaged.passUnretained(self).release()

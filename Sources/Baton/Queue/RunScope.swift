@@ -1,14 +1,20 @@
+import Synchronization
+
 /// One `run`: adds an operation with all that it needs, awaits it, and takes it all back when the caller is cancelled.
 final class RunScope: Sendable {
     private struct Progress {
         var reason: CancellationReason?
-        /// What this run has added itself, sources first.
-        var added: [AnyOperation] = []
+        /// What this run has added itself, sources first. Not retained: an output lives as long as somebody needs it.
+        var added: [Roster.Entry] = []
     }
+
+    private static let lastNumber = Atomic<UInt32>(0)
 
     let operation: AnyOperation
     private let core: QueueCore
     private let parent: AnyOperation?
+    /// What the operations that it adds know it by. Never 0.
+    private let number: UInt32
     private let progress = LockedState(Progress())
 
     /// `parent`: the operation whose `context.run` this is.
@@ -16,6 +22,7 @@ final class RunScope: Sendable {
         self.operation = operation
         self.core = core
         self.parent = parent
+        number = max(1, Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue)
     }
 
     /// Returns when the operation has finished, cancelled or not: no work goes on behind the caller.
@@ -41,9 +48,13 @@ final class RunScope: Sendable {
     /// One that was cancelled before is not added.
     func add(from origin: Origin) {
         if progress.withLock({ $0.reason }) != nil { return }
-        let added = core.addWithUpstream(operation, from: origin, nil)
+        let added = core.addWithUpstream(operation, from: origin, run: number, nil)
+        // Others may have added some of them in between.
+        let entries = added.compactMap { added in
+            added !== operation && added.withLife { _ in added.runNumber == number } ? Roster.Entry(of: added) : nil
+        }
         let reason = progress.withLock { progress in
-            progress.added = added
+            progress.added = entries
             return progress.reason
         }
         if let reason { takeBack(reason) }
@@ -58,8 +69,23 @@ final class RunScope: Sendable {
     /// are looked at last, when what needed them has gone.
     private func takeBack(_ reason: CancellationReason) {
         operation.cancel(reason: reason)
-        for added in progress.withLock({ $0.added }).reversed() where added !== operation {
-            added.cancelIfUnneeded(reason: reason)
+        let added = progress.withLock { $0.added }
+        if added.isEmpty { return }
+        for unfinished in core.unfinished(of: added, addedBy: number).reversed() {
+            unfinished.cancelIfUnneeded(reason: reason)
+        }
+    }
+}
+
+extension QueueCore {
+    /// Retained, in that order. One that has left may have gone, and another one may be in its place, at the same address even; that
+    /// one was not added by this run.
+    fileprivate func unfinished(of entries: [Roster.Entry], addedBy run: UInt32) -> [AnyOperation] {
+        state.withLock { state in
+            state.takeBackAll()
+            return entries.compactMap { entry in
+                state.roster.member(at: entry).flatMap { $0.runNumber == run ? $0 : nil }
+            }
         }
     }
 }
@@ -68,10 +94,10 @@ extension AnyOperation {
     fileprivate final func cancelIfUnneeded(reason: CancellationReason) {
         let dependents = withLife { $0.dependents.retained() }
         if isNeeded(by: dependents) { return }
+        let known = Set(dependents.map { ObjectIdentifier($0) })
         cancel(reason: reason) { life in
             // Nobody awaits it, and no dependent has come in between.
-            life.details?.waiters.isEmpty != false && life.dependents.count == dependents.count
-                && life.ownerWithdraws(reason)
+            life.details?.waiters.isEmpty != false && life.dependents.areAll(in: known) && life.ownerWithdraws(reason)
         }
     }
 

@@ -34,6 +34,15 @@ struct PriorityLines<Line: WaitingLine> {
         filled.insert(priority)
     }
 
+    /// Of one that is in that line.
+    mutating func remove(_ operation: Unmanaged<AnyOperation>, at priority: OperationPriority) where Line == ReadyList {
+        let isEmpty = change(priority) { line in
+            line.remove(operation)
+            return line.isEmpty
+        }
+        if isEmpty { filled.remove(priority) }
+    }
+
     /// By its place, and not with a `switch`, which takes several times as long. Safe: a tuple of one type is its elements in a row,
     /// one for each raw value from 0 to 4.
     @inline(__always)

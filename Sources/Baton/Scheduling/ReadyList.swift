@@ -1,5 +1,5 @@
-/// First in, first out, linked through the operations themselves, so that nothing is allocated. The list does not retain:
-/// an added operation is kept alive by its queue.
+/// First in, first out, linked through the operations themselves, so that nothing is allocated. Each but the first leads to the
+/// one before it, too, so that any can be taken out. The list does not retain: an added operation is kept alive by its queue.
 struct ReadyList: WaitingLine {
     private var head: Unmanaged<AnyOperation>?
     private var tail: Unmanaged<AnyOperation>?
@@ -11,7 +11,11 @@ struct ReadyList: WaitingLine {
 
     @inline(__always)
     mutating func append(_ operation: Unmanaged<AnyOperation>) {
-        operation._withUnsafeGuaranteedRef { $0.link = nil }
+        let former = tail?.toOpaque()
+        operation._withUnsafeGuaranteedRef { operation in
+            operation.link = nil
+            operation.backLink = former
+        }
         if let tail {
             tail._withUnsafeGuaranteedRef { $0.link = operation.toOpaque() }
         } else {
@@ -23,8 +27,21 @@ struct ReadyList: WaitingLine {
     mutating func prepend(_ operation: Unmanaged<AnyOperation>) {
         let former = head
         operation._withUnsafeGuaranteedRef { $0.link = former?.toOpaque() }
+        former?._withUnsafeGuaranteedRef { $0.backLink = operation.toOpaque() }
         head = operation
         if former == nil { tail = operation }
+    }
+
+    /// Of one that is in the list.
+    mutating func remove(_ operation: Unmanaged<AnyOperation>) {
+        if head?.toOpaque() == operation.toOpaque() {
+            _ = popFirst()
+            return
+        }
+        let next = Self.following(operation)
+        let previous = operation._withUnsafeGuaranteedRef { Unmanaged<AnyOperation>.fromOpaque($0.backLink!) }
+        previous._withUnsafeGuaranteedRef { $0.link = next?.toOpaque() }
+        if let next { next._withUnsafeGuaranteedRef { $0.backLink = previous.toOpaque() } } else { tail = previous }
     }
 
     /// This one, and those that are linked to it, in order.

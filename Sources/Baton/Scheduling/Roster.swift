@@ -75,6 +75,24 @@ struct Roster {
         places = memory?.places ?? UnsafeMutableBufferPointer(start: nil, count: 0)
     }
 
+    /// Where an operation was entered, for whoever does not keep it.
+    struct Entry {
+        fileprivate let place: UInt32
+        fileprivate let address: UInt
+
+        /// To be made by the thread that has entered it.
+        init(of operation: AnyOperation) {
+            place = operation.rosterIndex
+            address = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
+        }
+    }
+
+    /// The operation, or another one that has its place and its address after it. Nil: it has left.
+    func member(at entry: Entry) -> AnyOperation? {
+        guard entry.place < used, places[Int(entry.place)] == entry.address else { return nil }
+        return Unmanaged<AnyOperation>.fromOpaque(UnsafeRawPointer(bitPattern: entry.address)!).takeUnretainedValue()
+    }
+
     /// Retained, in no particular order.
     func members() -> [AnyOperation] {
         places[..<used].compactMap { word in

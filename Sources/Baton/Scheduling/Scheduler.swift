@@ -71,6 +71,8 @@ struct Scheduler {
     private var resumptions = PriorityLines<Fifo<Resumption>>()
     /// Operations in a row that went before ready ones of their priority; see ``urgentBudget``.
     private var urgentInARow = 0
+    /// Operations that had left the queue when somebody was about to list them. Nobody else lets go of them.
+    private var ended = ReadyList()
     /// The priority of those that lanes have in their hands, if there are any. They wait, too.
     private var handed = PrioritySet()
 
@@ -102,8 +104,20 @@ struct Scheduler {
 
     @inline(__always)
     mutating func append(_ operation: Unmanaged<AnyOperation>) {
-        let (level, goesFirst) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst) }
-        if goesFirst { children.append(operation, at: level) } else { ready.append(operation, at: level) }
+        let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst, $0.listing) }
+        if listing == .over { return ended.append(operation) }
+        if goesFirst {
+            children.append(operation, at: level)
+            note(operation, .children)
+        } else {
+            ready.append(operation, at: level)
+            note(operation, .ready)
+        }
+    }
+
+    @inline(__always)
+    private func note(_ operation: Unmanaged<AnyOperation>, _ listing: Listing) {
+        operation._withUnsafeGuaranteedRef { $0.listing = listing }
     }
 
     /// This one, and those that are linked to it, in order.
@@ -111,10 +125,36 @@ struct Scheduler {
 
     /// Ahead of those of its priority that were not taken up before. False: it may not start while the queue is suspended.
     mutating func appendReturning(_ operation: Unmanaged<AnyOperation>) -> Bool {
-        let (level, goesFirst) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst) }
+        let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst, $0.listing) }
+        if listing == .over {
+            ended.append(operation)
+            return true
+        }
         if isSuspended, !goesFirst { return false }
         returning.append(operation, at: level)
+        note(operation, .returning)
         return true
+    }
+
+    /// It has ended before its run, and leaves whatever list it is in. True: nobody else lets go of it.
+    mutating func remove(_ operation: Unmanaged<AnyOperation>) -> Bool {
+        let (level, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.listing) }
+        note(operation, .over)
+        switch listing {
+        case .ready: ready.remove(operation, at: level)
+        case .children: children.remove(operation, at: level)
+        case .returning: returning.remove(operation, at: level)
+        case .none, .hand, .over: return false
+        }
+        return true
+    }
+
+    /// Linked, to be released after unlocking.
+    @inline(__always)
+    mutating func takeEnded() -> Unmanaged<AnyOperation>? {
+        if ended.isEmpty { return nil }
+        defer { ended = ReadyList() }
+        return ended.first
     }
 
     /// Unlists, from those that return, what may not start while the queue is suspended. Linked.
@@ -126,6 +166,7 @@ struct Scheduler {
                 if operation._withUnsafeGuaranteedRef({ $0.goesFirst }) {
                     kept.append(operation)
                 } else {
+                    note(operation, .none)
                     taken.append(operation)
                 }
             }
@@ -151,13 +192,16 @@ struct Scheduler {
     mutating func popReady(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
         if !ready.filled.contains(level) { return nil }
         taken &+= 1
-        return ready.popFirst(at: level)
+        let operation = ready.popFirst(at: level)
+        if let operation { note(operation, .hand) }
+        return operation
     }
 
     /// Ahead of the others, as it was.
     mutating func takeBack(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority) {
         taken &-= 1
         ready.prepend(operation, at: level)
+        note(operation, .ready)
     }
 
     /// What is in the lanes' hands has changed.
@@ -172,7 +216,13 @@ struct Scheduler {
 
     @inline(__always)
     private mutating func popOperation() -> Unmanaged<AnyOperation>? {
-        guard let level = startable.highest else { return nil }
+        guard let level = startable.highest, let operation = popOperation(at: level) else { return nil }
+        note(operation, .none)
+        return operation
+    }
+
+    @inline(__always)
+    private mutating func popOperation(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
         taken &+= 1
         if urgent.contains(level), mayGoFirst(at: level) {
             return returning.popFirst(at: level) ?? children.popFirst(at: level)
@@ -195,17 +245,6 @@ struct Scheduler {
         else { return nil }
         parked -= 1
         return resumptions.popFirst(at: level)
-    }
-
-    /// Unlists everything, whatever the suspension. For a queue whose operations have all finished: what is listed was
-    /// cancelled while it was ready. Linked, to be released after unlocking.
-    mutating func takeFinished() -> Unmanaged<AnyOperation>? {
-        var all = ReadyList()
-        let wasSuspended = isSuspended
-        isSuspended = false
-        while let operation = popOperation() { all.append(operation) }
-        isSuspended = wasSuspended
-        return all.first
     }
 
     // MARK: Slots
@@ -285,4 +324,16 @@ struct Scheduler {
 
     /// Bodies that have started and not ended.
     var begun: Int { running - (isStarting ? 1 : 0) + parked }
+}
+
+/// In which list of its queue an operation is.
+enum Listing: UInt8 {
+    case none
+    case ready
+    case children
+    case returning
+    /// In the hand of a lane, or taken up from there.
+    case hand
+    /// It ended before its run, and comes into no list any more.
+    case over
 }

@@ -1,6 +1,6 @@
 internal import CBaton
 
-/// Keeps calls that would recurse through a whole graph from overflowing the stack: releasing operations that never ran, and
+/// Keeps calls that would recurse through a whole graph from overflowing the stack: releasing what operations own, and
 /// cancelling what runs inside one another.
 ///
 /// Work is done at once, inside whatever the thread is doing, so that what the user calls has happened when the call returns. Only
@@ -8,7 +8,7 @@ internal import CBaton
 /// Without it a chain of 50,000 overflows the stack.
 enum Trampoline {
     enum Work {
-        /// Body, inputs and details of a dead operation.
+        /// What a dead operation owned.
         case release(AnyOperation.Remains)
         /// Calls `onCancel` handlers, which are user code and may cancel again.
         case cancelTask(Lane)

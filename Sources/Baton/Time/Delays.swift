@@ -123,12 +123,6 @@ extension QueueCore {
     }
 
     fileprivate func listPaused(_ operation: Unmanaged<AnyOperation>) {
-        let isListed = change { state in
-            if state.roster.count == 0 { return false }
-            state.scheduler.append(operation)
-            return true
-        }
-        // It has ended in between, and nobody else would let it go.
-        if !isListed { operation.release() }
+        change { $0.scheduler.append(operation) }
     }
 }

@@ -17,7 +17,7 @@ extension AnyOperation {
 
     /// Its last source lets it go, or this does.
     fileprivate final func letGoAsJoiner() {
-        if countdown.countDown() { Unmanaged.passUnretained(self).release() }
+        if case .ended = countdown.countDown() { AnyOperation.letGo(ended: .passUnretained(self)) }
     }
 
     /// Some other operation than those who have joined this needs it, whose outcome is not decided.

@@ -7,9 +7,9 @@ final class Uniqueness {
     var place: Identities.Place?
     /// What it has joined.
     var joined: Joined?
-    /// Nil for those that have ended before. Each waits for being told; see ``AnyOperation/originalEnded(_:)``.
-    private var joiners: [AnyOperation?] = []
-    private var joinerCount = 0
+    /// By their places, which rise; those that have not ended. Each waits for being told; see ``AnyOperation/originalEnded(_:)``.
+    private var joiners: [Int: AnyOperation] = [:]
+    private var lastPlace = 0
     /// The owner is not interested any more, for this reason, and others are.
     private var reasonOfOwner: CancellationReason?
 
@@ -19,33 +19,32 @@ final class Uniqueness {
     }
 
     /// Nobody is left who wants the outcome.
-    var isUnwanted: Bool { reasonOfOwner != nil && joinerCount == 0 }
+    var isUnwanted: Bool { reasonOfOwner != nil && joiners.isEmpty }
 
     /// True: nobody else is interested, so it is to be cancelled.
     func ownerWithdraws(_ reason: CancellationReason) -> Bool {
-        if joinerCount == 0 { return true }
+        if joiners.isEmpty { return true }
         if reasonOfOwner == nil { reasonOfOwner = reason }
         return false
     }
 
     /// Returns its place among those who have joined.
     func add(_ joiner: AnyOperation) -> Int {
-        joiners.append(joiner)
-        joinerCount += 1
-        return joiners.count - 1
+        lastPlace += 1
+        joiners[lastPlace] = joiner
+        return lastPlace
     }
 
     /// - Returns: The reason to cancel this for, if nobody is interested any more.
     func remove(joinerAt place: Int) -> CancellationReason? {
         joiners[place] = nil
-        joinerCount -= 1
-        return joinerCount == 0 ? reasonOfOwner : nil
+        return joiners.isEmpty ? reasonOfOwner : nil
     }
 
     /// The operation has finished, and has let go of this, so nobody else reaches it.
     func operationEnded(_ operation: AnyOperation) {
         if let place { Identities.leave(operation, at: place) }
-        for case let joiner? in joiners { joiner.originalEnded(operation) }
+        for (_, joiner) in joiners.sorted(by: { $0.key < $1.key }) { joiner.originalEnded(operation) }
     }
 }
 

@@ -93,8 +93,52 @@ import Testing
         #expect(links.count == 4)
     }
 
-    /// As long as somebody has its places in a list.
-    @Test func aBlockKeepsItsPlacesAndNotItsSources() {
+    @Test(
+        "A dependent leaves the list wherever it stands, and the others stay in order", arguments: 1...4, [[], [0, 2]])
+    func dependentsLeave(count: Int, withBlocks: [Int]) {
+        for first in 0..<count {
+            for second in 0..<count {
+                var dependents = Dependents()
+                var blocks: [EdgeBlock] = []
+                var places: [Dependents.Place] = []
+                for (number, operation) in operations[..<count].enumerated() {
+                    let dependent = Unmanaged.passUnretained(operation)
+                    var place = Dependents.Place(dependent)
+                    if withBlocks.contains(number) {
+                        let block = EdgeBlock.make(operations)
+                        blocks.append(block)
+                        block.enter(dependent) { found, source in
+                            if source.toOpaque() == dependent.toOpaque() { place = found }
+                        }
+                    }
+                    places.append(place)
+                    dependents.append(place)
+                }
+                dependents.remove(places[first])
+                if second != first { dependents.remove(places[second]) }
+                var rest = (0..<count).filter { $0 != first && $0 != second }
+                #expect(dependents.retained() == rest.map { operations[$0] })
+                dependents.append(places[first])
+                rest.append(first)
+                #expect(dependents.retained() == rest.map { operations[$0] })
+                for number in rest { dependents.remove(places[number]) }
+                #expect(dependents.isEmpty)
+                withExtendedLifetime(blocks) {}
+            }
+        }
+    }
+
+    @Test("Those that are known are told from those that have come in between")
+    func knownDependents() {
+        var dependents = Dependents()
+        for operation in operations[..<3] { dependents.append(Dependents.Place(.passUnretained(operation))) }
+        #expect(dependents.areAll(in: Set(operations.map { ObjectIdentifier($0) })))
+        #expect(!dependents.areAll(in: Set(operations[1...].map { ObjectIdentifier($0) })))
+        #expect(Dependents().areAll(in: []))
+    }
+
+    @Test("What was linked is visited with its places, and a block lets go of its sources when it is dropped")
+    func linkedEdges() {
         weak var source: AnyOperation?
         var dependents = Dependents()
         var edges: Edges
@@ -105,13 +149,12 @@ import Testing
         }
         #expect(source != nil)
         edges.enter(.passUnretained(operations[0])) { place, _ in dependents.append(place) }
-        edges.drop(areCountedDown: false)
-        #expect(source == nil)
-        let none = edges.all
-        #expect(none.isEmpty)
         let twice = [operations[0], operations[0]]
         #expect(dependents.retained() == twice)
-        edges.drop(areCountedDown: true)
+        edges.visit(of: .passUnretained(operations[0])) { place, _ in dependents.remove(place) }
+        #expect(dependents.isEmpty)
+        edges.drop()
+        #expect(source == nil)
         let isEmpty = edges.isEmpty
         #expect(isEmpty)
     }

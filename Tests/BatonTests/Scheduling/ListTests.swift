@@ -41,6 +41,31 @@ import Testing
         #expect(drain(&other) == ["0"])
     }
 
+    @Test("Any operation can be taken out of a ready list", arguments: 0..<4, 0..<4)
+    func takenOut(first: Int, second: Int) {
+        var list = ReadyList()
+        // Its neighbours have come from both sides, and one has gone.
+        for operation in operations[2...] { list.append(.passUnretained(operation)) }
+        list.prepend(.passUnretained(operations[1]))
+        list.prepend(.passUnretained(operations[0]))
+        list.remove(.passUnretained(operations[first]))
+        if second != first { list.remove(.passUnretained(operations[second])) }
+        list.append(.passUnretained(operations[first]))
+        let rest = (0..<4).filter { $0 != first && $0 != second }.map { "\($0)" }
+        #expect(drain(&list) == rest + ["\(first)"])
+        #expect(list.isEmpty)
+    }
+
+    @Test("What has become the first of a ready list can be taken out")
+    func takenOutAtTheFront() {
+        var list = ReadyList()
+        for operation in operations { list.append(.passUnretained(operation)) }
+        _ = list.popFirst()
+        list.remove(.passUnretained(operations[1]))
+        list.remove(.passUnretained(operations[3]))
+        #expect(drain(&list) == ["2"])
+    }
+
     @Test(arguments: [1, 1_000, 5_000]) func aFifoKeepsTheOrder(count: Int) {
         var fifo = Fifo<Int>()
         for number in 0..<count { fifo.append(number) }

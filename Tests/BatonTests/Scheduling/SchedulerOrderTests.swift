@@ -102,13 +102,28 @@ import Testing
         _ = rig.settle()
     }
 
-    @Test func whatIsLeftCanBeTakenOutWhateverTheSuspension() {
-        let rig = SchedulerRig(width: 1, isSuspended: true)
-        rig.append("a")
-        rig.append("child", isChild: true)
-        var count = 0
-        ReadyList.forEach(from: rig.scheduler.takeFinished()) { _ in count += 1 }
-        #expect(count == 2)
-        #expect(rig.scheduler.isSuspended)
+    @Test("What has ended leaves its list, whichever that is, and comes into none any more")
+    func whatHasEndedLeaves() {
+        let rig = SchedulerRig(width: 1)
+        let operations = [
+            rig.append("ready"), rig.append("child", isChild: true), rig.append("low", .low),
+        ]
+        _ = rig.appendReturning("returning")
+        let returning = rig.last
+        for operation in operations + [returning] {
+            #expect(rig.remove(operation))
+            #expect(!rig.remove(operation), "Nobody lets go of it twice.")
+        }
+        #expect(rig.scheduler.hint == 0)
+        let ended = rig.append("ended")
+        _ = rig.settle()
+        #expect(rig.laneStarted() == .run("ended"))
+        #expect(!rig.remove(ended), "It is the lane's.")
+        rig.scheduler.append(.passUnretained(ended))
+        let isReturned = rig.scheduler.appendReturning(.passUnretained(returning))
+        #expect(isReturned)
+        #expect(rig.nextTurn() == .end)
+        #expect(rig.takeEnded() == ["ended", "returning"])
+        #expect(rig.takeEnded().isEmpty)
     }
 }

@@ -56,9 +56,9 @@ import Testing
 
     @Test func aLaneWhoseOperationWasTakenReturnsItsSlot() {
         let rig = SchedulerRig(width: 1)
-        rig.append("a")
+        let taken = rig.append("a")
         _ = rig.settle()
-        _ = rig.scheduler.takeFinished()
+        _ = rig.scheduler.remove(.passUnretained(taken))
         #expect(rig.laneStarted() == .end)
         #expect(rig.scheduler.running == 0)
         #expect(!rig.scheduler.isStarting)

@@ -30,8 +30,13 @@ final class SchedulerRig {
         return operation
     }
 
-    func append(_ name: String, _ priority: OperationPriority = .normal, isChild: Bool = false) {
+    /// The operation that was made last.
+    var last: AnyOperation { operations.last! }
+
+    @discardableResult
+    func append(_ name: String, _ priority: OperationPriority = .normal, isChild: Bool = false) -> AnyOperation {
         scheduler.append(.passUnretained(make(name, priority, isChild: isChild)))
+        return last
     }
 
     /// False: it may not start now.
@@ -39,7 +44,17 @@ final class SchedulerRig {
         scheduler.appendReturning(.passUnretained(make(name, priority, isChild: isChild)))
     }
 
+    /// True: nobody else lets go of it.
+    func remove(_ operation: AnyOperation) -> Bool { scheduler.remove(.passUnretained(operation)) }
+
     /// Their names, in order.
+    func takeEnded() -> [String] {
+        var names: [String] = []
+        ReadyList.forEach(from: scheduler.takeEnded()) { names.append($0.takeUnretainedValue().name!) }
+        return names
+    }
+
+    /// As above.
     func takeReturning() -> [String] {
         var names: [String] = []
         ReadyList.forEach(from: scheduler.takeReturning()) { names.append($0.takeUnretainedValue().name!) }

@@ -1,0 +1,207 @@
+// The number of a guarantee begins the name of its tests.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import Baton
+import Synchronization
+import Testing
+
+/// A page as a client of a paged interface makes it: its output has the operation that fetches the next one.
+private struct Page: Sendable {
+    let token: Token
+    let next: AsyncOperation<Page>?
+}
+
+private final class PageObject: Sendable {
+    let token: Token
+    let next: AnyOperation?
+
+    init(_ token: Token, _ next: AnyOperation?) {
+        self.token = token
+        self.next = next
+    }
+}
+
+private struct PageError: Error {
+    let token: Token
+    let previous: AnyOperation?
+}
+
+/// How an operation holds the one before it.
+enum Hold: CaseIterable {
+    case outputStruct
+    case outputObject
+    case outputResult
+    case outputArray
+    case outputOptional
+    case outputClosure
+    case outputErased
+    case error
+    case errorOfAnAttempt
+    case reasonOfASkip
+    case nameAndOutput
+    case join
+    case replaced
+    case capturedAndRun
+    case capturedAndNeverRun
+    case capturedByACondition
+    case capturedByAHandler
+    case capturedByARetry
+    case capturedByARepetition
+    case capturedByADelay
+    case childOfAGroup
+    case dependency
+    case cancelledWithDependency
+
+    /// Made, and added to the queue or not; it need not have finished.
+    fileprivate func make(after previous: AnyOperation?, _ token: Token, _ number: Int) -> AnyOperation {
+        switch self {
+        case .outputStruct:
+            return AsyncOperation { Page(token: token, next: previous as? AsyncOperation<Page>) }
+        case .outputObject: return AsyncOperation { PageObject(token, previous) }
+        case .outputResult:
+            return AsyncOperation { Result<PageObject, PageError>.success(PageObject(token, previous)) }
+        case .outputArray: return AsyncOperation { [previous, nil] }
+        case .outputOptional: return AsyncOperation { previous }
+        case .outputClosure:
+            return AsyncOperation<@Sendable () -> Void> {
+                {
+                    token.touch()
+                    _ = previous
+                }
+            }
+        case .outputErased: return AsyncOperation<any Sendable> { PageObject(token, previous) as any Sendable }
+        case .error: return AsyncOperation<Void> { throw PageError(token: token, previous: previous) }
+        case .errorOfAnAttempt:
+            return AsyncOperation<Void> { context in
+                if context.attempt == 1 { throw PageError(token: token, previous: previous) }
+            }.retry(.immediately, attempts: 2)
+        case .reasonOfASkip:
+            let operation = AsyncOperation { token.touch() }
+            if let previous { operation.addDependency(previous, on: .failure) }
+            return operation
+        case .nameAndOutput: return AsyncOperation("page \(number)") { PageObject(token, previous) }
+        case .join:
+            return AsyncOperation { PageObject(token, previous) }
+                .unique(by: "page \(number)", in: "release", policy: .join)
+        case .replaced:
+            return AsyncOperation { token.touch() }.unique(by: "one", in: "release", policy: .replace)
+        case .capturedAndRun, .capturedAndNeverRun:
+            return AsyncOperation {
+                token.touch()
+                _ = previous
+            }
+        case .capturedByACondition:
+            return AsyncOperation { token.touch() }.addCondition("holds") { _ in
+                _ = previous
+                return .satisfied
+            }
+        case .capturedByAHandler: return AsyncOperation { token.touch() }.didCancel { _ in _ = previous }
+        case .capturedByARetry:
+            return AsyncOperation { token.touch() }.retry(.immediately, attempts: 2) { _ in previous == nil }
+        case .capturedByARepetition:
+            return AsyncOperation { token.touch() }.repeating(every: .seconds(1)) { _ in
+                _ = previous
+                return true
+            }
+        case .capturedByADelay:
+            let delay = (previous as? AsyncOperation<Void>)?.delay(.zero)
+            return delay ?? AsyncOperation { token.touch() }
+        case .childOfAGroup: return GroupOperation(previous.map { [$0] } ?? [AsyncOperation { token.touch() }])
+        case .dependency, .cancelledWithDependency:
+            let operation = AsyncOperation { token.touch() }
+            if let previous { operation.addDependency(previous) }
+            return operation
+        }
+    }
+}
+
+@Suite("Releasing what is linked", .timeLimit(.minutes(10)))
+struct ReleaseTests {
+    /// Debug builds are slow, and a fifth of a million overflows the stack as well.
+    #if DEBUG
+        private static let length = 100_000
+    #else
+        private static let length = 1_000_000
+    #endif
+
+    /// That of a secondary thread on Apple's systems.
+    private static let stackSize = 512 * 1024
+
+    private final class Box: Sendable {
+        let last = Mutex<AnyOperation?>(nil)
+
+        /// Releases it where it is called.
+        func empty() {
+            let last = last.withLock { $0.take() }
+            withExtendedLifetime(last) {}
+        }
+    }
+
+    @Test("A chain is released in a loop, whatever links it", arguments: Hold.allCases, [false, true])
+    func G32_aChainWhateverLinksIt(hold: Hold, runs: Bool) async throws {
+        if runs, hold == .capturedAndNeverRun || hold == .capturedByADelay || hold == .childOfAGroup { return }
+        if !runs, hold == .capturedAndRun { return }
+        try await within(.seconds(300)) {
+            let tokens = Tokens()
+            let box = Box()
+            let queue = AsyncOperationQueue()
+            do {
+                var last: AnyOperation?
+                for number in 0..<Self.length {
+                    let operation = hold.make(after: last, tokens.make(), number)
+                    if runs { queue.add(operation) }
+                    last = operation
+                }
+                await queue.waitUntilIdle()
+                if hold == .cancelledWithDependency { last?.cancel() }
+                box.last.withLock { $0 = last }
+            }
+            await onOwnThread(stackSize: Self.stackSize) { box.empty() }
+            await eventually { tokens.alive == 0 }
+        }
+    }
+
+    @Test("Pages of pages are released in a loop by whoever holds the first page and not its operation")
+    func G32_pagesOfPages() async throws {
+        try await within(.seconds(300)) {
+            let tokens = Tokens()
+            let queue = AsyncOperationQueue()
+            let page = Mutex<Page?>(nil)
+            do {
+                var last: AsyncOperation<Page>?
+                for _ in 0..<Self.length {
+                    let next = last
+                    let token = tokens.make()
+                    last = queue.add { Page(token: token, next: next) }
+                }
+                let first = try await last!.value
+                await queue.waitUntilIdle()
+                page.withLock { $0 = first }
+            }
+            #expect(tokens.alive == Self.length)
+            await onOwnThread(stackSize: Self.stackSize) {
+                let taken = page.withLock { $0.take() }
+                withExtendedLifetime(taken) {}
+            }
+            #expect(tokens.alive == 0)
+        }
+    }
+
+    @Test("Groups in groups that have run are released in a loop")
+    func G32_groupsInGroupsThatHaveRun() async throws {
+        try await within(.seconds(300)) {
+            let tokens = Tokens()
+            let box = Box()
+            let queue = AsyncOperationQueue()
+            do {
+                var last: AnyOperation = AsyncOperation { tokens.make() }
+                for _ in 0..<Self.length / 10 { last = GroupOperation([last]) }
+                queue.add(last)
+                await queue.waitUntilIdle()
+                box.last.withLock { $0 = last }
+            }
+            await onOwnThread(stackSize: Self.stackSize) { box.empty() }
+            #expect(tokens.alive == 0)
+        }
+    }
+}
