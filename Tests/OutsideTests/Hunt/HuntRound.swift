@@ -392,7 +392,9 @@ final class HuntRound: Sendable {
 
     private func waitInChildTasks(_ node: HuntProgram.Node, _ context: OperationContext) async {
         let queue = queue(node.queue)
-        let (first, second) = (child(5, of: node, depth: 1), child(6, of: node, depth: 1))
+        let isInOuter = node.choice / 3 % 5 > 2
+        let first = isInOuter ? childOfNobody(node) : child(5, of: node, depth: 1)
+        let second = child(6, of: node, depth: 1)
         switch node.choice / 3 % 5 {
         case 0:
             async let one = queue.run(first)
@@ -409,12 +411,18 @@ final class HuntRound: Sendable {
             _ = try? await one
             _ = try? await queue.run(second)
         case 3:
-            _ = try? await Task { try await queue.run(first) }.value
+            // Nobody can know that the body waits for an unstructured task, so that one needs a queue that is not full.
+            _ = try? await Task { [outer] in try await outer.run(first) }.value
         default:
-            let task = Task { try await queue.run(first) }
+            let task = Task { [outer] in try await outer.run(first) }
             if node.choice % 2 == 0 { task.cancel() }
             _ = try? await task.value
         }
+    }
+
+    private func childOfNobody(_ node: HuntProgram.Node) -> AsyncOperation<Output> {
+        let token = living.token()
+        return AsyncOperation<Output>("n\(node.id), outside") { Output(token: token) }
     }
 
     /// A small operation that a body or a group runs.
