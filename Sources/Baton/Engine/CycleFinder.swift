@@ -1,28 +1,87 @@
 /// Finds operations that wait for one another, and ends them.
 ///
-/// Called after an operation has been linked, or a body has begun to wait, so the whole circle can be seen: of several
-/// threads that each add a member, the one that links last sees all the others' links. Two threads may both find it.
+/// Called when operations have been linked, or a body has begun to wait, so the whole cycle can be seen: of several threads
+/// that each add a member, the one that links last sees all the others' links. Two threads may both find it.
+///
+/// A search looks both ways from what is new, upstream and downstream in turns, and ends when one side has been seen whole:
+/// nearly always there is next to nothing on one side. It looks at ``budget`` edges. What it cannot decide by then is left to
+/// ``QueueCore/sweep()``, which looks at all that has come together meanwhile, once.
 enum CycleFinder {
-    /// Fails every operation on a circle through `origin` that has not begun. Returns the path if there is none such on it.
-    static func breakCycles(through origin: AnyOperation) -> [OperationReference]? {
-        while let members = circle(
-            through: origin, waitsFor: { $0.waitsFor }, isWaitedForBy: { $0.isWaitedForBy })
-        {
-            let path = members.map(\.reference)
-            // All get their outcome before any releases its dependents, lest a member is run by the end of another.
-            var ends: [AnyOperation.EarlyEnd] = []
-            var hasBroken = false
-            for member in members where member.isUnrun {
-                hasBroken = true
-                if let end = member.endBeforeRun(with: .dependencyCycle(path)) { ends.append(end) }
-            }
-            for end in ends { end.settle() }
-            if !hasBroken { return path }
-        }
-        if Claims.mayDeadlock { Deadlocks.break(through: origin) }
-        return nil
+    /// A wait, or an operation that has been added, that may have closed a cycle.
+    struct Suspect {
+        /// What is waited for through the new edges, or the operation that has them.
+        let operation: AnyOperation
+        /// The operation whose body waits for the other one. Nil: that has been added.
+        var body: AnyOperation?
     }
 
+    /// How much a search looks at before it is put off.
+    struct Budget {
+        /// Without a sign of a cycle. Nil: no limit.
+        let usual: Int?
+        /// If there probably is one: rare enough to look on, and small ones are broken in the call that closes them.
+        let ifPromising: Int?
+
+        static let unlimited = Budget(usual: nil, ifPromising: nil)
+
+        /// - Parameter isBehind: Another search has been put off already.
+        init(links: Int, isBehind: Bool) {
+            // What has been put off costs a sweep anyway.
+            let usual = isBehind ? 32 : 256
+            self.init(usual: usual + 8 * links, ifPromising: 8 * (usual + links))
+        }
+
+        private init(usual: Int?, ifPromising: Int?) {
+            self.usual = usual
+            self.ifPromising = ifPromising
+        }
+    }
+
+    enum Verdict: Equatable {
+        /// There is no cycle, or none any more.
+        case free
+        /// All on this cycle are bodies that wait for one another: one of the waits has to be refused.
+        case refused([OperationReference])
+        case undecided
+    }
+
+    /// Breaks the cycles that these have closed.
+    static func search(_ suspects: [Suspect], _ budget: Budget) -> Verdict {
+        while true {
+            switch mayBeOnCycle(suspects, budget) {
+            case false?: return .free
+            case nil: return .undecided
+            case true?: break
+            }
+            var upstream = WaitExploration(from: suspects.map(\.operation), .upstreamOfUnadded)
+            if !upstream.run(upTo: budget.ifPromising) { return .undecided }
+            let breaking = CycleBreaking(upstream, closedBy: suspects)
+            let result = breaking.perform()
+            if let refusal = result.refusals.first { return .refused(refusal.path) }
+            if !result.mustLookAgain { return .free }
+        }
+    }
+
+    /// Nil: it would take more than the budget to know.
+    private static func mayBeOnCycle(_ suspects: [Suspect], _ budget: Budget) -> Bool? {
+        let sources = suspects.lazy.map(\.operation)
+        let bodies = suspects.lazy.map { $0.body ?? $0.operation }
+        var downstream = WaitExploration(from: bodies, .downstream, goals: sources)
+        var upstream = WaitExploration(from: sources, .upstream, goals: bodies)
+        while true {
+            if downstream.isExhausted { return downstream.hasReachedGoal && downstream.graph.hasCycle }
+            if upstream.isExhausted { return upstream.hasReachedGoal && upstream.graph.hasCycle }
+            let isPromising = downstream.hasReachedGoal || upstream.hasReachedGoal
+            if let limit = isPromising ? budget.ifPromising : budget.usual, downstream.steps + upstream.steps >= limit {
+                return nil
+            }
+            downstream.step()
+            upstream.step()
+        }
+    }
+}
+
+extension CycleFinder {
     /// A shortest circle: each member waits for the next, and the last for `origin`. Searched from both sides in turns until
     /// one side has seen everything, so that a long queue behind or before a new operation is not walked.
     static func circle(
@@ -103,28 +162,5 @@ enum CycleFinder {
 
 extension AnyOperation {
     /// Added and not begun.
-    fileprivate final var isUnrun: Bool { withLife { $0.phase == .added } }
-
-    /// What must finish before this can go on. Dependencies of one that nobody has added may still change: not counted.
-    final var waitsFor: [AnyOperation] {
-        let (operations, groups, listeners) = withLife {
-            life -> ([AnyOperation], [ChildGroup], [any OutcomeListener]) in
-            switch life.phase {
-            case .created, .finished: return ([], [], [])
-            case .added: return (life.details?.endAfterLinking == nil ? edges.all : [], [], [])
-            case .evaluating, .executing, .finishing:
-                guard let details = life.details else { return ([], [], []) }
-                return (details.awaited.map(\.operation), details.childGroups, details.listeners)
-            }
-        }
-        return operations + groups.flatMap(\.waitsFor) + listeners.flatMap { $0.waitsFor }
-    }
-
-    /// What cannot go on before this has finished.
-    final var isWaitedForBy: [AnyOperation] {
-        let (dependents, waiters) = withLife { life in
-            (life.dependents.retained(), life.details?.waiters ?? [])
-        }
-        return dependents + waiters.compactMap(\.waitingBody)
-    }
+    final var isUnrun: Bool { withLife { $0.phase == .added } }
 }

@@ -115,9 +115,15 @@ struct Dependents {
     }
 
     /// Retained, for a reader that holds the lock of the operation they depend on: none has been counted down by it yet.
-    func retained() -> [AnyOperation] {
-        var all: [AnyOperation] = []
-        visit { all.append($0.takeUnretainedValue()) }
-        return all
+    func retained(first limit: Int = .max) -> [AnyOperation] {
+        guard let last else { return [] }
+        var retained: [AnyOperation] = []
+        var place = last.next
+        while retained.count < limit {
+            retained.append(place.operation.takeUnretainedValue())
+            if place == last { break }
+            place = place.next
+        }
+        return retained
     }
 }

@@ -45,8 +45,8 @@ class Details {
     /// Something is asked or told before the body runs, or before its outcome is published. For ``timing`` it says so itself.
     var surroundsBody: Bool { handlers.surroundBody || rare?.surroundsBody == true }
 
-    /// It has an identity, or limits that count from the add.
-    var isPreparedAtAdd: Bool { rare?.uniqueness != nil || timing?.rareTiming != nil }
+    /// It has an identity, is on a broken cycle, or has limits that count from the add.
+    var isPreparedAtAdd: Bool { rare?.isPreparedAtAdd == true || timing?.rareTiming != nil }
 
     /// Its finish has to call, wake or release something.
     var hasEnd: Bool {
@@ -105,6 +105,7 @@ final class RareDetails {
     fileprivate(set) var uniqueness: Uniqueness?
     /// Its queue knows it as a barrier.
     fileprivate(set) var isBarrier = false
+    fileprivate(set) var brokenCycle: BrokenCycle?
     /// Nil: nobody observes it.
     @exclusivity(unchecked) fileprivate(set) var outbox: EventOutbox.Box?
 
@@ -119,6 +120,8 @@ final class RareDetails {
     var surroundsBody: Bool {
         !policies.isEmpty || executor != nil || outbox != nil || !chainStarts.isEmpty || !childGroups.isEmpty
     }
+
+    var isPreparedAtAdd: Bool { uniqueness != nil || brokenCycle != nil }
 
     /// Something ends with the operation.
     var hasEnd: Bool {
@@ -238,6 +241,12 @@ extension Details {
     var isBarrier: Bool {
         get { rare?.isBarrier ?? false }
         set { madeRare.isBarrier = newValue }
+    }
+
+    /// A cycle that was broken before anybody has added the operation.
+    var brokenCycle: BrokenCycle? {
+        get { rare?.brokenCycle }
+        set { madeRare.brokenCycle = newValue }
     }
 
     /// At the finish. Nil: nothing ends with it.

@@ -42,6 +42,14 @@ struct Edges: ~Copyable {
         }
     }
 
+    func first(_ count: Int) -> [AnyOperation] {
+        switch word {
+        case .none: []
+        case .one(let operation): count > 0 ? [operation.takeUnretainedValue()] : []
+        case .many(let block): block._withUnsafeGuaranteedRef { $0.first(count) }
+        }
+    }
+
     /// Of one that has that many.
     @inline(__always)
     subscript(place: Int) -> AnyOperation {
@@ -87,6 +95,8 @@ struct Edges: ~Copyable {
         case .many(let block): block._withUnsafeGuaranteedRef { $0.placeCount }
         }
     }
+
+    func contains(_ operation: AnyOperation) -> Bool { all.contains { $0 === operation } }
 
     /// Nil: the dependency was removed.
     func source(at place: Int) -> Unmanaged<AnyOperation>? {
@@ -177,7 +187,11 @@ final class EdgeBlock: ManagedBuffer<EdgeCount, EdgePlace> {
         UnsafeMutableBufferPointer(start: withUnsafeMutablePointerToElements { $0 }, count: Int(count.pointee.used))
     }
 
-    var all: [AnyOperation] { places.compactMap { $0.source?.takeUnretainedValue() } }
+    var all: [AnyOperation] { first(.max) }
+
+    func first(_ count: Int) -> [AnyOperation] {
+        Array(places.lazy.compactMap { $0.source?.takeUnretainedValue() }.prefix(count))
+    }
 
     /// Of one that hands over its output: it cannot be removed.
     subscript(place: Int) -> AnyOperation { places[place].source!.takeUnretainedValue() }

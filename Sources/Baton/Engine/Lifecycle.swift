@@ -61,6 +61,9 @@ struct Lifecycle {
     /// Its outcome is stored, and at most its last handlers run.
     var isDecided: Bool { phase == .finishing || phase == .finished }
 
+    /// An operation depends on it, or somebody awaits it.
+    var isAwaited: Bool { !dependents.isEmpty || details?.waiters.isEmpty == false }
+
     /// It waits for something or runs, or its last handlers do.
     var isUnderWay: Bool { phase != .created && phase != .finished }
 

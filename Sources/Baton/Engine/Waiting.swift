@@ -32,7 +32,7 @@ extension AnyOperation {
     /// A wait can close a circle, as an add can. Operations of it that have not begun fail; if there is none, all are bodies
     /// that wait for one another, and this wait is refused.
     private final func refuseEndlessWait(of body: AnyOperation) {
-        guard let path = CycleFinder.breakCycles(through: self) else { return }
+        guard let path = body.cycle(closedByWaitFor: self) else { return }
         _ = removeWaiter(of: body)?.outcomeCame(of: self, error: .dependencyCycle(path))
     }
 

@@ -37,7 +37,9 @@ final class ChildGroup: Sendable {
     }
 
     /// Those that have not ended, while it runs.
-    var waitsFor: [AnyOperation] { state.withLock { $0.machine.waitsFor } }
+    var waitsFor: [AnyOperation] { waitsFor(first: .max) }
+
+    func waitsFor(first limit: Int) -> [AnyOperation] { state.withLock { $0.machine.waitsFor(first: limit) } }
 
     /// False: it takes no more.
     func insert(_ child: AnyOperation) -> Bool {
@@ -146,7 +148,7 @@ final class ChildGroup: Sendable {
     }
 
     private func refuseEndlessWait(for child: AnyOperation) {
-        guard let path = CycleFinder.breakCycles(through: child) else { return }
+        guard let path = parent.cycle(closedByWaitFor: child) else { return }
         _ = child.removeWaiter(of: parent)?.outcomeCame(of: child, error: .dependencyCycle(path))
     }
 

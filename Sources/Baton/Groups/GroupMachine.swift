@@ -34,10 +34,12 @@ struct GroupMachine<Child> {
     }
 
     /// Those that have not ended, of a group that runs.
-    var waitsFor: [Child] {
+    var waitsFor: [Child] { waitsFor(first: .max) }
+
+    func waitsFor(first limit: Int) -> [Child] {
         switch phase {
         case .planned, .over: []
-        case .running, .closing: unended
+        case .running, .closing: Array(children.lazy.compactMap(\.self).prefix(limit))
         }
     }
 

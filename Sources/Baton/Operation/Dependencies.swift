@@ -2,8 +2,8 @@ extension AnyOperation {
     /// Makes this start only after `operation` has finished, whatever its outcome.
     ///
     /// The two may be on different queues. Somebody must add `operation`, too, or this waits for ever; ``explain()`` says so.
-    /// A circle of dependencies is found when its last member is added: each of them then fails with
-    /// ``OperationError/dependencyCycle(_:)``. After the add this is ``Misuse`` and changes nothing.
+    /// A circle of dependencies is found when its last member is added, in large graphs soon after: each of them then fails with
+    /// ``OperationError/dependencyCycle(_:)``, and so does each of other circles that share operations with it. After the add this is ``Misuse`` and changes nothing.
     @discardableResult
     @inlinable
     public final func addDependency(

@@ -24,6 +24,7 @@ extension QueueCore {
         }
         // Once at least, for what was listed without a lane.
         repeat { enter(&batch) } while !batch.isEmpty
+        lookForCycles(closedBy: batch)
     }
 
     /// False: the queue has been shut down, and the operation has ended.
@@ -35,6 +36,7 @@ extension QueueCore {
         while !batch.isEmpty {
             if !enter(&batch) { isTaken = false }
         }
+        lookForCycles(closedBy: batch)
         return isTaken
     }
 
@@ -57,6 +59,7 @@ extension QueueCore {
         batch = Batch(origin: .outside, on: self)
         link(claimed, &batch)
         while !batch.isEmpty { enter(&batch) }
+        lookForCycles(closedBy: batch)
     }
 
     /// After which batches a long add starts a lane, if there is none: the 1st, the 4th, and every 16th. Its thread may be woken on
@@ -73,7 +76,7 @@ extension QueueCore {
         }
     }
 
-    /// Two lists of operations.
+    /// Two lists of operations, and what is to be done at the end of the add.
     private struct Batch {
         let origin: Origin
         let isChild: Bool
@@ -85,6 +88,10 @@ extension QueueCore {
         var claimed = ReadyList()
         /// Entered, linked, and not yet listed.
         var ready = ReadyList()
+        /// Linked while somebody waits for them, and waiting for others: one of them may be the last of a cycle.
+        var suspects: [AnyOperation] = []
+        /// So many of all that have been linked.
+        var links = 0
 
         var isEmpty: Bool { count == 0 && ready.isEmpty }
 
@@ -138,6 +145,7 @@ extension QueueCore {
     private func prepare(_ operation: AnyOperation, _ origin: Origin) {
         // What the queue refuses is no duplicate, and replaces nothing.
         if case .closed = state.withLock({ $0.door(for: origin) }) { return }
+        if operation.endsOnBrokenCycle() { return }
         if operation.withLife({ $0.details?.uniqueness != nil }) { operation.enterIdentities(on: self) }
         limitWaiting(of: operation)
     }
@@ -218,9 +226,16 @@ extension QueueCore {
                 if operation.isObserved, !isToldReady { operation.tellReady() }
                 batch.ready.append(claimed)
             } else if links.waitsForAdded, linked.wasAwaited {
-                _ = CycleFinder.breakCycles(through: operation)
+                batch.suspects.append(operation)
             }
+            batch.links += links.registered
         }
+    }
+
+    /// Once for a whole add: a search for each operation would walk the same graph again and again.
+    @inline(__always)
+    private func lookForCycles(closedBy batch: borrowing Batch) {
+        if !batch.suspects.isEmpty { lookForCycles(closedBy: batch.suspects, links: batch.links) }
     }
 
     private struct Links {

@@ -17,12 +17,14 @@ final class QueueCore: Sendable {
         /// What is added later starts after these, which have not finished. Several, because a later one that is cancelled finishes
         /// before an earlier one.
         var barriers: [AnyOperation] = []
+        /// What may have closed a cycle, to be looked at.
+        var suspects = PendingSuspects()
         /// The last handle has gone.
         var isReleased = false
         /// It has operations, and keeps itself alive for them.
         var isAwake = false
 
-        var isIdle: Bool { roster.count == 0 && deliveries.isIdle }
+        var isIdle: Bool { roster.count == 0 && deliveries.isIdle && suspects.isEmpty }
 
         /// It would wait for a resumption, and nobody can resume the queue.
         func strands(_ operation: AnyOperation) -> Bool {
@@ -166,24 +168,32 @@ final class QueueCore: Sendable {
     func departure(_ state: inout State) -> Departure {
         if state.roster.count > 0 || !state.isAwake { return .ordinary }
         state.isAwake = false
-        return .last(waking: takeIdleWaiters(&state))
+        let isSwept = state.suspects.lastLeaves()
+        return .last(waking: takeIdleWaiters(&state), isSwept: isSwept)
     }
 
     enum Departure {
         case ordinary
         /// The queue has no operation left.
-        case last(waking: [UnsafeContinuation<Void, Never>])
+        case last(waking: [UnsafeContinuation<Void, Never>], isSwept: Bool)
     }
 
     @inline(__always)
     func left(_ departure: consuming Departure) {
-        if case .last(let idleWaiters) = consume departure { lastLeft(idleWaiters) }
+        if case .last(let idleWaiters, let isSwept) = consume departure { lastLeft(idleWaiters, isSwept) }
     }
 
     @inline(never)
-    private func lastLeft(_ idleWaiters: [UnsafeContinuation<Void, Never>]) {
+    private func lastLeft(_ idleWaiters: [UnsafeContinuation<Void, Never>], _ isSwept: Bool) {
         if stalls.isWatched { stalls.adjust(on: self) }
         resumeIdle(idleWaiters)
+        if isSwept {
+            resumeIdle(
+                state.withLock { state in
+                    state.suspects.lastWasReleased()
+                    return takeIdleWaiters(&state)
+                })
+        }
         Unmanaged.passUnretained(self).release()
     }
 

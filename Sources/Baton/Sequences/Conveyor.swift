@@ -191,7 +191,7 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
         let phase = operation.addWaiter(waiter)
         if phase == .finished { _ = waiter.outcomeCame(of: operation) }
         run.add(from: body == nil ? .outside : .awaited)
-        if phase != .created, body != nil, let path = CycleFinder.breakCycles(through: operation) {
+        if phase != .created, let path = body?.cycle(closedByWaitFor: operation) {
             ended(place, operation, .dependencyCycle(path))
         }
     }

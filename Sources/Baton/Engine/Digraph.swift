@@ -1,0 +1,188 @@
+/// A directed graph whose nodes are numbered from 0, for the search for cycles. Pure: it knows nothing of operations.
+///
+/// Nodes are closed in the order of their numbers: first the edges of node 0 are added, then those of node 1, and so on.
+struct Digraph {
+    private var targets: [Int32] = []
+    /// Where the edges of each closed node end in `targets`.
+    private var ends: [Int] = []
+
+    var count: Int { ends.count }
+    var edgeCount: Int { targets.count }
+
+    /// Adds an edge of the node that is closed next.
+    mutating func addEdge(to target: Int) { targets.append(Int32(target)) }
+
+    mutating func closeNode() { ends.append(targets.count) }
+
+    subscript(node: Int) -> ArraySlice<Int32> { targets[edges(of: node)] }
+
+    private func edges(of node: Int) -> Range<Int> { (node == 0 ? 0 : ends[node - 1])..<ends[node] }
+
+    // MARK: Components
+
+    var hasCycle: Bool { !cyclicComponents().isEmpty }
+
+    /// The strongly connected components that contain a cycle, of the part of the graph that `isIncluded`.
+    ///
+    /// Tarjan's algorithm, with a stack of its own instead of recursion.
+    ///
+    /// - Complexity: O(nodes + edges).
+    func cyclicComponents(where isIncluded: (Int) -> Bool = { _ in true }) -> [[Int]] {
+        let unvisited = Int32(-1)
+        var components: [[Int]] = []
+        var numbers = [Int32](repeating: unvisited, count: count)
+        var lowest = [Int32](repeating: 0, count: count)
+        var isOpen = [Bool](repeating: false, count: count)
+        var open: [Int] = []
+        var path: [(node: Int, edge: Int)] = []
+        var next: Int32 = 0
+        func visit(_ node: Int) {
+            numbers[node] = next
+            lowest[node] = next
+            next += 1
+            isOpen[node] = true
+            open.append(node)
+            path.append((node, edges(of: node).lowerBound))
+        }
+        for start in 0..<count where numbers[start] == unvisited && isIncluded(start) {
+            visit(start)
+            while let (node, edge) = path.last {
+                if edge < ends[node] {
+                    path[path.count - 1].edge += 1
+                    let target = Int(targets[edge])
+                    if numbers[target] == unvisited {
+                        if isIncluded(target) { visit(target) }
+                    } else if isOpen[target] {
+                        lowest[node] = min(lowest[node], numbers[target])
+                    }
+                    continue
+                }
+                path.removeLast()
+                if let parent = path.last?.node { lowest[parent] = min(lowest[parent], lowest[node]) }
+                if lowest[node] != numbers[node] { continue }
+                let first = open.lastIndex(of: node)!
+                let component = Array(open[first...])
+                open.removeSubrange(first...)
+                for member in component { isOpen[member] = false }
+                if component.count > 1 || self[node].contains(Int32(node)) { components.append(component) }
+            }
+        }
+        return components
+    }
+
+    /// The part of the graph between these nodes, which are numbered in their order.
+    ///
+    /// - Parameter numbers: As many as the graph has nodes. Those of `nodes` are overwritten.
+    func part(_ nodes: [Int], _ numbers: inout [Int32]) -> Digraph {
+        for (number, node) in nodes.enumerated() { numbers[node] = Int32(number) }
+        var part = Digraph()
+        for node in nodes {
+            for target in self[node] {
+                let number = Int(numbers[Int(target)])
+                if number < nodes.count, nodes[number] == Int(target) { part.addEdge(to: number) }
+            }
+            part.closeNode()
+        }
+        return part
+    }
+
+    private var reversed: Digraph {
+        var sources = [[Int32]](repeating: [], count: count)
+        for node in 0..<count {
+            for target in self[node] { sources[Int(target)].append(Int32(node)) }
+        }
+        var reversed = Digraph()
+        for node in 0..<count {
+            reversed.targets += sources[node]
+            reversed.closeNode()
+        }
+        return reversed
+    }
+
+    // MARK: Cycles
+
+    /// For each node the one before it on a shortest way from `start`, nil for `start` itself and for what cannot be reached.
+    /// And the node from which a shortest cycle leads back to `start`, if there is one.
+    private func shortestWays(
+        from start: Int, where isIncluded: (Int) -> Bool = { _ in true }
+    ) -> (before: [Int?], last: Int?) {
+        var before = [Int?](repeating: nil, count: count)
+        var last: Int?
+        var found = [start]
+        var place = 0
+        while place < found.count {
+            let node = found[place]
+            place += 1
+            for target in self[node].lazy.map({ Int($0) }) {
+                if target == start {
+                    if last == nil { last = node }
+                } else if before[target] == nil, isIncluded(target) {
+                    before[target] = node
+                    found.append(target)
+                }
+            }
+        }
+        return (before, last)
+    }
+
+    /// A cycle for each node of a graph that is one strongly connected component.
+    struct Cycles {
+        /// Simple cycles: each node leads to the next, and the last to the first.
+        fileprivate(set) var all: [[Int]] = []
+        /// For each node, which of them it is told.
+        fileprivate(set) var numbers: [Int]
+        /// For each node, a node that it leads to: the next one on its cycle.
+        fileprivate(set) var next: [Int]
+    }
+
+    /// The first cycle is a shortest one through `root`, and begins with it. Nodes that are on one cycle share it. If all cycles
+    /// were together much longer than the graph is large, the nodes that are left share the first, although they are not on it.
+    ///
+    /// - Parameter isFirst: What the first cycle may lead through. One of that kind leads through `root`.
+    /// - Complexity: O(nodes + edges).
+    func cycleOfEachNode(root: Int, first isFirst: (Int) -> Bool) -> Cycles {
+        let ways = shortestWays(from: root)
+        let wayBack = reversed.shortestWays(from: root).before
+        var cycles = Cycles(
+            numbers: [Int](repeating: -1, count: count), next: (0..<count).map { wayBack[$0] ?? root })
+        var room = 16 * (count + edgeCount)
+        func add(_ cycle: [Int]) {
+            for (place, node) in cycle.enumerated() where cycles.numbers[node] < 0 {
+                cycles.numbers[node] = cycles.all.count
+                cycles.next[node] = cycle[(place + 1) % cycle.count]
+            }
+            cycles.all.append(cycle)
+            room -= cycle.count
+        }
+        let firstWays = shortestWays(from: root, where: isFirst)
+        add(way(to: firstWays.last ?? root, firstWays.before))
+        var mark = [Int](repeating: -1, count: count)
+        for node in 0..<count where cycles.numbers[node] < 0 {
+            if room <= 0 {
+                cycles.numbers[node] = 0
+                continue
+            }
+            // From the node to the root and back. Where the first half meets the second for the first time, what is in between is
+            // left out.
+            let there = way(to: node, ways.before)
+            for (place, passed) in there.dropLast().enumerated() { mark[passed] = place }
+            var cycle = [node]
+            var step = wayBack[node] ?? root
+            while mark[step] < 0 {
+                cycle.append(step)
+                step = wayBack[step] ?? root
+            }
+            cycle += there[mark[step]..<(there.count - 1)]
+            room -= there.count
+            for passed in there { mark[passed] = -1 }
+            add(cycle)
+        }
+        return cycles
+    }
+
+    private func way(to end: Int, _ before: [Int?]) -> [Int] {
+        var way = [end]
+        while let node = before[way[way.count - 1]] { way.append(node) }
+        return way.reversed()
+    }
+}
