@@ -107,6 +107,12 @@ struct Rules {
 
     var standing: Standing { names?.standing ?? .asksForNone }
 
+    /// It holds names or waits for some, for its run or for an evaluation.
+    var hasClaim: Bool {
+        guard let names else { return false }
+        return names.standing != .asksForNone || names.areHeldByEvaluation || names.waitingEvaluation != nil
+    }
+
     /// How often names were asked for: two looks that find the same number have seen the same claim.
     var requests: UInt32 { names?.requests ?? 0 }
 

@@ -82,29 +82,8 @@ enum CycleFinder {
 }
 
 extension CycleFinder {
-    /// A shortest circle: each member waits for the next, and the last for `origin`. Searched from both sides in turns until
-    /// one side has seen everything, so that a long queue behind or before a new operation is not walked.
-    static func circle(
-        through origin: AnyOperation, waitsFor: @escaping (AnyOperation) -> [AnyOperation],
-        isWaitedForBy: @escaping (AnyOperation) -> [AnyOperation]
-    ) -> [AnyOperation]? {
-        var back = Search(from: origin, neighbours: waitsFor)
-        var ahead = Search(from: origin, neighbours: isWaitedForBy)
-        while true {
-            switch back.step() {
-            case .closed(let path): return path
-            case .exhausted: return nil
-            case .goingOn: break
-            }
-            switch ahead.step() {
-            case .closed(let path): return path.prefix(1) + path.dropFirst().reversed()
-            case .exhausted: return nil
-            case .goingOn: break
-            }
-        }
-    }
-
-    /// As above, from one side: for one that is not linked, so that nothing is known to be waited for by it.
+    /// A shortest circle: each member waits for the next, and the last for `origin`. Searched from one side, for one that is
+    /// not linked: nothing is known to wait for it.
     static func circle(
         through origin: AnyOperation, waitsFor: @escaping (AnyOperation) -> [AnyOperation]
     ) -> [AnyOperation]? {

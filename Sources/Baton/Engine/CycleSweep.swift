@@ -106,7 +106,7 @@ extension AnyOperation {
         // Nobody waits for most bodies. One that has ended waits no longer.
         let core = withLife { life -> QueueCore? in life.canWait && life.isAwaited ? self.core : nil }
         let path = core?.search(CycleFinder.Suspect(operation: awaited, body: self))
-        if path == nil, Claims.mayDeadlock { Deadlocks.break(through: awaited) }
+        if path == nil, Claims.mayDeadlock { Deadlocks.break(through: awaited, awaitedBy: self) }
         return path
     }
 }

@@ -158,6 +158,4 @@ extension AnyOperation {
     }
 
     final var waitsFor: [AnyOperation] { waitsFor(first: .max).operations }
-
-    final var isWaitedForBy: [AnyOperation] { isWaitedForBy(first: .max).operations }
 }

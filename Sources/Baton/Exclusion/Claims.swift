@@ -25,7 +25,10 @@ enum Claims {
             case .granted:
                 return Placed(answer: .granted, conflict: conflict, operation: conflict == nil ? nil : operation)
             case .waiting:
-                if let conflict, !scope.isEmpty, !arbiter.mayFit(operation) {
+                // Its own ancestors would leave it no room when all others have gone.
+                if let conflict, !scope.isEmpty,
+                    !arbiter.fits(operation, beside: Set(scope.map { ObjectIdentifier($0) }))
+                {
                     _ = arbiter.release(operation)
                     return Placed(answer: .impossible(conflict))
                 }
@@ -128,26 +131,50 @@ enum Claims {
     /// Nobody holds it or waits for it.
     static func isFree(_ name: ExclusionName) -> Bool { state.withLock { $0.arbiter.isFree(name) } }
 
-    static func isWaiting(_ operation: AnyOperation) -> Bool {
+    /// What is to be known of one that waits for names.
+    struct Wait {
+        let arrival: UInt64
+        /// Some of those in its way.
+        let holders: [AnyOperation]
+        /// Lines are in its way, too.
+        let isBehindOthers: Bool
+    }
+
+    /// Nil: it waits for no names.
+    static func wait(of operation: AnyOperation, upTo limit: Int) -> Wait? {
         state.withLock { state in
-            if case .waiting = state.arbiter.standing(of: operation) { true } else { false }
+            guard case .waiting = state.arbiter.standing(of: operation),
+                let arrival = state.arbiter.arrival(of: operation)
+            else { return nil }
+            return Wait(
+                arrival: arrival, holders: state.arbiter.blockers(of: operation, upTo: limit),
+                isBehindOthers: state.arbiter.standsBehindOthers(operation))
         }
     }
 
-    static func blockers(of operation: AnyOperation) -> [AnyOperation] {
-        state.withLock { $0.arbiter.blockers(of: operation).map(\.owner) }
+    /// See ``Arbiter/possibleBlockers(of:within:)``.
+    static func possibleBlockers(
+        of operation: AnyOperation, within extent: inout Ledger.Extent
+    ) -> [AnyOperation] {
+        state.withLock { $0.arbiter.possibleBlockers(of: operation, within: &extent) }
     }
 
-    static func blocked(by operation: AnyOperation) -> [AnyOperation] {
-        state.withLock { $0.arbiter.blocked(by: operation).map(\.owner) }
+    /// See ``Arbiter/possiblyBlocked(by:within:)``.
+    static func possiblyBlocked(
+        by operation: AnyOperation, within extent: inout Ledger.Extent
+    ) -> [AnyOperation] {
+        state.withLock { $0.arbiter.possiblyBlocked(by: operation, within: &extent) }
     }
 
-    /// Whether it would get the names that it waits for once these have gone. True if it waits for none.
-    static func isGrantable(_ operation: AnyOperation, without gone: Set<ObjectIdentifier>) -> Bool {
-        state.withLock { state in
-            guard case .waiting = state.arbiter.standing(of: operation) else { return true }
-            return state.arbiter.isGrantable(operation, without: gone)
-        }
+    /// Whether one that waits for names would get them if of their holders these alone were left, and nobody came before it.
+    static func fits(_ operation: AnyOperation, beside others: Set<ObjectIdentifier>) -> Bool {
+        state.withLock { $0.arbiter.fits(operation, beside: others) }
+    }
+
+    /// A copy, to be changed at will. Whoever changes the original next copies it under the lock: it is for what is seldom done.
+    /// Nil: it is larger than that.
+    static func books(upTo limit: Int) -> Arbiter<AnyOperation>? {
+        state.withLock { $0.arbiter.count <= limit ? $0.arbiter : nil }
     }
 
     /// It waits in no line any more, and nobody behind it. False: it stood in none.
@@ -285,12 +312,5 @@ extension AnyOperation {
         guard let continuation else { return }
         Handover.willResume(self)
         continuation.resume(returning: error)
-    }
-}
-
-extension Arbiter {
-    /// Whether there is room for a waiting owner when all whom it waits for have gone: else its own ancestors leave none.
-    fileprivate func mayFit(_ owner: Owner) -> Bool {
-        fits(owner, without: Set(blockers(of: owner).map { ObjectIdentifier($0.owner) }))
     }
 }

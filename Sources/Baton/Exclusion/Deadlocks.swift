@@ -2,104 +2,92 @@
 ///
 /// Who waits for names waits for those who hold them, and in line for those who came before; the rest are the waits of
 /// ``CycleFinder``. A circle of such waits is a deadlock only if nobody else can make room: of several holders of a limited
-/// name one is enough. So when a circle is found, what can still finish is worked out from the ones that run.
+/// name one is enough.
 ///
 /// Called when a claim begins to wait, and when a wait begins while somebody who holds names waits: whoever closes a circle
-/// last finds it.
+/// last finds it. Nearly always there is none, and this takes a few steps however many operations wait:
+///
+/// 1. A ``Suspicion`` is looked for from the new wait, from both of its ends. Lines do not count in it, only names.
+/// 2. If there is one, a ``Standstill`` says who can never finish whatever the lines are. The circle in it is broken.
+/// 3. If there is none, but somebody on the way stands in a line, an ``Outlook`` plays the lines to their end.
+///
+/// What is too large for that is left to a ``DeadlockSweep``, in the background: a deadlock does not go away by itself.
 enum Deadlocks {
-    static func `break`(through origin: AnyOperation) {
-        while CycleFinder.circle(
-            through: origin, waitsFor: { $0.allWaitedFor }, isWaitedForBy: { $0.allThatWait }) != nil
-        {
+    /// What is looked at by the caller who has closed a circle, of everything.
+    static let limit = 256
+
+    /// - Parameter body: What has begun to wait for the origin. Nil: the origin itself has begun to wait.
+    static func `break`(through origin: AnyOperation, awaitedBy body: AnyOperation? = nil) {
+        for _ in 0..<limit {
+            switch Suspicion.of(origin, awaitedBy: body) {
+            case .none: return
+            case .unknown: return DeadlockSweep.begin(with: origin, awaitedBy: body)
+            case .circle: break
+            }
             let standstill = Standstill(from: origin)
-            guard standstill.includes(origin) else { return }
-            // Seen twice alike, it was so all the time in between, and everything in it at once.
-            guard standstill == Standstill(from: origin) else { continue }
-            // Those in line who could have their names go ahead, rather than that anybody fails.
-            if standstill.members.contains(where: { Claims.leaveLine($0) }) { continue }
-            guard let circle = standstill.circle(preferring: origin) else { return }
-            circle[0].endAsDeadlocked(circle.map(\.reference), claim: standstill.number(of: circle[0]))
+            if standstill.includes(origin) {
+                // Seen twice, it was so all the time in between, and everything in it at once.
+                if !standstill.isPart(of: Standstill(from: origin)) { continue }
+                guard let circle = standstill.circle(preferring: origin) else { return }
+                circle.break()
+                continue
+            }
+            if standstill.isCut { return DeadlockSweep.begin(with: origin, awaitedBy: body) }
+            if !standstill.dependsOnLines { return }
+            guard let outlook = Outlook(from: [origin], limit: limit),
+                let second = Outlook(from: [origin], limit: limit)
+            else { return DeadlockSweep.begin(with: origin, awaitedBy: body) }
+            if outlook.isClear { return }
+            outlook.resolve(confirmedBy: second)
         }
+        DeadlockSweep.begin(with: origin, awaitedBy: body)
     }
 }
 
-/// The operations that can never finish unless one of them fails, of all that one operation waits for.
-private struct Standstill: Equatable {
-    private struct Member: Equatable {
-        let operation: AnyOperation
-        let waitsForNames: Bool
-        let number: UInt32
-    }
+/// Deadlocks that may be there, and are too large to be looked for by those who may have closed them: one task for each executor
+/// looks for all of them together, as long as there are any.
+private enum DeadlockSweep {
+    private static let suspects = LockedState<[ObjectIdentifier?: [AnyOperation]]>([:])
 
-    private var stuck: [Member] = []
-    private var places: [ObjectIdentifier: Int] = [:]
-
-    init(from origin: AnyOperation) {
-        var found = [origin]
-        var seen: Set<ObjectIdentifier> = [ObjectIdentifier(origin)]
-        var next = 0
-        while next < found.count {
-            for source in found[next].allWaitedFor where seen.insert(ObjectIdentifier(source)).inserted {
-                found.append(source)
-            }
-            next += 1
+    static func begin(with origin: AnyOperation, awaitedBy body: AnyOperation?) {
+        guard let core = (body ?? origin).core else { return }
+        // A test that steps its executor by hand holds up nobody else's.
+        let key = core.spawner.executor.map { ObjectIdentifier($0) }
+        let isFirst = suspects.withLock { suspects in
+            let isFirst = suspects[key] == nil
+            suspects[key, default: []].append(origin)
+            return isFirst
         }
-        var free: Set<ObjectIdentifier> = []
-        var isGrowing = true
-        while isGrowing {
-            isGrowing = false
-            // From the far end, where those are that wait for nobody.
-            for operation in found.reversed() where !free.contains(ObjectIdentifier(operation)) {
-                if operation.canFinish(given: free) {
-                    free.insert(ObjectIdentifier(operation))
-                    isGrowing = true
+        if !isFirst { return }
+        core.spawner.spawn {
+            while let suspects = next(key) {
+                for _ in 0..<Deadlocks.limit {
+                    guard let outlook = Outlook(from: suspects), !outlook.isClear else { break }
+                    if let second = Outlook(from: suspects) { outlook.resolve(confirmedBy: second) }
+                    await Task.yield()
                 }
             }
         }
-        for operation in found where !free.contains(ObjectIdentifier(operation)) {
-            places[ObjectIdentifier(operation)] = stuck.count
-            stuck.append(
-                Member(
-                    operation: operation, waitsForNames: Claims.isWaiting(operation), number: operation.claimNumber))
-        }
     }
 
-    var members: [AnyOperation] { stuck.map(\.operation) }
-
-    func includes(_ operation: AnyOperation) -> Bool { member(operation) != nil }
-
-    func number(of operation: AnyOperation) -> UInt32? { member(operation)?.number }
-
-    /// Begins with one that waits for names. Of stuck ones only: others may be on a circle, too, and yet get what they wait
-    /// for from somebody else.
-    func circle(preferring origin: AnyOperation) -> [AnyOperation]? {
-        let claimants = stuck.filter(\.waitsForNames).map(\.operation)
-        for claimant in claimants.filter({ $0 === origin }) + claimants {
-            let circle = CycleFinder.circle(through: claimant) { $0.allWaitedFor.filter(includes) }
-            if let circle { return circle }
+    /// Nil: there are none, and the task ends.
+    private static func next(_ key: ObjectIdentifier?) -> [AnyOperation]? {
+        suspects.withLock { suspects in
+            if suspects[key]?.isEmpty ?? true {
+                suspects[key] = nil
+                return nil
+            }
+            return suspects.updateValue([], forKey: key)
         }
-        return nil
     }
-
-    private func member(_ operation: AnyOperation) -> Member? { places[ObjectIdentifier(operation)].map { stuck[$0] } }
 }
 
 extension AnyOperation {
-    fileprivate final var allWaitedFor: [AnyOperation] { waitsFor + Claims.blockers(of: self) }
-
-    fileprivate final var allThatWait: [AnyOperation] { isWaitedForBy + Claims.blocked(by: self) }
-
-    /// Given that these will: it has nothing else to wait for, and gets the names that it asks for.
-    fileprivate final func canFinish(given free: Set<ObjectIdentifier>) -> Bool {
-        waitsFor.allSatisfy { free.contains(ObjectIdentifier($0)) || $0.hasFinished }
-            && Claims.isGrantable(self, without: free)
-    }
-
     /// Tells one of its claims from the next.
-    fileprivate final var claimNumber: UInt32 { withLife { $0.details?.rules.requests ?? 0 } }
+    final var claimNumber: UInt32 { withLife { $0.details?.rules.requests ?? 0 } }
 
     /// It fails, if it still waits for the names of that claim.
-    fileprivate final func endAsDeadlocked(_ path: [OperationReference], claim number: UInt32?) {
+    final func endAsDeadlocked(_ path: [OperationReference], claim number: UInt32) {
         enum End {
             case early(EarlyEnd)
             case evaluation(UnsafeContinuation<OperationError?, Never>)

@@ -37,8 +37,9 @@ final class ChildGroup: Sendable {
     }
 
     /// Those that have not ended, while it runs.
-    var waitsFor: [AnyOperation] { waitsFor(first: .max) }
+    var waitsFor: [AnyOperation] { state.withLock { $0.machine.waitsFor } }
 
+    /// So many of these, in no particular order.
     func waitsFor(first limit: Int) -> [AnyOperation] { state.withLock { $0.machine.waitsFor(first: limit) } }
 
     /// False: it takes no more.

@@ -34,12 +34,19 @@ struct GroupMachine<Child> {
     }
 
     /// Those that have not ended, of a group that runs.
-    var waitsFor: [Child] { waitsFor(first: .max) }
+    var waitsFor: [Child] {
+        switch phase {
+        case .planned, .over: []
+        case .running, .closing: unended
+        }
+    }
 
+    /// So many of these, in no particular order.
     func waitsFor(first limit: Int) -> [Child] {
         switch phase {
         case .planned, .over: []
-        case .running, .closing: Array(children.lazy.compactMap(\.self).prefix(limit))
+        // From the end: as a rule the first ones end first.
+        case .running, .closing: Array(children.lazy.reversed().compactMap(\.self).prefix(limit))
         }
     }
 

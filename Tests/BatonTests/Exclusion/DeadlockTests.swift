@@ -283,3 +283,38 @@ extension DeadlockTests {
         #expect(stage.queue.operationCount == 0)
     }
 }
+
+extension DeadlockTests {
+    @Test("A circle that is too long for the one who closes it is found in the background")
+    func aVeryLongCircle() {
+        let name = Names()
+        let stage = Stage(width: 1_000)
+        let gate = Gate()
+        let count = 400
+        let names = (0..<count).map { Exclusion.mutuallyExclusive(name("\($0)")) }
+        let children = (0..<count).map { AsyncOperation("child \($0)") {}.addCondition(names[($0 + 1) % count]) }
+        let holders = (0..<count).map { holder("holder \($0)", of: names[$0], gate, thenRuns: children[$0]) }
+        stage.queue.add(holders)
+        stage.steps.runAll()
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.queue.operationCount == 0)
+        #expect(children.count { $0.ending.hasPrefix("deadlock") } == 1)
+        #expect(children.count { $0.ending == "success" } == count - 1)
+    }
+
+    @Test("When a deadlock is broken, those who were in it go before those in their lines")
+    func thoseInADeadlockGoAhead() {
+        let name = Names()
+        let (x, y) = (Exclusion.mutuallyExclusive(name("x")), Exclusion.mutuallyExclusive(name("y")))
+        let stage = Stage()
+        let gate = Gate()
+        let (first, second) = (stage.noting("first").addCondition(y), stage.noting("second").addCondition(x))
+        stage.run(holder("one", of: x, gate, thenRuns: first), holder("two", of: y, gate, thenRuns: second))
+        stage.run(stage.noting("came before").addCondition(y))
+        gate.open()
+        stage.steps.runAll()
+        #expect(second.ending == "deadlock second one first two")
+        #expect(stage.ran == ["first", "came before"])
+    }
+}

@@ -32,12 +32,6 @@ struct Arbiter<Owner: AnyObject> {
         let granted: [Owner]
     }
 
-    /// One that another waits for, or that waits for another.
-    struct Blocker {
-        let owner: Owner
-        let kind: Ledger.Edge.Kind
-    }
-
     private var ledger = Ledger()
     /// By the numbers of their claims.
     private var owners: [Owner?] = []
@@ -112,33 +106,49 @@ struct Arbiter<Owner: AnyObject> {
         return (found.name, holder)
     }
 
-    /// Whom a waiting owner waits for: every holder whose giving back counts, and the one before it in each of its lines.
-    /// In the order of arrival.
-    func blockers(of owner: Owner) -> [Blocker] {
-        ledger.numbers[ObjectIdentifier(owner)].map { blockers(ledger.blockers(of: $0)) } ?? []
+    /// Every holder whose giving back counts for a waiting owner, in no particular order, but no more than the limit.
+    func blockers(of owner: Owner, upTo limit: Int = .max) -> [Owner] {
+        guard let id = ledger.numbers[ObjectIdentifier(owner)] else { return [] }
+        return owners(of: ledger.blockers(of: id, upTo: limit))
     }
 
-    /// The exact reverse: all who have the owner among their ``blockers(of:)``.
-    func blocked(by owner: Owner) -> [Blocker] {
-        ledger.numbers[ObjectIdentifier(owner)].map { blockers(ledger.blocked(by: $0)) } ?? []
+    /// Whom a waiting owner may have to wait for, as its lines are now: more than it does, but never fewer. Those that the
+    /// search has listed before are left out.
+    func possibleBlockers(of owner: Owner, within extent: inout Ledger.Extent) -> [Owner] {
+        guard let id = ledger.numbers[ObjectIdentifier(owner)] else { return [] }
+        return owners(of: ledger.possibleBlockers(of: id, within: &extent))
     }
 
-    private func blockers(_ edges: [Ledger.Edge]) -> [Blocker] {
-        edges.compactMap { edge in owners[edge.claim.index].map { Blocker(owner: $0, kind: edge.kind) } }
+    /// Who may have to wait for one that holds names. Those that the search has listed before are left out.
+    func possiblyBlocked(by owner: Owner, within extent: inout Ledger.Extent) -> [Owner] {
+        guard let id = ledger.numbers[ObjectIdentifier(owner)] else { return [] }
+        return owners(of: ledger.possiblyBlocked(by: id, within: &extent))
     }
 
-    /// Whether holders would let a waiting owner have all of its names if some were gone. Lines do not count.
-    func fits(_ owner: Owner, without gone: Set<ObjectIdentifier>) -> Bool {
-        guard let id = ledger.numbers[ObjectIdentifier(owner)] else { return false }
-        return ledger.claims[id].state != .holding && ledger.fits(id, without: gone)
+    private func owners(of claims: [Claim.ID]) -> [Owner] { claims.compactMap { owners[$0.index] } }
+
+    /// Whether a line keeps a waiting owner from its names, whatever their holders do.
+    func standsBehindOthers(_ owner: Owner) -> Bool {
+        ledger.numbers[ObjectIdentifier(owner)].map(ledger.standsBehindOthers) ?? false
     }
 
-    /// Whether a waiting owner would get all of its names if some were gone: it would be the first in its lines, too. Those
-    /// who are gone include whom they wait for.
-    func isGrantable(_ owner: Owner, without gone: Set<ObjectIdentifier>) -> Bool {
-        blockers(of: owner).allSatisfy { $0.kind == .holder || gone.contains(ObjectIdentifier($0.owner)) }
-            && fits(owner, without: gone)
+    /// Whether a waiting owner could have all of its names if of all holders these alone remained. Lines do not count.
+    func fits(_ owner: Owner, beside others: Set<ObjectIdentifier>) -> Bool {
+        ledger.numbers[ObjectIdentifier(owner)].map { ledger.fits($0, beside: others) } ?? false
     }
+
+    /// Whether the holders let a waiting owner have all of its names. Lines do not count.
+    func isAllowed(_ owner: Owner) -> Bool {
+        ledger.numbers[ObjectIdentifier(owner)].map(ledger.isAllowed) ?? false
+    }
+
+    /// Grows with each request. Nil: the owner neither waits nor holds.
+    func arrival(of owner: Owner) -> UInt64? {
+        ledger.numbers[ObjectIdentifier(owner)].map { ledger.claims[$0].arrival }
+    }
+
+    /// How many wait or hold.
+    var count: Int { ledger.numbers.count }
 
     /// All who use a name give the same limit. The first of the demands for which somebody present has given another one.
     func conflictingLimit(for demands: ExclusionSet) -> (name: ExclusionName, limit: Int, otherLimit: Int)? {

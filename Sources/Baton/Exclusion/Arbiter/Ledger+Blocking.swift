@@ -1,54 +1,23 @@
 /// Who stands in whose way.
 extension Ledger {
-    /// One that another waits for, or that waits for another.
-    struct Edge: Hashable {
-        enum Kind: Hashable {
-            /// Because it holds the name.
-            case holder
-            /// Because it is next to it in a line.
-            case line
-        }
+    // MARK: For certain
 
-        let claim: Claim.ID
-        let kind: Kind
-    }
-
-    // MARK: Forth and back
-
-    func blockers(of id: Claim.ID) -> [Edge] {
+    /// Every holder whose giving back counts for a waiting claim, in no particular order, but no more than the limit.
+    func blockers(of id: Claim.ID, upTo limit: Int) -> [Claim.ID] {
         if claims[id].state == .holding { return [] }
-        var edges: [Edge] = []
-        for place in places(of: id) {
+        var found: [Claim.ID] = []
+        var seen: Set<Claim.ID> = []
+        forEachPlace(of: id) { place in
             let refusing = refusal(of: place)
-            if !refusing.isNone {
-                for holder in holders(within: refusing) where contributes(holder, against: place) {
-                    edges.append(Edge(claim: places[holder].claim, kind: .holder))
+            if refusing.isNone { return }
+            forEachHolder(within: refusing) { holder in
+                if contributes(holder, against: place), seen.insert(places[holder].claim).inserted {
+                    found.append(places[holder].claim)
                 }
-            }
-            let ahead = places[place].previous
-            if claims[id].state == .inLine, !ahead.isNone {
-                edges.append(Edge(claim: places[ahead].claim, kind: .line))
+                return found.count < limit
             }
         }
-        return sorted(edges)
-    }
-
-    func blocked(by id: Claim.ID) -> [Edge] {
-        var edges: [Edge] = []
-        for place in places(of: id) {
-            switch claims[id].state {
-            case .apart: break
-            case .inLine:
-                let behind = places[place].following
-                if !behind.isNone { edges.append(Edge(claim: places[behind].claim, kind: .line)) }
-            case .holding:
-                for waiting in waiting(outside: place)
-                where contributes(place, against: waiting) && isPlace(place, within: refusal(of: waiting)) {
-                    edges.append(Edge(claim: places[waiting].claim, kind: .holder))
-                }
-            }
-        }
-        return sorted(edges)
+        return found
     }
 
     /// Whether it matters to the waiting one that this holder gives back, if holders refuse it.
@@ -64,44 +33,39 @@ extension Ledger {
 
     private func owner(of place: Place.ID) -> ObjectIdentifier { claims[places[place].claim].owner }
 
-    private func isPlace(_ place: Place.ID, within scope: Scope.ID) -> Bool {
-        if scope.isNone { return false }
-        var around = places[place].scope
-        while !around.isNone {
-            if around == scope { return true }
-            around = enclosing(around)
-        }
-        return false
-    }
-
-    /// In order of arrival, each once.
-    private func sorted(_ edges: [Edge]) -> [Edge] {
-        if edges.count < 2 { return edges }
-        let sorted = edges.sorted {
-            (claims[$0.claim].arrival, $0.kind == .line ? 1 : 0) < (claims[$1.claim].arrival, $1.kind == .line ? 1 : 0)
-        }
-        return sorted.indices.filter { $0 == 0 || sorted[$0] != sorted[$0 - 1] }.map { sorted[$0] }
-    }
-
     /// The first of its names that it cannot have, and one that stands in the way.
     func obstacle(for id: Claim.ID) -> (name: ExclusionName, claim: Claim.ID)? {
         if claims[id].state == .holding { return nil }
-        for place in places(of: id) {
+        var obstacle: (place: Place.ID, holder: Place.ID)?
+        forEachPlace(of: id) { place in
+            if obstacle != nil { return }
             let refusing = refusal(of: place)
-            if refusing.isNone { continue }
-            let inTheWay = holders(within: refusing).filter { contributes($0, against: place) }
-            if let holder = inTheWay.min(by: { places[$0].arrival < places[$1].arrival }), let name = name(of: place) {
-                return (name, places[holder].claim)
+            if refusing.isNone { return }
+            forEachHolder(within: refusing) { holder in
+                if contributes(holder, against: place) { obstacle = (place, holder) }
+                return obstacle == nil
             }
         }
-        if claims[id].state == .apart { return nil }
-        for place in places(of: id) where !places[place].previous.isNone {
-            if let name = name(of: place) { return (name, places[places[place].previous].claim) }
+        if obstacle == nil, claims[id].state == .inLine {
+            forEachPlace(of: id) { place in
+                let ahead = places[place].previous
+                if obstacle == nil, !ahead.isNone { obstacle = (place, ahead) }
+            }
         }
-        return nil
+        guard let (place, holder) = obstacle, let name = scopes[places[place].root].name else { return nil }
+        return (name, places[holder].claim)
     }
 
-    private func name(of place: Place.ID) -> ExclusionName? { scopes[places[place].root].name }
+    /// A line keeps a waiting claim from its names, whatever their holders do.
+    func standsBehindOthers(_ id: Claim.ID) -> Bool {
+        if claims[id].state != .inLine { return false }
+        var place = claims[id].firstPlace
+        while !place.isNone {
+            if !places[place].previous.isNone { return true }
+            place = places[place].next
+        }
+        return false
+    }
 
     func conflictingLimit(for demands: ExclusionSet) -> (name: ExclusionName, limit: Int, otherLimit: Int)? {
         for demand in demands {
@@ -111,99 +75,205 @@ extension Ledger {
         return nil
     }
 
-    // MARK: If some were gone
+    // MARK: If only some were left
 
-    /// Whether the holders that remain allow the claim.
-    func fits(_ id: Claim.ID, without gone: Set<ObjectIdentifier>) -> Bool {
-        places(of: id).allSatisfy { fits($0, without: gone) }
+    /// Whether a waiting claim could have its names if of all holders these alone remained. Lines do not count.
+    func fits(_ id: Claim.ID, beside others: Set<ObjectIdentifier>) -> Bool {
+        if claims[id].state == .holding { return false }
+        var fits = true
+        forEachPlace(of: id) { place in fits = fits && self.fits(place, beside: others) }
+        return fits
     }
 
-    private func fits(_ place: Place.ID, without gone: Set<ObjectIdentifier>) -> Bool {
-        let (root, claim) = (places[place].root, claims[places[place].claim])
-        let remaining = holders(within: root).filter { !gone.contains(owner(of: $0)) }
-        let around = innermostScopes(of: root, without: gone)
+    private func fits(_ place: Place.ID, beside others: Set<ObjectIdentifier>) -> Bool {
+        let root = places[place].root
+        // The inner before the outer.
+        let remaining = others.compactMap { heldPlace(of: $0, under: root) }
+            .map { (place: $0, depth: depth(of: $0)) }.sorted { $0.depth > $1.depth }.map(\.place)
         var tallies: [Scope.ID: Tally] = [:]
         func tally(_ scope: Scope.ID) -> Tally { tallies[scope] ?? Tally() }
-        // The inner before the outer.
-        for holder in remaining.reversed() {
-            let load = Load(places[holder].share, with: tally(places[holder].inside))
-            tallies[around[places[holder].scope] ?? root, default: Tally()].add(load)
+        /// Of the innermost holder around it that remains.
+        func remainingScope(around holder: Place.ID) -> Scope.ID {
+            var scope = places[holder].scope
+            while scope != root, !others.contains(owner(of: scopes[scope].holder)) { scope = enclosing(scope) }
+            return scope
         }
-        var holder = nearestHolder(under: root, of: claim.ancestors, without: gone)
-        var scope = holder.isNone ? root : places[holder].inside
-        var sum = tally(scope)
+        for holder in remaining {
+            let load = Load(places[holder].share, with: tally(places[holder].inside))
+            tallies[remainingScope(around: holder), default: Tally()].add(load)
+        }
+        let ancestor = claims[places[place].claim].ancestors.lazy.filter(others.contains)
+            .compactMap { heldPlace(of: $0, under: root) }.first
+        guard var holder = ancestor else {
+            var sum = tally(root)
+            sum.add(places[place].load)
+            return sum.isValid
+        }
+        var sum = tally(places[holder].inside)
         sum.add(places[place].load)
         while sum.isValid {
-            if holder.isNone { return true }
             let share = places[holder].share
-            let (held, grown) = (Load(share, with: tally(scope)), Load(share, with: sum))
-            scope = around[places[holder].scope] ?? root
-            holder = scopes[scope].holder
+            let (held, grown) = (Load(share, with: tally(places[holder].inside)), Load(share, with: sum))
+            let scope = remainingScope(around: holder)
             sum = tally(scope)
             sum.remove(held)
             sum.add(grown)
+            if scope == root { return sum.isValid }
+            holder = scopes[scope].holder
         }
         return false
     }
 
-    /// Per scope in which somebody holds: the innermost one around it whose holder remains.
-    private func innermostScopes(
-        of root: Scope.ID, without gone: Set<ObjectIdentifier>
-    ) -> [Scope.ID: Scope.ID] {
-        var around = [root: root]
-        for holder in holders(within: root) where !places[holder].inside.isNone {
-            let inside = places[holder].inside
-            around[inside] = gone.contains(owner(of: holder)) ? around[places[holder].scope] : inside
+    private func heldPlace(of owner: ObjectIdentifier, under root: Scope.ID) -> Place.ID? {
+        guard let claim = numbers[owner], claims[claim].state == .holding else { return nil }
+        return place(of: claim, under: root)
+    }
+
+    private func depth(of place: Place.ID) -> Int {
+        var (depth, scope) = (0, places[place].scope)
+        while !scopes[scope].holder.isNone {
+            depth += 1
+            scope = enclosing(scope)
         }
-        return around
+        return depth
     }
 
-    // MARK: Walks
+    // MARK: Perhaps
 
-    private func places(of id: Claim.ID) -> [Place.ID] { list(from: claims[id].firstPlace, \.next) }
+    /// What a search has listed, so that the holders of a name are listed once, however many wait for them; and how much it may
+    /// still list.
+    struct Extent {
+        private var names: Set<Scope.ID> = []
+        private(set) var left: Int
+        /// There was more.
+        private(set) var isCut = false
 
-    func waiting(directlyIn scope: Scope.ID) -> [Place.ID] {
-        list(from: scopes[scope].line.first, \.following) + list(from: scopes[scope].apart.first, \.following)
+        init(limit: Int) { left = limit }
+
+        mutating func take(_ count: Int = 1) -> Bool {
+            if left < count { isCut = true }
+            left = max(0, left - count)
+            return !isCut
+        }
+
+        fileprivate mutating func enter(_ name: Scope.ID) -> Bool { !isCut && names.insert(name).inserted }
     }
 
-    /// For its name, but not inside it: these are its descendants, who do not wait for it. They may be very many, and each
-    /// that begins to wait may ask.
-    private func waiting(outside holder: Place.ID) -> [Place.ID] {
-        let (root, inside) = (places[holder].root, places[holder].inside)
-        var found: [Place.ID] = []
-        var scope = root
-        while !scope.isNone {
-            if scope == inside {
-                scope = busyScope(beside: scope, within: root)
-            } else {
-                found += waiting(directlyIn: scope)
+    /// Whom a waiting claim may have to wait for, now or when those before it in its lines have what they wait for: more
+    /// than it does, but never fewer. One that stands before it in a line and waits for nothing else has the same holders in its
+    /// way, so the line need not be walked; if it waits for further names, these are linked.
+    func possibleBlockers(of id: Claim.ID, within extent: inout Extent) -> [Claim.ID] {
+        if claims[id].state == .holding { return [] }
+        var found: [Claim.ID] = []
+        forEachPlace(of: id) { place in
+            let root = places[place].root
+            if places[place].scope == root { return list(linkedTo: [root], within: &extent, holdersOf) }
+            // Its own ancestors are in nobody's way. The inner before the outer, who may all be strangers.
+            var (inner, scope) = (Place.ID.none, places[place].scope)
+            while !scope.isNone {
+                forEachHolder(within: scope, but: inner) { holder in
+                    if !extent.take() { return false }
+                    found.append(places[holder].claim)
+                    return true
+                }
+                (inner, scope) = (scopes[scope].holder, enclosing(scope))
+            }
+            list(linkedTo: scopes[root].links.keys, within: &extent, holdersOf)
+        }
+        func holdersOf(_ root: Scope.ID, _ extent: inout Extent) {
+            forEachHolder(within: root) { holder in
+                if !extent.take() { return false }
+                found.append(places[holder].claim)
+                return true
+            }
+        }
+        return found
+    }
+
+    /// Who may have to wait for one that holds names: the reverse of ``possibleBlockers(of:within:)``.
+    func possiblyBlocked(by id: Claim.ID, within extent: inout Extent) -> [Claim.ID] {
+        if claims[id].state != .holding { return [] }
+        var found: [Claim.ID] = []
+        forEachPlace(of: id) { place in
+            let (root, inside) = (places[place].root, places[place].inside)
+            if inside.isNone { return list(linkedTo: [root], within: &extent, waitingFor) }
+            // Those inside it are its descendants, and do not wait for it.
+            forEachWaiting(for: root, but: inside, &extent)
+            list(linkedTo: scopes[root].links.keys, within: &extent, waitingFor)
+        }
+        func waitingFor(_ root: Scope.ID, _ extent: inout Extent) { forEachWaiting(for: root, but: .none, &extent) }
+        func forEachWaiting(for root: Scope.ID, but inside: Scope.ID, _ extent: inout Extent) {
+            var scope = root
+            while !scope.isNone, extent.take() {
+                if scope == inside {
+                    scope = busyScope(beside: scope, within: root)
+                    continue
+                }
+                for first in [scopes[scope].line.first, scopes[scope].apart.first] {
+                    var place = first
+                    while !place.isNone, extent.take() {
+                        found.append(places[place].claim)
+                        place = places[place].following
+                    }
+                }
                 scope = busyScope(after: scope, within: root)
             }
         }
         return found
     }
 
-    private func list(from first: Place.ID, _ link: (Place) -> Place.ID) -> [Place.ID] {
-        var found: [Place.ID] = []
-        var place = first
+    /// Each name once: these, and those that are linked to them.
+    private func list(
+        linkedTo roots: some Sequence<Scope.ID>, within extent: inout Extent,
+        _ body: (Scope.ID, inout Extent) -> Void
+    ) {
+        var unseen = Array(roots)
+        while let root = unseen.popLast() {
+            if !extent.enter(root) { continue }
+            body(root, &extent)
+            if extent.take(scopes[root].links.count) { unseen += scopes[root].links.keys }
+        }
+    }
+
+    // MARK: Walks
+
+    private func forEachPlace(of id: Claim.ID, _ body: (Place.ID) -> Void) {
+        var place = claims[id].firstPlace
         while !place.isNone {
-            found.append(place)
-            place = link(places[place])
+            body(place)
+            place = places[place].next
+        }
+    }
+
+    func waiting(directlyIn scope: Scope.ID) -> [Place.ID] {
+        var found: [Place.ID] = []
+        for first in [scopes[scope].line.first, scopes[scope].apart.first] {
+            var place = first
+            while !place.isNone {
+                found.append(place)
+                place = places[place].following
+            }
         }
         return found
     }
 
-    /// At any depth; the outer before the inner.
-    private func holders(within top: Scope.ID) -> [Place.ID] {
-        var found: [Place.ID] = []
+    /// At any depth, the outer before the inner, until the body has seen enough.
+    ///
+    /// - Parameter excluded: Directly in the scope: neither this one nor those inside it.
+    private func forEachHolder(
+        within top: Scope.ID, but excluded: Place.ID = .none, _ body: (Place.ID) -> Bool
+    ) {
         var place = scopes[top].holders.first
         while !place.isNone {
-            found.append(place)
+            if place == excluded {
+                place = following(place, within: top)
+                continue
+            }
+            if !body(place) { return }
             let inside = places[place].inside
             let first = inside.isNone ? .none : scopes[inside].holders.first
             place = first.isNone ? following(place, within: top) : first
         }
-        return found
     }
 
     /// The next one that is not inside this one.

@@ -11,11 +11,12 @@ extension Ledger {
 
     // MARK: May it be granted?
 
-    func isGrantable(_ id: Claim.ID) -> Bool {
-        let isInLine = claims[id].state == .inLine
+    func isGrantable(_ id: Claim.ID) -> Bool { !standsBehindOthers(id) && isAllowed(id) }
+
+    /// Its holders would let it have all of its names. Lines do not count.
+    func isAllowed(_ id: Claim.ID) -> Bool {
         var place = claims[id].firstPlace
         while !place.isNone {
-            if isInLine, scopes[places[place].scope].line.first != place { return false }
             if !refusal(of: place).isNone { return false }
             place = places[place].next
         }
@@ -47,12 +48,13 @@ extension Ledger {
 
     mutating func grant(_ id: Claim.ID) {
         let isApart = claims[id].state == .apart
+        unlinkNames(of: id)
         var place = claims[id].firstPlace
         while !place.isNone {
             let scope = places[place].scope
             if isApart { scopes[scope].apart.remove(place, in: &places) } else { stepOutOfLine(place) }
             unlistIfQuiet(scope)
-            scopes[scope].holders.append(place, in: &places)
+            scopes[scope].holders.insert(place, in: &places)
             scopes[scope].tally.add(places[place].load)
             _ = carryUp(from: scope)
             place = places[place].next
@@ -115,7 +117,7 @@ extension Ledger {
     private mutating func dissolve(_ inner: Scope.ID, into outer: Scope.ID) {
         while let holder = scopes[inner].holders.popFirst(in: &places) {
             places[holder].scope = outer
-            scopes[outer].holders.append(holder, in: &places)
+            scopes[outer].holders.insert(holder, in: &places)
             scopes[outer].tally.add(places[holder].load)
         }
         var (line, apart) = (PlaceList(), PlaceList())
@@ -157,6 +159,7 @@ extension Ledger {
     }
 
     mutating func stepAside(_ id: Claim.ID) {
+        unlinkNames(of: id)
         var place = claims[id].firstPlace
         while !place.isNone {
             stepOutOfLine(place)

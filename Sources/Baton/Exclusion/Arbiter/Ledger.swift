@@ -14,6 +14,8 @@ struct Claim {
     var state = State.inLine
     /// Among the candidates that are not in order yet.
     var isNoted = false
+    /// It stands in several lines, which are linked.
+    var isLinked = false
     var firstPlace = Place.ID.none
     /// Nearest first; while it waits.
     var ancestors: [ObjectIdentifier] = []
@@ -91,6 +93,37 @@ struct Ledger {
         }
         claims[id].ancestors = ancestors
         for ancestor in ancestors { waitingBelow[ancestor, default: 0] += 1 }
+        linkNames(of: id)
+    }
+
+    /// Whoever stands behind it in one of its lines waits for the holders of its other names, too.
+    private mutating func linkNames(of id: Claim.ID) {
+        claims[id].isLinked = true
+        forEachLink(of: id) { scopes, root, other in scopes[root].links[other, default: 0] += 1 }
+    }
+
+    /// It stands in no line any more.
+    mutating func unlinkNames(of id: Claim.ID) {
+        if !claims[id].isLinked { return }
+        claims[id].isLinked = false
+        forEachLink(of: id) { scopes, root, other in
+            if scopes[root].links[other] == 1 {
+                scopes[root].links[other] = nil
+            } else {
+                scopes[root].links[other]? -= 1
+            }
+        }
+    }
+
+    /// From each name to the next one, and back: what is linked is found from any of them.
+    private mutating func forEachLink(of id: Claim.ID, _ body: (inout Slab<Scope>, Scope.ID, Scope.ID) -> Void) {
+        var place = claims[id].firstPlace
+        while !place.isNone, !places[place].next.isNone {
+            let next = places[place].next
+            body(&scopes, places[place].root, places[next].root)
+            body(&scopes, places[next].root, places[place].root)
+            place = next
+        }
     }
 
     mutating func forgetAncestors(of id: Claim.ID) {
@@ -105,6 +138,7 @@ struct Ledger {
     mutating func leave(_ id: Claim.ID) {
         // First, lest it is found as an ancestor.
         numbers[claims[id].owner] = nil
+        unlinkNames(of: id)
         var place = claims[id].firstPlace
         while !place.isNone {
             let (next, scope, root) = (places[place].next, places[place].scope, places[place].root)
@@ -151,18 +185,16 @@ struct Ledger {
         return holder.isNone ? root : scope(inside: holder)
     }
 
-    func nearestHolder(
-        under root: Scope.ID, of ancestors: [ObjectIdentifier], without gone: Set<ObjectIdentifier> = []
-    ) -> Place.ID {
+    private func nearestHolder(under root: Scope.ID, of ancestors: [ObjectIdentifier]) -> Place.ID {
         if scopes[root].holders.isEmpty { return .none }
         for ancestor in ancestors {
             guard let claim = numbers[ancestor], claims[claim].state == .holding else { continue }
-            if !gone.contains(ancestor), let place = place(of: claim, under: root) { return place }
+            if let place = place(of: claim, under: root) { return place }
         }
         return .none
     }
 
-    private func place(of claim: Claim.ID, under root: Scope.ID) -> Place.ID? {
+    func place(of claim: Claim.ID, under root: Scope.ID) -> Place.ID? {
         var place = claims[claim].firstPlace
         while !place.isNone {
             if places[place].root == root { return place }

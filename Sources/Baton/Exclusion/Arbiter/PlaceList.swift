@@ -20,6 +20,16 @@ struct PlaceList {
         if following.isNone { last = previous } else { places[following].previous = previous }
     }
 
+    @inline(__always)
+    mutating func insert(_ id: Place.ID, before next: Place.ID, in places: inout Slab<Place>) {
+        if next.isNone { return append(id, in: &places) }
+        let previous = places[next].previous
+        places[id].previous = previous
+        places[id].following = next
+        places[next].previous = id
+        if previous.isNone { first = id } else { places[previous].following = id }
+    }
+
     mutating func popFirst(in places: inout Slab<Place>) -> Place.ID? {
         if isEmpty { return nil }
         let id = first
@@ -37,5 +47,39 @@ struct PlaceList {
             let next = takesLeft ? left.popFirst(in: &places) : right.popFirst(in: &places)
             if let next { append(next, in: &places) }
         }
+    }
+}
+
+/// The holders of a scope. Those who only share come last: of very many readers none is in the way of one that asks for units, so
+/// whoever looks for somebody in the way need not pass them.
+struct HolderList {
+    private var all = PlaceList()
+    private var firstReader = Place.ID.none
+
+    var first: Place.ID { all.first }
+
+    var isEmpty: Bool { all.isEmpty }
+
+    @inline(__always)
+    mutating func insert(_ id: Place.ID, in places: inout Slab<Place>) {
+        if case .shared = places[id].share {
+            all.append(id, in: &places)
+            if firstReader.isNone { firstReader = id }
+        } else {
+            all.insert(id, before: firstReader, in: &places)
+        }
+    }
+
+    @inline(__always)
+    mutating func remove(_ id: Place.ID, in places: inout Slab<Place>) {
+        if firstReader == id { firstReader = places[id].following }
+        all.remove(id, in: &places)
+    }
+
+    mutating func popFirst(in places: inout Slab<Place>) -> Place.ID? {
+        if isEmpty { return nil }
+        let id = first
+        remove(id, in: &places)
+        return id
     }
 }

@@ -24,46 +24,46 @@ import Testing
     @Test(arguments: [
         Row("one that holds", [.ask("a", .all)], "a", "", obstacle: nil),
         Row("one that asks nothing", [], "a", "", obstacle: nil),
-        Row("the holder", [.ask("a", .all), .ask("b", .all)], "b", "holder:a", obstacle: "‘n’ a"),
+        Row("the holder", [.ask("a", .all), .ask("b", .all)], "b", "a", obstacle: "‘n’ a"),
         Row(
             "the holder and the one ahead", [.ask("a", .all), .ask("b", .all), .ask("c", .all)], "c",
-            "holder:a line:b", obstacle: "‘n’ a"),
+            "a", obstacle: "‘n’ a"),
         Row(
             "only the next one ahead, not the first in line",
-            [.ask("a", .shared), .ask("b", .all), .ask("c", .shared), .ask("d", .shared)], "d", "line:c",
+            [.ask("a", .shared), .ask("b", .all), .ask("c", .shared), .ask("d", .shared)], "d", "",
             obstacle: "‘n’ c"),
         Row(
-            "all readers", [.ask("a", .shared), .ask("b", .shared), .ask("c", .all)], "c", "holder:a holder:b",
+            "all readers", [.ask("a", .shared), .ask("b", .shared), .ask("c", .all)], "c", "a b",
             obstacle: "‘n’ a"),
         Row(
             "a reader takes no unit", [.ask("a", .shared), .ask("b", .units(1)), .ask("c", .units(3))], "c",
-            "holder:b", obstacle: "‘n’ b"),
+            "b", obstacle: "‘n’ b"),
         Row(
             "the first name that cannot be had",
-            [.ask("a", .otherAll), .ask("b", .shared), .ask("c", .shared, .otherAll)], "c", "holder:a",
+            [.ask("a", .otherAll), .ask("b", .shared), .ask("c", .shared, .otherAll)], "c", "a",
             obstacle: "‘m’ a"),
         Row(
             "the same one on two names, once", [.ask("a", .all, .otherAll), .ask("b", .all, .otherAll)], "b",
-            "holder:a", obstacle: "‘n’ a"),
+            "a", obstacle: "‘n’ a"),
         Row(
             "holder of one name, and ahead on the other",
-            [.ask("a", .all), .ask("b", .all, .otherAll), .ask("c", .otherAll)], "c", "line:b", obstacle: "‘m’ b"),
+            [.ask("a", .all), .ask("b", .all, .otherAll), .ask("c", .otherAll)], "c", "", obstacle: "‘m’ b"),
         Row(
             "apart from the line", [.ask("a", .all), .ask("b", .all), .ask("c", .all), .leaveLine("c")], "c",
-            "holder:a", obstacle: "‘n’ a"),
+            "a", obstacle: "‘n’ a"),
         Row(
-            "not its ancestor", [.ask("a", .all), .ask("a/b", .all), .ask("a/c", .all)], "a/c", "holder:a/b",
+            "not its ancestor", [.ask("a", .all), .ask("a/b", .all), .ask("a/c", .all)], "a/c", "a/b",
             obstacle: "‘n’ a/b"),
         Row(
             "not its ancestor, outside", [.ask("a", .shared), .ask("x", .shared), .ask("a/b", .all)], "a/b",
-            "holder:x", obstacle: "‘n’ x"),
+            "x", obstacle: "‘n’ x"),
         Row(
             "those within who contribute to the excess",
             [.ask("a", .units(1)), .ask("x", .units(1)), .ask("a/b", .units(2)), .ask("a/c", .units(1))], "a/c",
-            "holder:x holder:a/b", obstacle: "‘n’ x"),
+            "a/b x", obstacle: "‘n’ a/b"),
         Row(
             "the writer inside a reader", [.ask("a", .shared), .ask("a/b", .all), .ask("x", .shared)], "x",
-            "holder:a/b", obstacle: "‘n’ a/b"),
+            "a/b", obstacle: "‘n’ a/b"),
         Row("nobody, if it can never be had", [.ask("a", .units(4))], "a", "", obstacle: nil),
     ]) func blockersAreThoseInTheWay(_ row: Row) {
         let rig = ArbiterRig(after: row.events)
@@ -71,34 +71,51 @@ import Testing
         #expect(rig.obstacle(for: row.who) == row.obstacle)
     }
 
-    @Test func blockedAreAllWhoWaitForIt() {
+    @Test("One that waits for several names links them for those behind it")
+    func namesAreLinked() {
         let rig = ArbiterRig(after: [
-            .ask("a", .all), .ask("b", .all, .otherAll), .ask("c", .all), .ask("d", .otherAll), .ask("a/e", .all),
+            .ask("a", .all), .ask("b", .otherAll), .ask("c", .all, .otherAll), .ask("d", .otherAll), .ask("a/e", .all),
         ])
-        #expect(rig.blocked(by: "a") == "holder:b holder:c")
-        #expect(rig.blocked(by: "b") == "line:c line:d")
-        #expect(rig.blocked(by: "d") == "")
+        #expect(rig.blockers(of: "d") == "b")
+        #expect(rig.standsBehindOthers("d"))
+        #expect(rig.possibleBlockers(of: "d") == "a a/e b")
+        #expect(rig.possiblyBlocked(by: "a") == "c d")
         rig.happen(.leaveLine("c"))
-        #expect(rig.blocked(by: "a") == "holder:b holder:c")
-        #expect(rig.blocked(by: "b") == "line:d")
-        #expect(rig.blocked(by: "c") == "")
+        #expect(!rig.standsBehindOthers("d"))
+        #expect(rig.possibleBlockers(of: "d") == "b")
+        #expect(rig.possiblyBlocked(by: "a") == "c")
     }
 
-    @Test func fitsWhenThoseInTheWayAreGone() {
+    @Test("What a search lists is limited, and it learns that there is more")
+    func searchesAreLimited() {
+        let names = (10..<30).map { "\($0)" }
+        let rig = ArbiterRig(after: names.map { .ask($0, .shared) } + [.ask("w", .all)])
+        var extent = Ledger.Extent(limit: 5)
+        #expect(rig.arbiter.possibleBlockers(of: rig.owner("w"), within: &extent).count == 5)
+        #expect(extent.isCut)
+        #expect(rig.arbiter.blockers(of: rig.owner("w"), upTo: 3).count == 3)
+        extent = Ledger.Extent(limit: 100)
+        #expect(rig.arbiter.possibleBlockers(of: rig.owner("w"), within: &extent).count == 20)
+        #expect(!extent.isCut)
+        // What it has listed, it does not list once more.
+        #expect(rig.arbiter.possibleBlockers(of: rig.owner("w"), within: &extent).isEmpty)
+    }
+
+    @Test func fitsBesideThoseWhoRemain() {
         let rig = ArbiterRig(after: [
             .ask("a", .units(1)), .ask("b", .units(1)), .ask("a/c", .units(2)), .ask("d", .units(2), .otherAll),
         ])
-        #expect(!rig.fits("d"))
-        #expect(!rig.fits("d", without: "b"))
-        #expect(!rig.fits("d", without: "a"))
-        #expect(rig.fits("d", without: "a/c", "a"))
-        #expect(rig.fits("d", without: "a/c", "b"))
+        #expect(!rig.fits("d", beside: "a", "b", "a/c"))
+        #expect(!rig.fits("d", beside: "a", "a/c"))
+        #expect(!rig.fits("d", beside: "b", "a/c"))
+        #expect(rig.fits("d", beside: "b"))
+        #expect(rig.fits("d", beside: "a"))
         #expect(!rig.fits("a"))
     }
 
     @Test func fitsDoesNotLookAtLines() {
         let rig = ArbiterRig(after: [.ask("a", .shared), .ask("b", .all), .ask("c", .shared)])
-        #expect(rig.fits("c"))
-        #expect(!rig.fits("b"))
+        #expect(rig.fits("c", beside: "a"))
+        #expect(!rig.fits("b", beside: "a"))
     }
 }

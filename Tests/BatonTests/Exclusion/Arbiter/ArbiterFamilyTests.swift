@@ -132,8 +132,8 @@ import Testing
         let answer = arbiter.request(stranger, ExclusionSet([.units(3)]), inside: [])
         #expect(answer == .waiting)
         #expect(arbiter.blockers(of: stranger).count == family.count)
-        #expect(arbiter.fits(stranger, without: Set(family.map { ObjectIdentifier($0) })))
-        #expect(!arbiter.fits(stranger, without: Set(family.dropLast().map { ObjectIdentifier($0) })))
+        #expect(arbiter.fits(stranger, beside: []))
+        #expect(!arbiter.fits(stranger, beside: [ObjectIdentifier(family[1999])]))
         var granted: [Owner] = []
         for owner in family.dropFirst().reversed() { granted += arbiter.release(owner).granted }
         #expect(granted.isEmpty)

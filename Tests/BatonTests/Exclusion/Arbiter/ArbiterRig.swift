@@ -56,20 +56,29 @@ final class ArbiterRig {
 
     private func text(_ owners: [Owner]) -> String { owners.map(\.path).joined(separator: " ") }
 
-    func blockers(of path: String) -> String { text(arbiter.blockers(of: owner(path))) }
+    /// In the order of their paths.
+    func blockers(of path: String) -> String { sorted(arbiter.blockers(of: owner(path))) }
 
-    func blocked(by path: String) -> String { text(arbiter.blocked(by: owner(path))) }
-
-    private func text(_ blockers: [Arbiter<Owner>.Blocker]) -> String {
-        blockers.map { "\($0.kind):\($0.owner.path)" }.joined(separator: " ")
+    func possibleBlockers(of path: String) -> String {
+        var extent = Ledger.Extent(limit: .max)
+        return sorted(arbiter.possibleBlockers(of: owner(path), within: &extent))
     }
+
+    func possiblyBlocked(by path: String) -> String {
+        var extent = Ledger.Extent(limit: .max)
+        return sorted(arbiter.possiblyBlocked(by: owner(path), within: &extent))
+    }
+
+    private func sorted(_ owners: [Owner]) -> String { Set(owners.map(\.path)).sorted().joined(separator: " ") }
+
+    func standsBehindOthers(_ path: String) -> Bool { arbiter.standsBehindOthers(owner(path)) }
 
     func obstacle(for path: String) -> String? {
         arbiter.obstacle(for: owner(path)).map { "\($0.name) \($0.holder.path)" }
     }
 
-    func fits(_ path: String, without gone: String...) -> Bool {
-        arbiter.fits(owner(path), without: Set(gone.map { ObjectIdentifier(owner($0)) }))
+    func fits(_ path: String, beside others: String...) -> Bool {
+        arbiter.fits(owner(path), beside: Set(others.map { ObjectIdentifier(owner($0)) }))
     }
 }
 

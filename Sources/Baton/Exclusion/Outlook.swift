@@ -1,0 +1,171 @@
+/// What will become of operations if all that can finish does, and gives its names to those who wait for them: played to the end
+/// on a copy of the ``Arbiter``. Takes about as long as there are operations, waits and claims on the names in question.
+struct Outlook {
+    private struct Node {
+        let operation: AnyOperation
+        let number: UInt32
+        let waitsForNames: Bool
+        /// What it waits for, but names.
+        var sources: [Int] = []
+        /// Who waits for it, not for names.
+        var dependents: [Int] = []
+        var unfinishedSources = 0
+        var hasNames: Bool
+        var isFree = false
+    }
+
+    private var arbiter: Arbiter<AnyOperation>
+    private var nodes: [Node] = []
+    private var places: [ObjectIdentifier: Int] = [:]
+    /// They would have their names, were it not for their lines.
+    private var leavers: [AnyOperation] = []
+    private var stuck: [StuckOperation] = []
+    private var circles: [DeadlockedCircle] = []
+
+    /// Everybody can finish.
+    var isClear: Bool { leavers.isEmpty && circles.isEmpty }
+
+    /// Nil: that is too large.
+    init?(from origins: [AnyOperation], limit: Int = .max) {
+        guard let arbiter = Claims.books(upTo: limit) else { return nil }
+        self.arbiter = arbiter
+        guard gather(from: origins, limit: limit) else { return nil }
+        play()
+    }
+
+    private mutating func gather(from origins: [AnyOperation], limit: Int) -> Bool {
+        var extent = Ledger.Extent(limit: .max)
+        for origin in origins { _ = place(of: origin) }
+        var next = 0
+        while next < nodes.count {
+            if nodes.count > limit { return false }
+            let operation = nodes[next].operation
+            for source in operation.waitsFor {
+                let place = place(of: source)
+                nodes[next].sources.append(place)
+                nodes[place].dependents.append(next)
+            }
+            nodes[next].unfinishedSources = nodes[next].sources.count
+            for holder in arbiter.possibleBlockers(of: operation, within: &extent) { _ = place(of: holder) }
+            next += 1
+        }
+        return true
+    }
+
+    private mutating func place(of operation: AnyOperation) -> Int {
+        if let place = places[ObjectIdentifier(operation)] { return place }
+        let number = operation.claimNumber
+        let isWaiting = if case .waiting = arbiter.standing(of: operation) { true } else { false }
+        places[ObjectIdentifier(operation)] = nodes.count
+        nodes.append(Node(operation: operation, number: number, waitsForNames: isWaiting, hasNames: !isWaiting))
+        return nodes.count - 1
+    }
+
+    private mutating func play() {
+        for place in nodes.indices { finish(place) }
+        letLeaversPass()
+        stuck = nodes.filter { !$0.isFree }.map {
+            StuckOperation(operation: $0.operation, waitsForNames: $0.waitsForNames, number: $0.number)
+        }
+        for place in nodes.indices {
+            while !nodes[place].isFree { breakCircle(from: place) }
+        }
+    }
+
+    /// If it can, and all that can because of that.
+    private mutating func finish(_ first: Int) {
+        var finishing: [AnyOperation] = []
+        func note(_ place: Int) {
+            let node = nodes[place]
+            if node.isFree || !node.hasNames || node.unfinishedSources > 0 { return }
+            nodes[place].isFree = true
+            finishing.append(node.operation)
+        }
+        note(first)
+        while let operation = finishing.popLast() {
+            if let place = places[ObjectIdentifier(operation)] {
+                for dependent in nodes[place].dependents {
+                    nodes[dependent].unfinishedSources -= 1
+                    note(dependent)
+                }
+            }
+            for next in arbiter.release(operation).granted {
+                // Nothing else keeps one that waits for names.
+                guard let place = places[ObjectIdentifier(next)] else {
+                    finishing.append(next)
+                    continue
+                }
+                nodes[place].hasNames = true
+                note(place)
+            }
+        }
+    }
+
+    private mutating func letLeaversPass() {
+        var isGrowing = true
+        while isGrowing {
+            isGrowing = false
+            for place in nodes.indices where !nodes[place].hasNames {
+                let operation = nodes[place].operation
+                guard arbiter.standing(of: operation) == .waiting(inLine: true), arbiter.isAllowed(operation) else {
+                    continue
+                }
+                leavers.append(operation)
+                for next in arbiter.leaveLine(operation) {
+                    guard let place = places[ObjectIdentifier(next)] else { continue }
+                    nodes[place].hasNames = true
+                    finish(place)
+                }
+                isGrowing = true
+            }
+        }
+    }
+
+    /// From one that is stuck to a circle of them, and ends it as if one on it had failed.
+    private mutating func breakCircle(from start: Int) {
+        var path: [Int] = []
+        var steps: [Int: Int] = [:]
+        var place = start
+        while steps[place] == nil {
+            steps[place] = path.count
+            path.append(place)
+            guard let next = nextStuck(after: place) else { return giveUp(place) }
+            place = next
+        }
+        let circle = path[steps[place]!...]
+        let waiting = circle.filter { !nodes[$0].hasNames }.map { place in
+            let node = nodes[place]
+            return DeadlockedCircle.Claimant(
+                operation: node.operation, number: node.number, arrival: arbiter.arrival(of: node.operation) ?? 0)
+        }
+        // Bodies that wait for one another are none of ours.
+        guard let deadlock = DeadlockedCircle(circle.map { nodes[$0].operation }, waiting: waiting) else {
+            return giveUp(place)
+        }
+        circles.append(deadlock)
+        giveUp(places[ObjectIdentifier(deadlock.victim)]!)
+    }
+
+    private func nextStuck(after place: Int) -> Int? {
+        if let source = nodes[place].sources.first(where: { !nodes[$0].isFree }) { return source }
+        return arbiter.obstacle(for: nodes[place].operation).flatMap { places[ObjectIdentifier($0.holder)] }
+    }
+
+    /// It fails, or others will find out about it.
+    private mutating func giveUp(_ place: Int) {
+        nodes[place].hasNames = true
+        nodes[place].unfinishedSources = 0
+        finish(place)
+    }
+
+    /// If that look has found the same, it was so all the time in between.
+    func resolve(confirmedBy second: Outlook) {
+        let confirmedLeavers = Set(second.leavers.map { ObjectIdentifier($0) })
+        if leavers.filter({ confirmedLeavers.contains(ObjectIdentifier($0)) }).count(where: Claims.leaveLine) > 0 {
+            return
+        }
+        let confirmed = Dictionary(second.stuck.map { (ObjectIdentifier($0.operation), $0) }) { $1 }
+        guard stuck.allSatisfy({ confirmed[ObjectIdentifier($0.operation)] == $0 }) else { return }
+        for circle in circles { circle.break() }
+    }
+}

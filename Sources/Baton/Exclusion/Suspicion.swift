@@ -1,0 +1,77 @@
+/// Whether a new wait may have closed a circle: looked for from both of its ends until one of them has seen everything, each
+/// time a little further. A claim that nobody waits for is done in one step, however many wait before it; so is a wait for one
+/// that runs, however many wait behind.
+enum Suspicion {
+    case none
+    case circle
+    /// It goes too far.
+    case unknown
+
+    static func of(_ origin: AnyOperation, awaitedBy body: AnyOperation?) -> Suspicion {
+        var limit = 16
+        while limit <= Deadlocks.limit {
+            var back = Search(from: origin, to: [ObjectIdentifier(body ?? origin)], limit)
+            switch back.run({ $0.mayWaitFor(within: &$1) }) {
+            case .none: return .none
+            case .circle: return .circle
+            case .unknown: break
+            }
+            var ahead = Search(from: body ?? origin, to: back.seen, limit)
+            switch ahead.run({ $0.mayBeWaitedFor(within: &$1) }) {
+            case .none: return .none
+            case .circle: return .circle
+            case .unknown: limit *= 4
+            }
+        }
+        return .unknown
+    }
+
+    private struct Search {
+        private var found: [AnyOperation]
+        private(set) var seen: Set<ObjectIdentifier>
+        private let ends: Set<ObjectIdentifier>
+        private var extent: Ledger.Extent
+
+        init(from start: AnyOperation, to ends: Set<ObjectIdentifier>, _ limit: Int) {
+            found = [start]
+            seen = [ObjectIdentifier(start)]
+            self.ends = ends
+            extent = Ledger.Extent(limit: limit)
+        }
+
+        mutating func run(_ neighbours: (AnyOperation, inout Ledger.Extent) -> [AnyOperation]) -> Suspicion {
+            var next = 0
+            while next < found.count, !extent.isCut {
+                for neighbour in neighbours(found[next], &extent) {
+                    if ends.contains(ObjectIdentifier(neighbour)) { return .circle }
+                    if seen.insert(ObjectIdentifier(neighbour)).inserted { found.append(neighbour) }
+                }
+                next += 1
+            }
+            return extent.isCut ? .unknown : .none
+        }
+    }
+}
+
+extension AnyOperation {
+    fileprivate final func mayWaitFor(within extent: inout Ledger.Extent) -> [AnyOperation] {
+        let sources = waitsFor(first: extent.left + 1)
+        if !extent.take(sources) || !hasClaim { return sources.operations }
+        return sources.operations + Claims.possibleBlockers(of: self, within: &extent)
+    }
+
+    fileprivate final func mayBeWaitedFor(within extent: inout Ledger.Extent) -> [AnyOperation] {
+        let waiting = isWaitedForBy(first: extent.left + 1)
+        if !extent.take(waiting) || !hasClaim { return waiting.operations }
+        return waiting.operations + Claims.possiblyBlocked(by: self, within: &extent)
+    }
+
+    /// It holds names, or waits for some.
+    private final var hasClaim: Bool { withLife { $0.details?.rules.hasClaim ?? false } }
+}
+
+extension Ledger.Extent {
+    fileprivate mutating func take(_ neighbours: AnyOperation.Neighbours) -> Bool {
+        take(neighbours.isWhole ? neighbours.operations.count : left + 1)
+    }
+}
