@@ -27,7 +27,8 @@ public final class AsyncOperationQueue: Sendable {
     ///   - maxConcurrentOperationCount: Its width, at least 1; see the property. Less is ``Misuse`` and gives the default.
     ///   - isSuspended: Whether it waits to be resumed before it starts anything.
     ///   - executor: Where conditions are evaluated and bodies run; the global executor if nil. For bodies that block their thread
-    ///     use a ``ThreadExecutor``. Handlers, observers and time limits do not depend on it: Baton has threads for them.
+    ///     use a ``ThreadExecutor``. Handlers, observers and time limits do not depend on it: Baton has threads for them. An executor that runs a job inside
+    ///     `enqueue` can end a task inside a cancel of that very task, which Swift's runtime answers by ending the process.
     ///   - taskPriority: What the tasks of the queue say to their executor; nil says nothing. It does not order the operations
     ///     of the queue: that is ``AnyOperation/priority``.
     ///   - clock: What measures the delays and time limits of its operations, and the times of its events.

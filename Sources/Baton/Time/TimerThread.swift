@@ -80,7 +80,7 @@ extension TimerThread {
                 sleep.start(continuation) { self.call(at: time) { sleep.end(isOver: true) } }
             }
         } onCancel: {
-            if let ticket = sleep.end(isOver: false) { _ = remove(ticket) }
+            sleep.end(isOver: false)
         }
         Handover.didAwait(sleep)
         if !isOver { throw CancellationError() }
@@ -114,16 +114,15 @@ private final class TimerSleep: Sendable {
         if wasCancelled { _ = TimerThread.shared.remove(ticket) }
     }
 
-    /// Returns the timer that is not needed any more.
-    @discardableResult
-    func end(isOver: Bool) -> TimerThread.Ticket? {
+    /// Resuming comes last: the task may run right there, and let go of this.
+    func end(isOver: Bool) {
         let former = state.withLock { state in
             defer { state = .over }
             return state
         }
-        guard case .sleeping(let continuation, let ticket) = former else { return nil }
+        guard case .sleeping(let continuation, let ticket) = former else { return }
+        if !isOver, let ticket { _ = TimerThread.shared.remove(ticket) }
         resume(continuation, isOver: isOver)
-        return ticket
     }
 
     private func resume(_ continuation: UnsafeContinuation<Bool, Never>, isOver: Bool) {

@@ -5,7 +5,7 @@ enum Feature: String, CaseIterable, Sendable {
     case willFinish, ownExecutor, blocking, children, childTasks, sequence, selfCancel, deinits, cancel, edges, priority
     case handlers, produce, cancelledRun, awaitsValue, heldDependency
     // Of a program.
-    case suspension, shutdown, width, threadQueue, inlineQueue, cancelAll, asking, around, observers
+    case suspension, shutdown, width, threadQueue, cancelAll, asking, around, observers
 
     var isOfOperation: Bool { index < Feature.suspension.index }
 

@@ -41,12 +41,6 @@ final class HuntRound: Sendable {
     private static let limits = [1, 2, 3]
     private static let threads = (1...3).map { ThreadExecutor(name: "hunt", threads: $0) }
 
-    private final class InlineExecutor: TaskExecutor {
-        func enqueue(_ job: consuming ExecutorJob) {
-            UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
-        }
-    }
-
     private struct Observer: OperationObserver {
         let token: Living.Token
         func observe(_ event: OperationEvent) async { token.touch() }
@@ -64,8 +58,6 @@ final class HuntRound: Sendable {
             var executor: (any TaskExecutor)?
             if program.features.contains(.threadQueue) {
                 executor = Self.threads[Int(program.seed % 3)]
-            } else if program.features.contains(.inlineQueue) {
-                executor = InlineExecutor()
             }
             let made = AsyncOperationQueue(
                 name: "q\(index)", maxConcurrentOperationCount: queue.width, isSuspended: queue.isSuspended,
