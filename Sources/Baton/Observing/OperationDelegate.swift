@@ -44,7 +44,8 @@ struct DelegateObserver: OperationObserver {
         case .cancelRequested(let reason): await delegate.operationDidCancel(event.operation, reason: reason)
         case .finished(_, let error): await delegate.operationDidFinish(event.operation, error: error)
         case .added, .waiting, .delayed, .evaluating, .ready, .acquiring, .started, .progress, .retrying, .repeating,
-            .misuse, .dropped: break
+            .misuse, .dropped:
+            break
         }
     }
 }

@@ -18,7 +18,7 @@ package final class TimeSource: Sendable {
         read = { start.duration(to: clock.now) }
         if let continuousStart {
             wait = { time in
-                try await TimerThread.shared.sleep(until: continuousStart.addingUpToMaximum(time.nanoseconds))
+                try await TimerThread.shared.sleep(until: continuousStart.addingUpToMaximum(time.wholeNanoseconds))
             }
         } else {
             wait = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }

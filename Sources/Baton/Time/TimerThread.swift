@@ -24,7 +24,7 @@ final class TimerThread: Sendable {
     static var now: Int64 { baton_continuous_time() }
 
     func call(after delay: Duration, _ closure: @escaping @Sendable () -> Void) {
-        call(at: Self.now + delay.nanoseconds, closure)
+        call(at: Self.now + delay.wholeNanoseconds, closure)
     }
 
     /// - Parameter closure: Called on the thread, outside every lock. It must neither block nor run anything of the user's.
@@ -133,7 +133,7 @@ private final class TimerSleep: Sendable {
 
 extension Duration {
     /// Rounded up, and at most some 292 years: what is longer does not come.
-    var nanoseconds: Int64 {
+    var wholeNanoseconds: Int64 {
         let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         return Int64(clamping: whole + (rest > 0 ? 1 : 0))
     }

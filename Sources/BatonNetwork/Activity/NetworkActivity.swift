@@ -43,7 +43,8 @@ public final class NetworkActivity: OperationObserver {
         case .started: change { machine, _ in machine.started(id) }
         case .retrying, .repeating, .finished: change { machine, now in machine.ended(id, at: now) }
         case .added, .waiting, .delayed, .evaluating, .ready, .acquiring, .progress, .produced, .cancelRequested,
-            .misuse, .dropped: break
+            .misuse, .dropped:
+            break
         }
     }
 

@@ -27,7 +27,9 @@ struct Wiring: Sendable {
         (input, output, errors) = (nothing, nothing, nothing)
         pipelineOutput = ends.output
         if program.brokenPipe == .successWithAnyStatus, let output = ends.output {
-            readerProbe = try Self.opening("/dev/fd/\(output.number)", for: program) { baton_duplicate(output.number, $0) }
+            readerProbe = try Self.opening("/dev/fd/\(output.number)", for: program) {
+                baton_duplicate(output.number, $0)
+            }
         }
         try connectInput(of: program, ends.input)
         switch program.errors.target {

@@ -51,7 +51,7 @@ final class NotedObserver: OperationObserver {
         case .added: notes.added.insert(id)
         case .finished: if !notes.finished.insert(id).inserted { faults.append("n\(id) finished twice") }
         case .waiting, .delayed, .evaluating, .ready, .acquiring, .started, .progress, .produced, .retrying, .repeating,
-                .cancelRequested,
+            .cancelRequested,
             .misuse, .dropped:
             break
         }
