@@ -10,8 +10,8 @@ import Synchronization
 final class OwnTask: Sendable {
     /// To be compared and nothing else. Nil: of an operation that is in no queue.
     private let queue: ObjectIdentifier?
-    // Set before anybody else can ask, then constant.
-    @exclusivity(unchecked) nonisolated(unsafe) private var task: UnsafeCurrentTask?
+    // Safe: never changes, and is used by the task itself alone.
+    nonisolated(unsafe) private let task: UnsafeRawPointer
     /// Where the task and its child tasks find what is bound.
     private let place = Atomic<UInt>(0)
     /// The operation whose body, or whose `willFinish` handlers, run. Set by the task itself alone, while it has no child tasks; read
@@ -20,12 +20,15 @@ final class OwnTask: Sendable {
 
     @TaskLocal private static var bound: OwnTask?
 
-    private init(of core: QueueCore?) { queue = core.map { ObjectIdentifier($0) } }
+    private init(of core: QueueCore?, _ task: UnsafeRawPointer) {
+        queue = core.map { ObjectIdentifier($0) }
+        self.task = task
+    }
 
     /// Does `work`, which is all that the calling task does.
     static func run(of core: QueueCore?, _ work: (OwnTask) async -> Void) async {
-        let own = OwnTask(of: core)
-        own.task = withUnsafeCurrentTask { $0 }
+        // Safe: a task is one word, and lives while it does this work.
+        let own = OwnTask(of: core, withUnsafeCurrentTask { unsafeBitCast($0!, to: UnsafeRawPointer.self) })
         await $bound.withValue(own) {
             own.place.store(placeOfBound, ordering: .relaxed)
             await work(own)
@@ -47,7 +50,8 @@ final class OwnTask: Sendable {
     }
 
     /// Somebody has cancelled the task. For the task itself: several times as fast as `Task.isCancelled`.
-    var isCancelled: Bool { task?.isCancelled ?? false }
+    @inline(__always)
+    var isCancelled: Bool { swift_task_isCancelled(task) }
 
     func belongs(to core: QueueCore) -> Bool { queue == ObjectIdentifier(core) }
 }

@@ -1,7 +1,9 @@
 internal import Baton
 
 /// A queue on a seeded scheduler counts operations where it would otherwise read a clock.
-extension SeededScheduler: DeterministicTaskExecutor {}
+extension SeededScheduler: DeterministicTaskExecutor {
+    package var hasOwnIdentities: Bool { true }
+}
 
 extension SeededScheduler {
     /// What keeps the operations of the queues on this scheduler, a sentence for each root.

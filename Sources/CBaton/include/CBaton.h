@@ -21,6 +21,12 @@ __attribute__((swiftcall))
 #endif
 const void *_Nullable swift_task_localValueGet(const void *_Nonnull key);
 
+/// Whether this task has been cancelled. The runtime's own function: what Swift offers retains and releases the task.
+#if __has_attribute(swiftcall)
+__attribute__((swiftcall))
+#endif
+_Bool swift_task_isCancelled(const void *_Nonnull task);
+
 /// Writes the text and a newline to standard error, in one call.
 void baton_complain(const char *_Nonnull text);
 

@@ -4,12 +4,13 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct LaneTests {
-    @Test func aBodyKnowsItsTaskAndWhatItStartsIsNotTakenForIt() {
+    @Test("A child task of a body belongs to it, and an unstructured task does not")
+    func childTasksBelongToTheBody() {
         let stage = Stage(width: 1)
         let seen = EventLog<String>()
         let operation = AsyncOperation("operation") { context in
             seen("body \(OwnTask.current?.running === context.operation)")
-            async let child = OwnTask.current == nil
+            async let child = OwnTask.current?.running === context.operation
             seen("child task \(await child)")
             await Task { seen("task \(OwnTask.current == nil)") }.value
             await Task.yield()

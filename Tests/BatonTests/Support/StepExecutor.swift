@@ -5,6 +5,8 @@
 /// What cannot go on stays where it is, so a test sees it unfinished instead of hanging. A queue on it counts operations
 /// where it would look at the clock.
 final class StepExecutor: DeterministicTaskExecutor {
+    let hasOwnIdentities = false
+
     private let jobs = LockedState(Fifo<UnownedJob>())
 
     #if BATON_SANITIZED && !BATON_TSAN

@@ -34,14 +34,15 @@ import Testing
             sketch.trace.operations[place].error = name
         }
         sketch.add("never ends", 0, after: [1], outcome: nil)
-        let names = Set(sketch.trace.operations.map(\.name))
+        // Line breaks and control characters are shown as spaces.
+        let names = Set(sketch.trace.operations.map(\.name.singleLine))
         try await Browser.open(sketch.trace, height: 1600) { browser in
             let count: Int = try browser.value("Number(document.documentElement.dataset.operations)")
             #expect(count == names.count)
             let rows: [String] = try browser.value(
                 "Array.from(document.querySelectorAll('.row span:first-child'), cell => cell.title)")
             #expect(Set(rows) == names)
-            for name in hostileNames {
+            for name in hostileNames.map(\.singleLine) {
                 try browser.move(to: browser.run(of: name))
                 let tip: String = try browser.value("tip.hidden ? '' : tip.textContent")
                 #expect(tip.hasPrefix(name + "\nfailure, id "))

@@ -6,7 +6,7 @@ internal import class Foundation.Thread
 /// hangs is left behind; `onTimeout` is called by that thread, and may make an end of it.
 @discardableResult
 func within<Value: Sendable>(
-    _ limit: Duration = .seconds(60), onTimeout: @escaping @Sendable () -> Void = {},
+    _ limit: Duration = .seconds(600), onTimeout: @escaping @Sendable () -> Void = {},
     _ work: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     let race = Race<Value>()

@@ -34,9 +34,11 @@ enum Making {
         if let target = node.cancelsWhenFinished, target != node.id {
             let (id, target) = (target, made[target])
             operation.whenFinished { _ in
-                // The handlers of what was never added run outside the scheduler.
-                let isForeign = site.scheduler != nil && site.ledger.queue(of: node.id) == nil
-                if !isForeign { site.cancel(target, id, because: "h\(node.id)") }
+                // The handlers of what has ended before it was added run outside the scheduler.
+                let isForeign = site.scheduler.map { scheduler in
+                    withUnsafeCurrentTask { $0?.unownedTaskExecutor != scheduler.asUnownedTaskExecutor() }
+                }
+                if isForeign != true { site.cancel(target, id, because: "h\(node.id)") }
             }
         }
         return operation
