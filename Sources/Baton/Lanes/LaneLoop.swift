@@ -19,11 +19,18 @@ extension QueueCore {
         while let operation = next {
             if task.isCancelled {
                 // A condition, a predicate or a release of the user's has cancelled it, and no operation is to notice.
-                if lane.hand.isOut { giveBack(on: lane) }
-                return Lane.start(on: self, beginningWith: operation)
+                return handOver(operation, from: lane)
             }
             var run = Run(isRun: false)
-            switch await takeUp(operation, on: lane, as: task) {
+            let uptake: Uptake
+            switch begin(operation, on: lane, as: task) {
+            case .plain:
+                // Here, because most operations are plain, and an asynchronous call costs a tenth of one.
+                await takeBody(operation).run(Execution(of: operation))
+                uptake = .decided
+            case let beginning: uptake = await takeUp(operation, beginning, on: lane, as: task)
+            }
+            switch uptake {
             case .endedBefore: break
             case .decided: if !finish(operation, task, &run) { await finishLater(operation, &run) }
             case .away(let turn):
@@ -54,6 +61,13 @@ extension QueueCore {
             }
         }
         if lane.hand.isOut { giveBack(on: lane) }
+    }
+
+    /// Another lane goes on with what this one has taken, and with its slot.
+    @inline(never)
+    private func handOver(_ operation: Unmanaged<AnyOperation>, from lane: Lane) {
+        if lane.hand.isOut { giveBack(on: lane) }
+        Lane.start(on: self, beginningWith: operation)
     }
 
     /// What the lane runs next: what the operation made ready, else what it has in its hand, else what comes first.
@@ -101,11 +115,10 @@ extension QueueCore {
     }
 
     /// Runs its body, with all that comes before.
-    @inline(__always)
     private nonisolated(nonsending) func takeUp(
-        _ operation: Unmanaged<AnyOperation>, on lane: Lane, as task: OwnTask
+        _ operation: Unmanaged<AnyOperation>, _ beginning: Lifecycle.Beginning, on lane: Lane, as task: OwnTask
     ) async -> Uptake {
-        switch begin(operation, on: lane, as: task) {
+        switch beginning {
         case .endedBefore: return .endedBefore
         case .plain: break
         case .timed(let timing): return await runTimed(operation, timing, on: lane)
