@@ -89,15 +89,13 @@ private struct Component {
         // All get their outcome before any releases its dependents, so that none is run by the end of another one.
         var ends: [AnyOperation.EarlyEnd] = []
         let brokenCycles = brokenCycles(errors)
-        for (node, operation) in operations.enumerated() {
-            let end =
-                if let broken = brokenCycles[node] {
-                    operation.isOn(broken)
-                } else {
-                    operation.endWhileAdded(with: errors[cycles.numbers[node]])
-                }
-            if let end { ends.append(end) }
+        // First, so that one which is added from now on finds that it is on a broken cycle.
+        for (node, broken) in brokenCycles { operations[node].isOn(broken).map { ends.append($0) } }
+        for (node, operation) in operations.enumerated() where brokenCycles[node] == nil {
+            operation.endWhileAdded(with: errors[cycles.numbers[node]]).map { ends.append($0) }
         }
+        // Those that were added in between, when what they wait for had not ended.
+        for (node, broken) in brokenCycles { operations[node].isOn(broken).map { ends.append($0) } }
         for end in ends { end.settle() }
         return .ended
     }

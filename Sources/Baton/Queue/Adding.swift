@@ -210,6 +210,8 @@ extension QueueCore {
                 linked = .endedWithoutLinks
             } else {
                 operation.edges.enter(claimed) { links.register($0, with: $1) }
+                // One of them may have ended on a cycle with this since the claim.
+                if links.foundFinished { _ = operation.endsOnBrokenCycle() }
                 let isWaiting = links.registered > 0
                 let addition = operation.isObserved ? operation.additionToTell(from: batch.origin) : nil
                 if isWaiting, let addition { operation.tell(addition, isWaiting: true) }
@@ -240,13 +242,14 @@ extension QueueCore {
 
     private struct Links {
         var registered = 0
+        var foundFinished = false
         var waitsForAdded = false
 
         @inline(__always)
         mutating func register(_ place: Dependents.Place, with source: Unmanaged<AnyOperation>) {
             source._withUnsafeGuaranteedRef { source in
                 switch source.withLife({ $0.register(place) }) {
-                case .finishedBefore: break
+                case .finishedBefore: foundFinished = true
                 case .registered(let sourceWasAdded):
                     registered += 1
                     if sourceWasAdded {

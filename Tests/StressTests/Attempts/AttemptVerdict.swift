@@ -12,9 +12,13 @@ extension Verdict {
             ledger.check(runs == course.runs, "G21: the body of n\(node.id) ran \(runs) times, not \(course.runs)")
         }
         guard let history = end.history, !node.isBodyless else { return }
-        // It begins anew when it repeats; the names that it takes anew then may be what ends it.
-        let isDeadlock = if case .exclusionDeadlock = end.outcome { true } else { false }
-        let isBetween = history.isEmpty && node.attempts?.repetition != nil && (end.isCancelled || isDeadlock)
+        // It begins anew when it repeats; the names that it takes anew then, or the release of its queue, may be what ends it.
+        let endsBetween =
+            switch end.outcome {
+            case .exclusionDeadlock, .queueReleased: true
+            default: end.isCancelled
+            }
+        let isBetween = history.isEmpty && node.attempts?.repetition != nil && endsBetween
         ledger.check(
             history.count == last || isBetween, "G21: n\(node.id) tells of \(history.count) attempts, and \(last) began"
         )

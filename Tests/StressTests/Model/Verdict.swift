@@ -49,6 +49,8 @@ struct Verdict {
         case .value, .threw, .threwOn, .consentThrew:
             ledger.check(
                 node.isBodyless || starts(node.id) > 0, "G2: n\(node.id) ended without having run")
+        // It waited to run again, and nobody could have resumed its queue.
+        case .queueReleased where node.attempts?.repetition != nil: break
         case .dependencyFailed, .queueReleased, .queueShutDown, .skipped:
             ledger.check(starts(node.id) == 0, "G6: n\(node.id) has run, and ended with \(end.outcome)")
         case .conditionFailed, .skippedByCondition:
