@@ -83,8 +83,9 @@ extension Trace {
             levers: path.levers(stage))
     }
 
-    /// The name without a number at the end, and without what divides the two: "page" of "page 12" and of "page (12)", "part" of
-    /// "part-3.1", and "part" of "part". A name that is a number, or has none at its end, stays as it is.
+    /// The name without a number at its end, and without what divides the two.
+    ///
+    /// "page" of "page 12" and of "page (12)", "part" of "part-3.1". A name that is a number, or has none at its end, stays as it is.
     public static func stageName(of operation: OperationReference) -> String {
         var stage = operation.name[...]
         while let shorter = stage.withoutNumber { stage = shorter }
