@@ -2,7 +2,7 @@
 public enum ScheduleError: Error, Equatable {
     /// The body had not ended, no job could run, and nobody slept on the scheduler's clock: without a seed, a hang.
     ///
-    /// `waits` says for each queue on the scheduler what keeps its operations, as ``Baton/AnyOperation/explain()`` does. It does not
+    /// `waits` says for each queue on the scheduler what keeps its operations, as `AnyOperation.explain()` does. It does not
     /// count for `==`.
     case stuck(seed: UInt64, waits: [String] = [])
 
