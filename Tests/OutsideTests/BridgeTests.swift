@@ -23,8 +23,8 @@ struct BridgeTests {
         let narrow = OperationQueue()
         narrow.maxConcurrentOperationCount = width
         for operation in operations { narrow.addOperation(operation) }
-        try await within(.seconds(20)) { [operations] in
-            while !operations.allSatisfy(\.isFinished) { try await Task.sleep(for: .milliseconds(2)) }
+        try await within { [operations] in
+            while !operations.allSatisfy(\.isFinished) { await Task.yield() }
         }
     }
 
@@ -103,7 +103,7 @@ struct BridgeTests {
         operation.addDependency(before)
         narrow.addOperation(before)
         narrow.isSuspended = false
-        try await within(.seconds(20)) { try await operation.value }
+        try await within { try await operation.value }
         #expect(order.all == ["before", "after"])
     }
 
@@ -118,14 +118,14 @@ struct BridgeTests {
         narrow.addOperation(bridge)
         #expect(!bridge.isReady)
         if isCancelledInFoundation { bridge.cancel() } else { operation.cancel() }
-        try await within(.seconds(20)) {
-            while !bridge.isFinished { try await Task.sleep(for: .milliseconds(2)) }
+        try await within {
+            while !bridge.isFinished { await Task.yield() }
         }
         #expect(order.all.isEmpty)
         // Finishing afterwards reaches nobody who has gone.
         narrow.addOperation(never)
-        try await within(.seconds(20)) {
-            while !never.isFinished { try await Task.sleep(for: .milliseconds(2)) }
+        try await within {
+            while !never.isFinished { await Task.yield() }
         }
     }
 

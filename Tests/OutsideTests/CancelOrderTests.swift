@@ -3,8 +3,6 @@ import BatonTesting
 import Synchronization
 import Testing
 
-internal import Foundation
-
 @Suite("A cancel has happened when the call returns")
 struct CancelOrderTests {
     @Test("A cancel from an onCancel block reaches a running body before the block goes on")
@@ -12,12 +10,12 @@ struct CancelOrderTests {
         try await within {
             let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 2))
             let (aRuns, bRuns) = (Gate(), Gate())
-            let bSawIt = Atomic<Bool>(false)
+            let bSawIt = Barricade()
             let sawItInTime = Atomic<Bool>(false)
             let b = queue.add("b") {
                 bRuns.open()
                 while !Task.isCancelled { await Task.yield() }
-                bSawIt.store(true, ordering: .releasing)
+                bSawIt.open()
             }
             let a = queue.add("a") {
                 await withTaskCancellationHandler {
@@ -25,9 +23,7 @@ struct CancelOrderTests {
                     while !Task.isCancelled { await Task.yield() }
                 } onCancel: {
                     b.cancel()
-                    let limit = ContinuousClock.now + .seconds(20)
-                    while !bSawIt.load(ordering: .acquiring), ContinuousClock.now < limit { usleep(100) }
-                    sawItInTime.store(bSawIt.load(ordering: .acquiring), ordering: .releasing)
+                    sawItInTime.store(bSawIt.blockThread(), ordering: .releasing)
                 }
             }
             await aRuns.wait()

@@ -11,7 +11,7 @@ struct FailedAttempts {
     private var newest: [OperationAttempt] = []
     private var oldest = 0
 
-    /// Those that are kept, in order.
+    /// The failed attempts that are kept, in order.
     var all: [OperationAttempt] { first + newest[oldest...] + newest[..<oldest] }
 
     var last: OperationAttempt? {

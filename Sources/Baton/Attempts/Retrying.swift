@@ -83,8 +83,8 @@ extension AnyOperation {
 
     /// The runs of the body, in order: those that have failed and were followed by another, and the one that runs or was the last.
     ///
-    /// Of a repeating operation, those since it has repeated last. None, if the body has not run. Of very many that have failed, the first
-    /// ten and the newest hundred are kept; ``OperationAttempt/number`` tells which ones.
+    /// A repeating operation tells those since its last repetition. There are none if the body has not run. Of very
+    /// many that have failed, the first ten and the newest hundred are kept; ``OperationAttempt/number`` tells which ones.
     public final var attempts: [OperationAttempt] {
         let (failures, number, hasEnded) = withLife { life in
             let timing = life.details?.timing
