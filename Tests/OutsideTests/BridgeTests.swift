@@ -1,7 +1,6 @@
 import Baton
 import BatonFoundation
 import Foundation
-import Synchronization
 import Testing
 
 /// Operations of ours and of Foundation that wait for one another, in a queue that is as narrow as can be.
@@ -143,7 +142,7 @@ struct BridgeTests {
 
 /// What ran, in its order.
 private final class Order: Sendable {
-    private let names = Mutex<[String]>([])
+    private let names = Guarded<[String]>([])
 
     var all: [String] { names.withLock { $0 } }
 

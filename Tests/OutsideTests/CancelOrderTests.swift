@@ -42,7 +42,7 @@ struct CancelOrderTests {
             let count = 100
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: count)
             let running = (0..<count).map { _ in Gate() }
-            let order = Mutex<[Int]>([])
+            let order = Guarded<[Int]>([])
             var next: AnyOperation?
             for number in (0..<count).reversed() {
                 let following = next

@@ -1,5 +1,4 @@
 import Baton
-import Synchronization
 import Testing
 
 /// What exclusions cost when very many hold them or wait for them, and holders run children that need others.
@@ -202,7 +201,7 @@ private final class Signal: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     func wait() async {
         await withCheckedContinuation { continuation in

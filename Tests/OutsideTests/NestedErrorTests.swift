@@ -1,5 +1,4 @@
 import Baton
-import Synchronization
 import Testing
 
 internal import class Foundation.Thread
@@ -250,7 +249,7 @@ struct NestedErrorTests {
     private func examine(
         _ error: consuming OperationError, root: Bool = true, _ look: @escaping @Sendable (OperationError) -> Void
     ) async throws {
-        let box = Mutex<OperationError?>(error)
+        let box = Guarded<OperationError?>(error)
         error = .inputMissing
         try await within {
             await onSmallStack {

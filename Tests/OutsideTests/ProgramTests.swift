@@ -1,14 +1,13 @@
 import Baton
 import BatonProcess
 import Foundation
-import Synchronization
 import Testing
 
 @Suite("Programs do what they do in a shell")
 struct ProgramTests {
     /// What a closure for lines was given.
     private final class Lines: Sendable {
-        private let state = Mutex<[String]>([])
+        private let state = Guarded<[String]>([])
 
         var all: [String] { state.withLock { $0 } }
 

@@ -1,5 +1,4 @@
 import Baton
-import Synchronization
 import Testing
 
 @Suite("What progress costs", .timeLimit(.minutes(5)))
@@ -73,7 +72,7 @@ struct ProgressCostTests {
             context.progress.totalUnitCount = 10
             for _ in 0..<3 { _ = try await context.run(shared, weight: 2) }
         }
-        let before = Mutex(0)
+        let before = Guarded(0)
         let watching = AsyncOperation<Void> { context in
             context.progress.totalUnitCount = 10
             context.progress.addChild(shared, weight: 3)

@@ -2,7 +2,6 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import Baton
-import Synchronization
 import Testing
 
 /// A page as a client of a paged interface makes it: its output has the operation that fetches the next one.
@@ -128,7 +127,7 @@ struct ReleaseTests {
     private static let stackSize = 512 * 1024
 
     private final class Box: Sendable {
-        let last = Mutex<AnyOperation?>(nil)
+        let last = Guarded<AnyOperation?>(nil)
 
         /// Releases it where it is called.
         func empty() {
@@ -166,7 +165,7 @@ struct ReleaseTests {
         try await within(.seconds(300)) {
             let tokens = Tokens()
             let queue = AsyncOperationQueue()
-            let page = Mutex<Page?>(nil)
+            let page = Guarded<Page?>(nil)
             do {
                 var last: AsyncOperation<Page>?
                 for _ in 0..<Self.length {

@@ -1,5 +1,4 @@
 import Baton
-import Synchronization
 import Testing
 
 @Suite("Text of the user's in lines that Baton writes")
@@ -8,7 +7,7 @@ struct TextOfUsersTests {
 
     @Test("A misuse is one line")
     func misuse() async throws {
-        let reports = Mutex<[Misuse]>([])
+        let reports = Guarded<[Misuse]>([])
         let queue = AsyncOperationQueue(name: Self.name)
         queue.onMisuse = { misuse in reports.withLock { $0.append(misuse) } }
         queue.maxConcurrentOperationCount = 0
@@ -23,7 +22,7 @@ struct TextOfUsersTests {
 
     @Test("A line of the debugger is one line")
     func debugger() async {
-        let lines = Mutex<[String]>([])
+        let lines = Guarded<[String]>([])
         let queue = AsyncOperationQueue()
         queue.addObserver(BatonDebugger { line in lines.withLock { $0.append(line) } })
         let operation = AsyncOperation<Void>(Self.name) { throw Unreadable(text: Self.name) }
@@ -107,7 +106,7 @@ struct ClockTests {
         let clock = SleeplessClock(throwsAtOnce: throwsAtOnce)
         let queue = AsyncOperationQueue(clock: clock)
         let sleeping = AsyncOperation<Void> { try await Task.sleep(for: .seconds(600)) }.timeout(.milliseconds(200))
-        let retried = Mutex(0)
+        let retried = Guarded(0)
         let retrying = AsyncOperation<Int> {
             let attempt = retried.withLock {
                 $0 += 1
@@ -141,7 +140,7 @@ private final class SleeplessClock: Clock {
     struct Stopped: Error {}
 
     private let throwsAtOnce: Bool
-    private let count = Mutex(0)
+    private let count = Guarded(0)
 
     init(throwsAtOnce: Bool) { self.throwsAtOnce = throwsAtOnce }
 
@@ -159,7 +158,7 @@ private final class SleeplessClock: Clock {
 struct GivenTwiceTests {
     @Test("Each runs once, in its first place", arguments: [true, false])
     func inTheList(isOrdered: Bool) async throws {
-        let log = Mutex<[String]>([])
+        let log = Guarded<[String]>([])
         func noting(_ name: String) -> AsyncOperation<Void> {
             AsyncOperation(name) { log.withLock { $0.append(name) } }
         }
@@ -174,13 +173,13 @@ struct GivenTwiceTests {
 
     @Test("One that is added again while the group runs keeps its place", arguments: [true, false])
     func added(isOrdered: Bool) async throws {
-        let misuses = Mutex<[String]>([])
-        let log = Mutex<[String]>([])
+        let misuses = Guarded<[String]>([])
+        let log = Guarded<[String]>([])
         let queue = AsyncOperationQueue()
         queue.onMisuse = { misuse in misuses.withLock { $0.append("\(misuse)") } }
         let late = AsyncOperation("late") { log.withLock { $0.append("late") } }
         let latest = AsyncOperation("latest") { log.withLock { $0.append("latest") } }
-        let groups = Mutex<GroupOperation?>(nil)
+        let groups = Guarded<GroupOperation?>(nil)
         let first = AsyncOperation("first") { context in
             let group = groups.withLock { $0 }!
             try group.add(late)
@@ -212,7 +211,7 @@ struct KeptTests {
     }
 
     private final class Counter: Sendable {
-        private let number = Mutex(0)
+        private let number = Guarded(0)
 
         var value: Int { number.withLock { $0 } }
 

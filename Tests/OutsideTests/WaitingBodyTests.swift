@@ -109,7 +109,7 @@ struct WaitingBodyTests {
     func cycle(width: Int) async throws {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: width)
-            let needed = Mutex<AsyncOperation<Void>?>(nil)
+            let needed = Guarded<AsyncOperation<Void>?>(nil)
             let body = AsyncOperation("body") {
                 let operation = needed.withLock { $0 }
                 async let wait: Void? = operation?.value
@@ -145,7 +145,7 @@ struct WaitingBodyTests {
     func unstructuredTask() async throws {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
-            let tasks = Mutex<[Task<Int, any Error>]>([])
+            let tasks = Guarded<[Task<Int, any Error>]>([])
             let operations = (0..<50).map { number in
                 AsyncOperation("\(number)") { context in
                     // Waits for the end of the very body that has started it: no cycle, because the body does not wait for it.

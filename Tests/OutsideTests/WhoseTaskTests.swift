@@ -1,6 +1,5 @@
 import Baton
 import BatonTesting
-import Synchronization
 import Testing
 
 /// What somebody does to the task that they were lent.
@@ -8,7 +7,7 @@ private func cancelOwnTask() { withUnsafeCurrentTask { $0?.cancel() } }
 
 /// Which closures of one operation have seen a cancel that nobody asked for.
 private final class Sightings: Sendable {
-    private let names = Mutex<[String]>([])
+    private let names = Guarded<[String]>([])
 
     var all: [String] { names.withLock { $0 } }
 

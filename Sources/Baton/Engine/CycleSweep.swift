@@ -1,9 +1,16 @@
-/// What may have closed a cycle and could not be searched within the budget of a search. Pure.
+/// What may have closed a cycle, or a deadlock of exclusions, and could not be searched within the budget of a search. Pure.
 ///
 /// While one sweep looks at some, those that come meanwhile gather for the next. So however many operations come one by one, the
 /// number of sweeps grows with the time that they take and not with their number.
 struct PendingSuspects {
-    private var pending: [CycleFinder.Suspect] = []
+    struct Suspects {
+        var cycles: [CycleFinder.Suspect] = []
+        var deadlocks: [AnyOperation] = []
+
+        var isEmpty: Bool { cycles.isEmpty && deadlocks.isEmpty }
+    }
+
+    private var pending = Suspects()
     private var isSwept = false
     /// The last operation of the queue has left during a sweep, and is about to be let go.
     private var isAwaitingRelease = false
@@ -21,15 +28,16 @@ struct PendingSuspects {
     mutating func lastWasReleased() { isAwaitingRelease = false }
 
     /// True: a sweep has to be started.
-    mutating func append(_ suspects: [CycleFinder.Suspect]) -> Bool {
-        pending += suspects
+    mutating func append(_ suspects: Suspects) -> Bool {
+        pending.cycles += suspects.cycles
+        pending.deadlocks += suspects.deadlocks
         defer { isSwept = true }
         return !isSwept
     }
 
     /// For the sweep, which holds none any more. Empty: it ends.
-    mutating func take() -> [CycleFinder.Suspect] {
-        defer { pending = [] }
+    mutating func take() -> Suspects {
+        defer { pending = Suspects() }
         isSwept = !pending.isEmpty
         return pending
     }
@@ -39,8 +47,19 @@ extension QueueCore {
     /// These were linked by one call, with so many links.
     func lookForCycles(closedBy operations: [AnyOperation], links: Int) {
         let suspects = operations.map { CycleFinder.Suspect(operation: $0) }
-        if case .undecided = CycleFinder.search(suspects, budget(links: links)) { sweepLater(suspects) }
-        if Claims.mayDeadlock { for operation in operations { Deadlocks.break(through: operation) } }
+        if case .undecided = CycleFinder.search(suspects, budget(links: links)) {
+            sweepLater(.init(cycles: suspects))
+        }
+        if Claims.mayDeadlock { lookForDeadlocks(closedBy: operations) }
+    }
+
+    /// Each search takes a few hundred steps at most, and so for many operations far more than one sweep for all of them.
+    private func lookForDeadlocks(closedBy operations: [AnyOperation]) {
+        if operations.count > 4 || state.withLock({ !$0.suspects.isEmpty }) {
+            sweepLater(.init(deadlocks: operations))
+        } else {
+            for operation in operations { Deadlocks.break(through: operation) }
+        }
     }
 
     private func budget(links: Int) -> CycleFinder.Budget {
@@ -54,12 +73,13 @@ extension QueueCore {
         case .free: return nil
         case .refused(let path): return path
         case .undecided:
-            sweepLater([wait])
+            sweepLater(.init(cycles: [wait]))
             return nil
         }
     }
 
-    private func sweepLater(_ suspects: [CycleFinder.Suspect]) {
+    /// They are looked at in the background.
+    func sweepLater(_ suspects: PendingSuspects.Suspects) {
         if state.withLock({ $0.suspects.append(suspects) }) { services.spawn { await self.sweep() } }
     }
 
@@ -72,7 +92,8 @@ extension QueueCore {
             }
             resumeIdle(idleWaiters)
             if suspects.isEmpty { return }
-            await Self.sweep(suspects)
+            if !suspects.cycles.isEmpty { await Self.sweep(suspects.cycles) }
+            if !suspects.deadlocks.isEmpty { await Deadlocks.sweep(suspects.deadlocks) }
         }
     }
 

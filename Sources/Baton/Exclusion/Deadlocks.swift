@@ -11,7 +11,8 @@
 /// 2. If there is one, a ``Standstill`` says who can never finish whatever the lines are. The circle in it is broken.
 /// 3. If there is none, but somebody on the way stands in a line, an ``Outlook`` plays the lines to their end.
 ///
-/// What is too large for that is left to a ``DeadlockSweep``, in the background: a deadlock does not go away by itself.
+/// What is too large for that is left to a sweep of the queue in the background (``PendingSuspects``): a deadlock does not go away
+/// by itself.
 enum Deadlocks {
     /// What is looked at by the caller who has closed a circle, of everything.
     static let limit = 256
@@ -21,7 +22,7 @@ enum Deadlocks {
         for _ in 0..<limit {
             switch Suspicion.of(origin, awaitedBy: body) {
             case .none: return
-            case .unknown: return DeadlockSweep.begin(with: origin, awaitedBy: body)
+            case .unknown: return sweepLater(origin, awaitedBy: body)
             case .circle: break
             }
             let standstill = Standstill(from: origin)
@@ -32,52 +33,27 @@ enum Deadlocks {
                 circle.break()
                 continue
             }
-            if standstill.isCut { return DeadlockSweep.begin(with: origin, awaitedBy: body) }
+            if standstill.isCut { return sweepLater(origin, awaitedBy: body) }
             if !standstill.dependsOnLines { return }
             guard let outlook = Outlook(from: [origin], limit: limit),
                 let second = Outlook(from: [origin], limit: limit)
-            else { return DeadlockSweep.begin(with: origin, awaitedBy: body) }
+            else { return sweepLater(origin, awaitedBy: body) }
             if outlook.isClear { return }
             outlook.resolve(confirmedBy: second)
         }
-        DeadlockSweep.begin(with: origin, awaitedBy: body)
-    }
-}
-
-/// Deadlocks that may be there, and are too large to be looked for by those who may have closed them: one task for each executor
-/// looks for all of them together, as long as there are any.
-private enum DeadlockSweep {
-    private static let suspects = LockedState<[ObjectIdentifier?: [AnyOperation]]>([:])
-
-    static func begin(with origin: AnyOperation, awaitedBy body: AnyOperation?) {
-        guard let core = (body ?? origin).core else { return }
-        // A test that steps its executor by hand holds up nobody else's.
-        let key = core.spawner.executor.map { ObjectIdentifier($0) }
-        let isFirst = suspects.withLock { suspects in
-            let isFirst = suspects[key] == nil
-            suspects[key, default: []].append(origin)
-            return isFirst
-        }
-        if !isFirst { return }
-        core.spawner.spawn {
-            while let suspects = next(key) {
-                for _ in 0..<Deadlocks.limit {
-                    guard let outlook = Outlook(from: suspects), !outlook.isClear else { break }
-                    if let second = Outlook(from: suspects) { outlook.resolve(confirmedBy: second) }
-                    await Task.yield()
-                }
-            }
-        }
+        sweepLater(origin, awaitedBy: body)
     }
 
-    /// Nil: there are none, and the task ends.
-    private static func next(_ key: ObjectIdentifier?) -> [AnyOperation]? {
-        suspects.withLock { suspects in
-            if suspects[key]?.isEmpty ?? true {
-                suspects[key] = nil
-                return nil
-            }
-            return suspects.updateValue([], forKey: key)
+    private static func sweepLater(_ origin: AnyOperation, awaitedBy body: AnyOperation?) {
+        (body ?? origin).core?.sweepLater(.init(deadlocks: [origin]))
+    }
+
+    /// Looks at all of them together, without a limit, until there is no deadlock among what they wait for.
+    static func sweep(_ suspects: [AnyOperation]) async {
+        for _ in 0..<limit {
+            guard let outlook = Outlook(from: suspects), !outlook.isClear else { return }
+            if let second = Outlook(from: suspects) { outlook.resolve(confirmedBy: second) }
+            await Task.yield()
         }
     }
 }
