@@ -198,6 +198,31 @@ struct ProgramTests {
             }
         }
 
+        @Test("More pipelines than there are descriptors for come to an end, with a hint if they fail")
+        func morePipelinesThanDescriptors() async {
+            await #expect(processExitsWith: .success) {
+                _ = try await Subprocess("true").result()
+                limitDescriptors(to: 60)
+                let queue = AsyncOperationQueue(maxConcurrentOperationCount: AsyncOperationQueue.unlimited)
+                let pipelines = (0..<60).map { number in
+                    SubprocessPipeline(
+                        Subprocess("yes"), Subprocess("cat"), Subprocess("head", arguments: ["-n", "1"])
+                    )
+                    .operations()
+                }
+                // All that write first: none of them can end by itself.
+                for place in 0..<3 { queue.add(pipelines.map { $0[place] }) }
+                try await within {
+                    for operation in pipelines.joined() {
+                        _ = try? await operation.value
+                        guard let error = operation.error else { continue }
+                        precondition("\(error)".contains("ulimit") || "\(error)".contains("cancel"), "\(error)")
+                    }
+                }
+                _ = try await Subprocess("true").result()
+            }
+        }
+
         @Test(
             "A program that waits for descriptors can be cancelled, and one that has no hope of any fails with a hint")
         func waitingForDescriptors() async {

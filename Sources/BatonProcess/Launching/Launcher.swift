@@ -16,18 +16,31 @@ enum Launcher {
         try Task.checkCancellation()
         try check(program)
         let line = LaunchLine.shared
-        var ends = PipelineEnds()
-        var hasWaited = false
-        if line.situation.isBusy { hasWaited = try await line.wait(since: nil, atFront: false) }
+        let hasWaited = line.situation.isBusy ? try await line.wait(since: nil, atFront: false) : false
         // Whatever comes of it, there may be room for the next one in the line, or no hope.
         defer { line.passOn() }
+        var ends = PipelineEnds()
+        do {
+            let running = try await start(program, &ends, hasWaited: hasWaited)
+            line.launched(running, program.pipeline)
+            ends.didStart(program)
+            return running
+        } catch {
+            ends.giveUp(for: program)
+            throw error
+        }
+    }
+
+    /// Waits for what it lacks, as long as there is hope.
+    private static func start(
+        _ program: Subprocess, _ ends: inout PipelineEnds, hasWaited: Bool
+    ) async throws -> RunningProgram {
+        let line = LaunchLine.shared
+        var hasWaited = hasWaited
         while true {
             let endCount = line.situation.endCount
             switch Start.result(program, &ends) {
-            case .success(let start):
-                let running = try RunningProgram(program, start)
-                line.launched(running, program.pipeline)
-                return running
+            case .success(let start): return try RunningProgram(program, start)
             case .failure(let error):
                 guard error.isShortage, try await line.wait(since: endCount, atFront: hasWaited) else { throw error }
                 hasWaited = true

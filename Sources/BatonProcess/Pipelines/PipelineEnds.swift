@@ -16,6 +16,24 @@ struct PipelineEnds {
         }
     }
 
+    /// The program runs.
+    func didStart(_ program: Subprocess) {
+        if input != nil, case .pipe(let pipe) = program.input.source { pipe.didStartReading() }
+        if output != nil, case .pipe(let pipe) = program.output.target { pipe.didStartWriting() }
+    }
+
+    /// The program will never run: those that it would have been connected with are told at once, not when its operation ends.
+    mutating func giveUp(for program: Subprocess) {
+        if let input = input.take(), case .pipe(let pipe) = program.input.source {
+            input.close()
+            pipe.giveUpReading()
+        }
+        if let output = output.take(), case .pipe(let pipe) = program.output.target {
+            output.close()
+            pipe.giveUpWriting()
+        }
+    }
+
     /// Nil: it was taken before.
     private static func taking(
         for program: Subprocess, _ take: () throws(SystemFailure) -> Descriptor?
