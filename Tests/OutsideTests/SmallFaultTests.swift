@@ -1,3 +1,6 @@
+// The number of a guarantee begins the name of its tests.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 import Baton
 import Testing
 
@@ -6,7 +9,7 @@ struct TextOfUsersTests {
     static let name = "first\nsecond\r\nthird\u{2028}fourth\u{1B}[2J\u{7}\u{9B}\u{202E}fifth\u{2066}"
 
     @Test("A misuse is one line")
-    func misuse() async throws {
+    func G10_aMisuseIsOneLine() async throws {
         let reports = Guarded<[Misuse]>([])
         let queue = AsyncOperationQueue(name: Self.name)
         queue.onMisuse = { misuse in reports.withLock { $0.append(misuse) } }

@@ -43,6 +43,6 @@ struct Kin: Sendable {
 extension Step {
     /// What it runs inside its own operation.
     fileprivate var childrenInside: [Int] {
-        if case .run(_, .queueRun, _) = self { [] } else { children }
+        if case .run(_, let way, _) = self, way.isByTheQueue { [] } else { children }
     }
 }

@@ -108,9 +108,14 @@ enum Step: Sendable {
         case failingGroup
         /// By `queue.run`, on the node's own queue, one by one.
         case queueRun
+        /// The same, in child tasks.
+        case queueRunAsyncLet
+        case queueRunTaskGroup
 
         /// The next child is not run when one has failed and the error is passed on.
         var stopsAtAnError: Bool { self == .oneByOne || self == .queueRun }
+
+        var isByTheQueue: Bool { self == .queueRun || self == .queueRunAsyncLet || self == .queueRunTaskGroup }
     }
 
     case yield(Int)

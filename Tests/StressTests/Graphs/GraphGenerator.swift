@@ -43,6 +43,7 @@ extension Graph {
         cancelInside(&dice)
         block(&dice)
         cancelOwnTasks(&dice)
+        runInChildTasks(&dice)
     }
 
     /// Percentages that differ from graph to graph.
@@ -216,6 +217,17 @@ extension Graph {
     private mutating func cancelOwnTasks(_ dice: inout Dice) {
         for index in nodes.indices where !nodes[index].isBodyless && nodes[index].attempts?.stalls != true {
             if dice.isLucky(percent: 5) { nodes[index].steps.append(.cancelOwnTask) }
+        }
+    }
+
+    private mutating func runInChildTasks(_ dice: inout Dice) {
+        for index in nodes.indices where queues[nodes[index].queue].release != .suspended {
+            for place in nodes[index].steps.indices {
+                guard case .run(let children, let way, let errors) = nodes[index].steps[place] else { continue }
+                guard way == .asyncLet || way == .taskGroup, dice.isLucky(percent: 30) else { continue }
+                let other: Step.Way = way == .asyncLet ? .queueRunAsyncLet : .queueRunTaskGroup
+                nodes[index].steps[place] = .run(children, other, errors)
+            }
         }
     }
 

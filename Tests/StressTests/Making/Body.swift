@@ -77,14 +77,14 @@ struct Body: Sendable {
             for child in children { try note(await result(of: child, context), errors, &hash) }
         case .queueRun:
             for child in children { try note(await resultInQueue(of: child, context), errors, &hash) }
-        case .asyncLet:
-            async let first = result(of: children[0], context)
-            async let second = result(of: children[1], context)
+        case .asyncLet, .queueRunAsyncLet:
+            async let first = result(of: children[0], inQueue: way.isByTheQueue, context)
+            async let second = result(of: children[1], inQueue: way.isByTheQueue, context)
             for result in await [first, second] { try note(result, errors, &hash) }
-        case .taskGroup:
+        case .taskGroup, .queueRunTaskGroup:
             let results = await withTaskGroup(of: (Int, Result<Value, OperationError>).self) { group in
                 for (place, child) in children.enumerated() {
-                    group.addTask { (place, await result(of: child, context)) }
+                    group.addTask { (place, await result(of: child, inQueue: way.isByTheQueue, context)) }
                 }
                 return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
             }
@@ -126,6 +126,12 @@ struct Body: Sendable {
             let isLeftAlone = target.state == .created || target.isCancelled
             ledger.check(isLeftAlone, "n\(child) was refused by n\(group), and is \(target.state)")
         }
+    }
+
+    private func result(
+        of child: Int, inQueue: Bool, _ context: OperationContext
+    ) async -> Result<Value, OperationError> {
+        inQueue ? await resultInQueue(of: child, context) : await result(of: child, context)
     }
 
     private func resultInQueue(of child: Int, _ context: OperationContext) async -> Result<Value, OperationError> {

@@ -157,7 +157,7 @@ struct Verdict {
             for step in other.steps where isCancelled || hasFailed(step) {
                 if !step.children.contains(where: { model.upstream(of: $0).contains(id) }) { continue }
                 reasons.append(.parent(other.id))
-                if case .run(_, .queueRun, _) = step { reasons.append(.caller) }
+                if case .run(_, let way, _) = step, way.isByTheQueue { reasons.append(.caller) }
             }
         }
         return reasons
