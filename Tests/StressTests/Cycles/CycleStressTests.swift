@@ -1,0 +1,46 @@
+import Baton
+import BatonTesting
+import Testing
+
+@Suite struct CycleStressTests {
+    @Test(.timeLimit(.minutes(60))) func overlappingCyclesUnderEverySchedule() async throws {
+        try await Seeds.forEach(1_000, from: 9) { seed in
+            let scheduler = SeededScheduler(seed: seed)
+            let round = CycleRound(seed: seed, executor: scheduler) { dice in
+                CyclicGraph(count: dice.number(2...30), &dice)
+            }
+            try await scheduler.run { _ in await round.play() }
+            try round.judge()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(60))) func overlappingCyclesUnderThreads() async throws {
+        try await Seeds.forEach(300, from: 10) { seed in
+            let round = CycleRound(seed: seed, executor: nil) { dice in
+                CyclicGraph(count: dice.pick([5, 20, 400]), &dice)
+            }
+            try await watched(seed: seed, explaining: { round.explanations }) { await round.play() }
+            try round.judge()
+        }
+    }
+
+    #if BATON_SANITIZED
+        private static let many = 4_000
+    #else
+        /// With a square of them it would take minutes.
+        private static let many = 20_000
+    #endif
+
+    @Test(.timeLimit(.minutes(60))) func manyInARandomOrder() async throws {
+        try await Seeds.forEach(3, from: 11) { seed in
+            let round = CycleRound(seed: seed, executor: nil) { dice in
+                CyclicGraph(layered: Self.many, cycles: dice.pick([0, 0, 1, 3]), &dice)
+            }
+            let clock = ContinuousClock()
+            let start = clock.now
+            try await watched(seed: seed, explaining: { [] }) { await round.play() }
+            #expect(clock.now - start < .seconds(60))
+            try round.judge()
+        }
+    }
+}

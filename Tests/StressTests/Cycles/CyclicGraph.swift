@@ -1,0 +1,66 @@
+/// Operations by number, and whom each waits for: mostly smaller numbers, and some larger ones, which close cycles that overlap.
+struct CyclicGraph {
+    let sources: [[Int]]
+
+    init(count: Int, _ dice: inout Dice) {
+        let most = dice.number(1...3)
+        let backwards = dice.pick([0, 1, 5, 20])
+        sources = (0..<count).map { number in
+            let chosen = (0..<dice.number(0...most)).map { _ in
+                dice.isLucky(percent: backwards) || number == 0 ? dice.number(0...count - 1) : dice.number(0...number - 1)
+            }
+            return Set(chosen).subtracting([number]).sorted()
+        }
+    }
+
+    /// Layers of a 20th each, with so many cycles across them.
+    init(layered count: Int, cycles: Int, _ dice: inout Dice) {
+        let side = max(2, count / 20)
+        var sources = (0..<count).map { number in
+            let before = (number / side - 1) * side
+            return before < 0 ? [] : Set((0..<3).map { _ in before + dice.number(0...side - 1) }).sorted()
+        }
+        for _ in 0..<cycles {
+            let (one, other) = (dice.number(0...count - 1), dice.number(0...count - 1))
+            if one != other, !sources[one].contains(other) { sources[one].append(other) }
+        }
+        self.sources = sources
+    }
+
+    /// Those that are on a cycle: the strongly connected components of more than one, found by two walks (Kosaraju's way).
+    var membersOfCycles: Set<Int> {
+        var dependents = sources.map { _ in [Int]() }
+        for (number, list) in sources.enumerated() { for source in list { dependents[source].append(number) } }
+        var isSeen = sources.map { _ in false }
+        var order: [Int] = []
+        for start in sources.indices { order += walk(from: start, along: sources, &isSeen) }
+        isSeen = sources.map { _ in false }
+        var members: Set<Int> = []
+        for start in order.reversed() {
+            let component = walk(from: start, along: dependents, &isSeen)
+            if component.count > 1 { members.formUnion(component) }
+        }
+        return members
+    }
+
+    /// What has not been seen, in the order in which a depth first search leaves it.
+    private func walk(from start: Int, along edges: [[Int]], _ isSeen: inout [Bool]) -> [Int] {
+        if isSeen[start] { return [] }
+        isSeen[start] = true
+        var left: [Int] = []
+        var path = [(number: start, next: 0)]
+        while let (number, next) = path.last {
+            guard next < edges[number].count else {
+                left.append(number)
+                path.removeLast()
+                continue
+            }
+            path[path.count - 1].next += 1
+            let neighbour = edges[number][next]
+            if isSeen[neighbour] { continue }
+            isSeen[neighbour] = true
+            path.append((neighbour, 0))
+        }
+        return left
+    }
+}
