@@ -18,7 +18,9 @@ public final class AsyncOperationQueue: Sendable {
     /// One for the whole process, never suspended unless somebody does so, of the default width.
     public static let shared = AsyncOperationQueue(name: "shared")
 
-    let core: QueueCore
+    // Safe: retained from the beginning to the end. So its release can be left to the trampoline: what a queue has of the user's may be
+    // the last handle of another queue.
+    unowned(unsafe) let core: QueueCore
 
     /// Makes a queue.
     ///
@@ -56,14 +58,15 @@ public final class AsyncOperationQueue: Sendable {
         clock: some Clock<Duration> = ContinuousClock(), onMisuse: (@Sendable (Misuse) -> Void)? = nil,
         probe: (@Sendable (OperationEvent) -> Void)?, leastReach: Int = 1
     ) {
-        core = QueueCore(
+        let core = QueueCore(
             name: name, width: width < 1 ? Self.defaultMaxConcurrentOperationCount : width, isSuspended: isSuspended,
             executor: executor, priority: taskPriority, time: TimeSource(clock), onMisuse: onMisuse, probe: probe,
             leastReach: leastReach)
+        self.core = Unmanaged.passRetained(core).takeUnretainedValue()
         if width < 1 { core.report(Misuse(.invalidWidth(width), queue: name)) }
     }
 
-    deinit { core.handleReleased() }
+    deinit { Trampoline.run(.releaseQueue(Unmanaged.passUnretained(core).takeRetainedValue())) }
 }
 
 // MARK: - Configuration
@@ -203,18 +206,32 @@ extension AsyncOperationQueue {
 
     /// Returns when every operation has finished and its handlers have returned.
     ///
-    /// While the queue is suspended, or an operation waits for one that nobody adds, this waits, too. A body or a handler
-    /// that awaits the idleness of its own queue, itself or in a child task, would wait for itself: that is ``Misuse``, and returns at
-    /// once. It cannot be told in an unstructured task.
+    /// While the queue is suspended, or an operation waits for one that nobody adds, this waits, too.
+    ///
+    /// A body that awaits the idleness of another queue, itself or in a child task, lends its slot meanwhile. A body or a handler that
+    /// awaits the idleness of its own queue would wait for itself: that is ``Misuse``, and returns at once. It cannot be told in an
+    /// unstructured task, nor when two bodies await the idleness of each other's queues.
     public func waitUntilIdle() async {
         if refusesToWaitForItself() { return }
-        await core.waitUntilIdle()
+        await core.waitUntilIdleLendingSlot()
+    }
+}
+
+extension QueueCore {
+    /// A body that waits does so for an operation, so that it lends its slot, and says what it waits for.
+    func waitUntilIdleLendingSlot() async {
+        guard let body = OwnTask.current?.running, let queue = body.core else { return await waitUntilIdle() }
+        let idleness = AsyncOperation<Void>("idleness of \(name.map { "‘\($0)’" } ?? "a queue")") {
+            await self.waitUntilIdle()
+        }
+        AsyncOperationQueue(name: "idleness", executor: queue.services.executor).add(idleness)
+        _ = try? await idleness.value
     }
 }
 
 extension QueueCore {
     /// The last handle is gone.
-    fileprivate func handleReleased() {
+    func handleReleased() {
         let stranded = state.withLock { state in
             state.isReleased = true
             return state.members().filter { state.strands($0) }

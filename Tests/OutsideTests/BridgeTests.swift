@@ -106,6 +106,77 @@ struct BridgeTests {
         #expect(order.all == ["before", "after"])
     }
 
+    /// What the links of a chain depend on in Foundation, and in which order they are bridged and added.
+    enum ChainKind: CaseIterable {
+        case oneEach, oneEachReversed, oneForAll, oneForAllReversed
+    }
+
+    @Test(
+        "Bridges of long chains are added, and run, in a time that grows with their number",
+        arguments: ChainKind.allCases)
+    func chainsOfBridges(kind: ChainKind) async throws {
+        try await expectNearlyLinear(reduced(60)) { count in
+            let befores = (0..<(kind == .oneForAll || kind == .oneForAllReversed ? 1 : count)).map { _ in
+                BlockOperation {}
+            }
+            let links = (0..<count).map { _ in AsyncOperation<Void> {} }
+            for (number, link) in links.enumerated() {
+                if number > 0 { link.addDependency(links[number - 1]) }
+                if number < befores.count { link.addDependency(befores[number]) }
+            }
+            let order = kind == .oneEachReversed || kind == .oneForAllReversed ? links.reversed() : links
+            let bridges = order.map { $0.foundationOperation(on: queue) }
+            try await run(bridges + befores, width: 4)
+        }
+    }
+
+    @Test("Many bridges that wait for many Foundation operations")
+    func fan() async throws {
+        // Foundation itself takes a square of the time for as many that wait in one queue: 0.15 s.
+        let count = reduced(200)
+        let befores = (0..<count).map { _ in BlockOperation {} }
+        let middle = ours("middle")
+        for before in befores { middle.addDependency(before) }
+        let start = ContinuousClock.now
+        let bridges = (0..<count).map { ours("\($0)").addDependency(middle).foundationOperation(on: queue) }
+        try await run(bridges + befores, width: 4)
+        #expect(ContinuousClock.now - start < .seconds(20))
+    }
+
+    @Test("Many that wait for Foundation operations, or run them, and are cancelled")
+    func manyCancelledRuns() async throws {
+        try await within {
+            await expectNearlyLinear(reduced(500)) { count in
+                let suspended = AsyncOperationQueue(isSuspended: true)
+                suspended.add((0..<count).map { _ in AsyncOperation(foundation: BlockOperation {}) })
+                suspended.add((0..<count).map { _ in AsyncOperation {}.addDependency(BlockOperation {}) })
+                suspended.cancelAll()
+                await suspended.waitUntilIdle()
+            }
+        }
+    }
+
+    @Test("Bridges and progresses that are asked for again and again leave nothing on their operation")
+    func polled() async throws {
+        let gate = AsyncOperation<Void>("gate") {}
+        let operation = AsyncOperation("polled") {}.addDependency(gate)
+        let tokens = Tokens()
+        queue.add(operation)
+        for _ in 0..<1_000 {
+            _ = operation.foundationOperation(on: queue)
+            _ = operation.foundationProgress
+        }
+        let (bridge, progress) = (operation.foundationOperation(on: queue), operation.foundationProgress)
+        operation.didCancel { [token = tokens.make()] _ in token.touch() }
+        operation.cancel()
+        try await within {
+            while !bridge.isCancelled || !progress.isCancelled || tokens.alive > 0 { await Task.yield() }
+        }
+        #expect(operation.foundationOperation(on: queue).isCancelled)
+        #expect(operation.foundationProgress.isCancelled)
+        gate.cancel()
+    }
+
     @Test("A cancelled one does not wait for what is behind it", arguments: [true, false])
     func cancelledOne(isCancelledInFoundation: Bool) async throws {
         let never = foundation("never")

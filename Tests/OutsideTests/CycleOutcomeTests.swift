@@ -57,6 +57,68 @@ struct CycleOutcomeTests {
         }
     }
 
+    @Test("Cycles that share a group, whose child is on one of them, in every order", arguments: Way.allCases)
+    func cyclesThroughAGroup(way: Way) async throws {
+        for order in permutations(of: 4) {
+            let (a, c) = (AsyncOperation("a") {}, AsyncOperation("c") {})
+            let group = GroupOperation(c, name: "group")
+            group.addDependency(a)
+            a.addDependency(group).addDependency(c)
+            c.addDependency(group)
+            let witness = AsyncOperation("witness") {}.addDependency(c, on: .failure)
+            let all: [AnyOperation] = [group, a, c, witness]
+            try await run(order.map { all[$0] }, way)
+            for operation in [group, a, c] { #expect(operation.isOnCycle, "\(operation) in the order \(order)") }
+            #expect(witness.error == nil)
+        }
+    }
+
+    @Test(
+        "A group whose child needs what needs the group, beside another cycle, in every order", arguments: Way.allCases)
+    func groupAddedToABrokenCycle(way: Way) async throws {
+        for order in permutations(of: 3) {
+            let (x, y, z) = (AsyncOperation("x") {}, AsyncOperation("y") {}, AsyncOperation("z") {})
+            let group = GroupOperation(x, name: "group")
+            y.addDependency(z).addDependency(group)
+            z.addDependency(y)
+            x.addDependency(y, on: .success)
+            let all: [AnyOperation] = [y, z, group]
+            try await run(order.map { all[$0] }, way)
+            for operation in [x, y, z] { #expect(operation.isOnCycle, "\(operation) in the order \(order)") }
+            // One that has begun fails because of its child.
+            #expect(group.error != nil, "in the order \(order)")
+        }
+    }
+
+    enum HandlerWait: CaseIterable {
+        case itself, dependent
+    }
+
+    @Test(
+        "A handler before the finish of a cancelled operation, added or not, that awaits it, or what needs it, is told so",
+        arguments: HandlerWait.allCases, [false, true])
+    func handlerThatWaitsForItsOwnEnd(wait: HandlerWait, isAdded: Bool) async throws {
+        try await within {
+            let queue = AsyncOperationQueue()
+            let operation = AsyncOperation("operation") {}
+            let dependent = AsyncOperation("dependent") {}.addDependency(operation)
+            let isTold = Guarded(false)
+            operation.willFinish { _ in
+                do throws(OperationError) {
+                    if wait == .itself { try await operation.value } else { try await dependent.value }
+                } catch {
+                    if case .dependencyCycle = error { isTold.withLock { $0 = true } }
+                }
+            }
+            operation.cancel()
+            if isAdded { queue.add(operation, dependent) } else { queue.add(dependent) }
+            await queue.waitUntilIdle()
+            while operation.state != .finished { await Task.yield() }
+            // The dependent has not begun: it is the one that fails.
+            #expect(isTold.withLock { $0 } || dependent.isOnCycle)
+        }
+    }
+
     @Test("Every spoke of a large wheel fails", arguments: Way.allCases)
     func everySpokeFails(way: Way) async throws {
         for place in [0, 10_000, 20_000] {

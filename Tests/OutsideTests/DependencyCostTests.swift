@@ -103,6 +103,22 @@ struct ChainDelayTests {
         }
     }
 
+    @Test("What has started before the call counts from the call, on the clock of its queue")
+    func startedBefore() async throws {
+        let clock = TestClock()
+        let queue = AsyncOperationQueue(clock: clock)
+        let gate = Gate()
+        let source = queue.add { await gate.wait() }
+        await gate.waitForWaiters(count: 1)
+        let after = source.delay(untilAtLeast: .seconds(5))
+        queue.add(after)
+        clock.advance(by: .seconds(3))
+        gate.open()
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(2))
+        try await within { try await after.value }
+    }
+
     @Test("Each delay of a chain counts from the first start, also of what was added to the chain between two calls")
     func semantics() async throws {
         let clock = TestClock()

@@ -203,4 +203,119 @@ struct ReleaseTests {
             #expect(tokens.alive == 0)
         }
     }
+
+    @Test(
+        "A chain of queues is released in a loop, whatever of a queue holds the next one", arguments: QueueHold.allCases
+    )
+    func G32_queuesThatHoldQueues(hold: QueueHold) async throws {
+        try await within(.seconds(300)) {
+            let tokens = Tokens()
+            let box = Guarded<AsyncOperationQueue?>(nil)
+            do {
+                var last: AsyncOperationQueue?
+                for _ in 0..<Self.length / 5 { last = hold.make(after: last, tokens.make()) }
+                box.withLock { $0 = last }
+            }
+            await onOwnThread(stackSize: Self.stackSize) {
+                let taken = box.withLock { $0.take() }
+                withExtendedLifetime(taken) {}
+            }
+            await eventually { tokens.alive == 0 }
+        }
+    }
+}
+
+/// Cancels or adds an operation when it is released.
+private final class ActsWhenReleased: Sendable {
+    private let act: @Sendable () -> Void
+
+    init(_ act: @escaping @Sendable () -> Void) { self.act = act }
+
+    deinit { act() }
+
+    func touch() {}
+}
+
+/// What of an operation holds the object whose release ends the next one.
+enum Holder: CaseIterable, Sendable {
+    case body, input, child, condition, didStart, didCancel, willFinish, retry, repetition, hint, uniqueKey
+
+    fileprivate func make(_ object: ActsWhenReleased) -> AnyOperation {
+        let operation = AsyncOperation {}
+        switch self {
+        case .body: return AsyncOperation { object.touch() }
+        case .input: return AsyncOperation { object.touch() }.then {}
+        case .child: return GroupOperation(AsyncOperation { object.touch() })
+        case .condition:
+            operation.addCondition("holds") { _ in
+                object.touch()
+                return .satisfied
+            }
+        case .didStart: operation.didStart { object.touch() }
+        case .didCancel: operation.didCancel { _ in object.touch() }
+        case .willFinish: operation.willFinish { _ in object.touch() }
+        case .retry:
+            operation.retry(.immediately, attempts: 2) { _ in
+                object.touch()
+                return true
+            }
+        case .repetition:
+            operation.repeating(every: .seconds(1)) { _ in
+                object.touch()
+                return true
+            }
+        case .hint:
+            operation.retry(
+                .immediately.honoring { _ in
+                    object.touch()
+                    return nil
+                }, attempts: 2)
+        case .uniqueKey: operation.unique(by: HeldKey(object: object), in: "release")
+        }
+        return operation
+    }
+}
+
+private struct HeldKey: Hashable, Sendable {
+    let object: ActsWhenReleased
+
+    static func == (left: HeldKey, right: HeldKey) -> Bool { left.object === right.object }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(object)) }
+}
+
+/// How a queue holds the one before it.
+enum QueueHold: CaseIterable, Sendable {
+    case body, condition, hook, misuseHandler, observer
+
+    fileprivate func make(after previous: AsyncOperationQueue?, _ token: Token) -> AsyncOperationQueue {
+        let queue = AsyncOperationQueue(isSuspended: true)
+        let keep: @Sendable () -> Void = {
+            token.touch()
+            _ = previous
+        }
+        switch self {
+        case .body: queue.add { keep() }
+        case .condition:
+            queue.add(
+                AsyncOperation {}.addCondition("holds") { _ in
+                    keep()
+                    return .satisfied
+                })
+        case .hook:
+            queue.around { _, body in
+                keep()
+                try await body()
+            }
+        case .misuseHandler: queue.onMisuse = { _ in keep() }
+        case .observer: queue.addObserver(KeepingObserver(keep: keep))
+        }
+        return queue
+    }
+}
+
+private struct KeepingObserver: OperationObserver {
+    let keep: @Sendable () -> Void
+
+    func observe(_ event: OperationEvent) async { keep() }
 }

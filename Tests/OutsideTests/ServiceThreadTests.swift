@@ -1,4 +1,5 @@
 import Baton
+import BatonFoundation
 import BatonTesting
 import Synchronization
 import Testing
@@ -161,6 +162,35 @@ struct ServiceThreadTests {
         }
     }
 
+    @Test("An operation that waits for a Foundation operation runs", arguments: BusyExecutor.allCases)
+    func foundationDependency(executor: BusyExecutor) async throws {
+        try await blocked(executor) { _, blocker, open in
+            let foundation = BlockOperation {}
+            let ours = AsyncOperation("ours") { open() }.addDependency(foundation)
+            AsyncOperationQueue(executor: ThreadExecutor(threads: 1)).add(ours)
+            blocker.didStart { OperationQueue().addOperation(foundation) }
+        }
+    }
+
+    @Test("A progress that a blocking body follows is looked at", arguments: BusyExecutor.allCases)
+    func followedProgress(executor: BusyExecutor) async throws {
+        try await blocked(executor) { queue, blocker, open in
+            let progress = Progress(totalUnitCount: 10)
+            let barricade = Barricade()
+            let following = AsyncOperation<Void>("following") { context in
+                await context.follow(progress, every: .milliseconds(1)) {
+                    progress.cancel()
+                    #expect(barricade.blockThread())
+                }
+            }
+            following.didCancel { _ in
+                barricade.open()
+                open()
+            }
+            blocker.didStart { AsyncOperationQueue(executor: ThreadExecutor(threads: 1)).add(following) }
+        }
+    }
+
     @Test("A retry goes on when its delay is over, although handlers block threads, too")
     func manyBlockingHandlers() async throws {
         try await within {
@@ -181,6 +211,35 @@ struct ServiceThreadTests {
             await queue.waitUntilIdle()
             let result = allWereThere.load(ordering: .acquiring)
             #expect(result == count)
+        }
+    }
+}
+
+@Suite("Handlers that hold every thread for handlers hold up no timer", .serialized)
+struct BlockedHandlerTests {
+    @Test("A delay ends, a limit cuts, and a limit for waiting ends, while 80 handlers block")
+    func manyHandlersThatBlock() async throws {
+        try await within {
+            let barricade = Barricade()
+            let called = Atomic<Int>(0)
+            let blocked = AsyncOperationQueue(name: "blocked")
+            for number in 0..<80 {
+                blocked.add(
+                    AsyncOperation("\(number)") {}.didFinish { _ in
+                        called.add(1, ordering: .relaxed)
+                        #expect(barricade.blockThread())
+                    })
+            }
+            // As many as there were threads for once.
+            while called.load(ordering: .relaxed) < 64 { await Task.yield() }
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2)
+            let cut = AsyncOperation<Void> { try await Task.sleep(for: .seconds(600)) }.timeout(.milliseconds(20))
+            let never = AsyncOperation {}.addDependency(AsyncOperation {}).timeout(waiting: .milliseconds(20))
+            queue.add([AsyncOperation<Void>.delay(.milliseconds(20)), cut, never])
+            await queue.waitUntilIdle()
+            #expect(cut.error != nil && never.error != nil)
+            barricade.open()
+            await blocked.waitUntilIdle()
         }
     }
 }

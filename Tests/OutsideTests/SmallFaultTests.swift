@@ -2,6 +2,9 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import Baton
+import BatonFoundation
+import BatonTrace
+import Foundation
 import Testing
 
 @Suite("Text of the user's in lines that Baton writes")
@@ -154,6 +157,80 @@ private final class SleeplessClock: Clock {
     func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
         count.withLock { $0 += 1 }
         if throwsAtOnce { throw Stopped() }
+    }
+}
+
+/// Whose `sleep` cancels the task that sleeps, or returns at once.
+private final class RestlessClock: Clock {
+    private let cancels: Bool
+    private let count = Guarded(0)
+
+    init(cancels: Bool) { self.cancels = cancels }
+
+    var sleeps: Int { count.withLock { $0 } }
+    var now: ContinuousClock.Instant { .now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        count.withLock { $0 += 1 }
+        if cancels { withUnsafeCurrentTask { $0?.cancel() } }
+    }
+}
+
+@Suite("Clocks that do not let anybody sleep")
+struct RestlessClockTests {
+    @Test("They are asked now and then, and time limits hold", arguments: [true, false])
+    func timeLimit(cancels: Bool) async throws {
+        let clock = RestlessClock(cancels: cancels)
+        let queue = AsyncOperationQueue(clock: clock)
+        let sleeping = AsyncOperation<Void> { try await Task.sleep(for: .seconds(600)) }.timeout(.milliseconds(200))
+        queue.add(sleeping)
+        try await within { await queue.waitUntilIdle() }
+        guard case .timedOut = sleeping.error else {
+            Issue.record("\(sleeping.error as Any)")
+            return
+        }
+        #expect(clock.sleeps < 1_000)
+    }
+
+    @Test(
+        "A progress that is followed with such a clock is looked at, until the body has ended",
+        arguments: [true, false])
+    func following(throwsError: Bool) async throws {
+        let progress = Progress(totalUnitCount: 10)
+        let queue = AsyncOperationQueue()
+        let operation = AsyncOperation<Void> { context in
+            let updates = context.operation.progressUpdates
+            let body = {
+                progress.completedUnitCount = 5
+                for await update in updates where update.fractionCompleted == 0.5 { break }
+            }
+            if throwsError {
+                await context.follow(
+                    progress, every: .milliseconds(1), clock: SleeplessClock(throwsAtOnce: true), while: body)
+            } else {
+                await context.follow(
+                    progress, every: .milliseconds(1), clock: RestlessClock(cancels: false), while: body)
+            }
+        }
+        try await within { try await queue.run(operation) }
+    }
+
+    @Test(
+        "Durations without an end end nothing at once, and trap nowhere",
+        arguments: [.seconds(Int64.max), Duration(attoseconds: .max)])
+    func longest(duration: Duration) async throws {
+        let queue = AsyncOperationQueue()
+        let operation = AsyncOperation<Void> { context in
+            await context.follow(Progress(totalUnitCount: 1), every: duration) {}
+        }
+        try await within { try await queue.run(operation) }
+        var options = LiveView.Options()
+        options.interval = duration
+        let view = LiveView(of: queue, options: options)
+        try await within { try await queue.run(AsyncOperation {}) }
+        await view.finish()
+        #expect(Backoff.constant(duration).delay(after: .min, error: .queueReleased) > .zero)
     }
 }
 

@@ -4,13 +4,17 @@ import Testing
 struct SupportTests {
     @Test("A square is noticed")
     func squareIsNoticed() async {
-        await withKnownIssue {
-            await expectNearlyLinear(2_000) { size in
-                var sum = 0
-                for first in 0..<size { for second in 0..<size { sum &+= first ^ second } }
-                #expect(sum != 1)
-            }
+        // On a busy machine now and then it is not: the smaller size takes too long.
+        var isNoticed = false
+        for _ in 0..<5 where !isNoticed {
+            isNoticed =
+                await steepGrowth(2_000) { size in
+                    var sum = 0
+                    for first in 0..<size { for second in 0..<size { sum &+= first ^ second } }
+                    #expect(sum != 1)
+                } != nil
         }
+        #expect(isNoticed)
     }
 
     @Test("A hang is noticed")

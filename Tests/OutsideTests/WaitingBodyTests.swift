@@ -179,6 +179,38 @@ struct WaitingBodyTests {
         }
     }
 
+    @Test("A body that awaits the idleness of another queue lends its slot, and says so", arguments: [false, true])
+    func idlenessOfAnotherQueue(inChildTask: Bool) async throws {
+        try await within {
+            let (queue, other) = (
+                AsyncOperationQueue(maxConcurrentOperationCount: 1), AsyncOperationQueue(name: "other")
+            )
+            let gate = Gate()
+            let waiting = AsyncOperation("waiting") {
+                if inChildTask {
+                    async let idle: Void = other.waitUntilIdle()
+                    await idle
+                } else {
+                    await other.waitUntilIdle()
+                }
+            }
+            let needed = AsyncOperation("needed") { await gate.wait() }
+            let start = Gate()
+            other.add {
+                await start.wait()
+                _ = try await queue.run(needed)
+            }
+            queue.add(waiting)
+            while waiting.state != .executing { await Task.yield() }
+            start.open()
+            while waiting.state != .executing || needed.state != .executing { await Task.yield() }
+            #expect("\(waiting.explain())".contains("idleness of ‘other’"))
+            gate.open()
+            await queue.waitUntilIdle()
+            #expect(waiting.error == nil)
+        }
+    }
+
     @Test("A stall report says what to do about a wait that nobody can see")
     func stallReport() async throws {
         try await within {

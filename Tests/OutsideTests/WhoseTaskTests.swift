@@ -16,6 +16,8 @@ private final class Sightings: Sendable {
         if Task.isCancelled { names.withLock { $0.append(name) } }
         cancelOwnTask()
     }
+
+    func note(_ text: String) { names.withLock { $0.append(text) } }
 }
 
 /// Cancels the task on which it is released.
@@ -26,6 +28,7 @@ private final class CancelsWhenReleased: Sendable {
 private struct CancellingCondition: OperationCondition {
     let sightings: Sightings
     var bringsAlong = false
+    var throwsError = false
     var exclusions: [Exclusion] = []
 
     func dependency(for operation: AnyOperation) -> AnyOperation? {
@@ -36,6 +39,7 @@ private struct CancellingCondition: OperationCondition {
 
     func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
         sightings.lookAndCancel("evaluate")
+        if throwsError { throw CancellationError() }
         return .satisfied
     }
 }
@@ -49,9 +53,10 @@ private struct CancellingObserver: OperationObserver {
 /// Closures of the user's that run on a task which others use next. Each of them cancels that task.
 private enum Culprit: CaseIterable, Sendable {
     case body, childTaskOfBody, bodyThatThrows, bodyWithInput, callback, group
-    case retryPredicate, retryOnFailure, hint, jitter, repetition
+    case retryPredicate, retryOnFailure, hint, jitter, allOfARetry, repetition
     case around
     case condition, conditionWithOperation, conditionObject, severalConditions, conditionWithExclusion
+    case bothConditions, eitherCondition, negatedCondition
     case willFinish, didStart, didFinish, didProduce, observer
     case releasedOutput, releasedCapture
     case exclusion, executor
@@ -124,6 +129,23 @@ private enum Culprit: CaseIterable, Sendable {
                         seen.lookAndCancel("jitter")
                         return range.lowerBound
                     }, attempts: 3))
+        case .allOfARetry:
+            queue.add(
+                AsyncOperation {
+                    seen.lookAndCancel("attempt")
+                    throw CancellationError()
+                }.retry(
+                    .constant(.microseconds(1)).jittered { range in
+                        seen.lookAndCancel("jitter")
+                        return range.lowerBound
+                    }.honoring { _ in
+                        seen.lookAndCancel("hint")
+                        return nil
+                    }, attempts: 3
+                ) { _ in
+                    seen.lookAndCancel("predicate")
+                    return true
+                })
         case .repetition:
             queue.add(
                 AsyncOperation { () -> Int in
@@ -155,6 +177,20 @@ private enum Culprit: CaseIterable, Sendable {
                 AsyncOperation { seen.lookAndCancel("body") }
                     .addCondition(CancellingCondition(sightings: seen))
                     .addCondition(CancellingCondition(sightings: seen, bringsAlong: true)))
+        case .bothConditions, .eitherCondition, .negatedCondition:
+            // Each would be satisfied, or throws.
+            let one = CancellingCondition(sightings: seen, throwsError: self != .bothConditions)
+            let other = CancellingCondition(sightings: seen)
+            let operation = AsyncOperation("after conditions") { seen.lookAndCancel("body") }
+            switch self {
+            case .bothConditions: operation.addCondition(one.and(other))
+            case .eitherCondition: operation.addCondition(one.or(other))
+            default: operation.addCondition(one.negated)
+            }
+            operation.didFinish { result in
+                if case .failure(let error) = result { seen.note("\(error)") }
+            }
+            queue.add(operation)
         case .willFinish:
             queue.add(
                 AsyncOperation { seen.lookAndCancel("body") }
@@ -222,6 +258,30 @@ struct WhoseTaskTests {
         }
     }
 
+    @Test("A priority that a body or a handler raises is not that of what comes later", arguments: [1, 2, 64])
+    func raisedPriority(width: Int) async throws {
+        let escalate: @Sendable () -> Void = {
+            guard #available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, visionOS 26.0, *) else { return }
+            withUnsafeCurrentTask { $0?.escalatePriority(to: .high) }
+        }
+        try await within {
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: width, taskPriority: .low)
+            for _ in 0..<5 {
+                queue.add(AsyncOperation { escalate() }.didFinish { _ in escalate() })
+                queue.add(
+                    AsyncOperation {}.addCondition("raises the priority") { _ in
+                        escalate()
+                        return .satisfied
+                    })
+                let later = (0..<5).map { number in AsyncOperation("later \(number)") { Task.currentPriority } }
+                queue.add(later)
+                await queue.waitUntilIdle()
+                let priorities = try later.map { try $0.result?.get() }
+                #expect(priorities == Array(repeating: .low, count: later.count))
+            }
+        }
+    }
+
     @Test("A sequence goes on when its elements are configured on a task that somebody cancels")
     func sequence() async throws {
         try await within {
@@ -234,6 +294,72 @@ struct WhoseTaskTests {
             let delivered = elements.deliver(on: queue, configure: { _, _ in cancelOwnTask() }) { $0 }
             for try await output in delivered { outputs.append(output) }
             #expect(outputs == Array(0..<10))
+        }
+    }
+
+    /// Cancels its task in each of its calls.
+    private struct CancellingSequence: AsyncSequence, Sendable {
+        struct AsyncIterator: AsyncIteratorProtocol {
+            var number = 0
+            let seen: Sightings
+
+            mutating func next() async -> Int? {
+                seen.lookAndCancel("next")
+                number += 1
+                return number <= 5 ? number : nil
+            }
+        }
+
+        let seen: Sightings
+
+        func makeAsyncIterator() -> AsyncIterator {
+            seen.lookAndCancel("makeAsyncIterator")
+            return AsyncIterator(seen: seen)
+        }
+    }
+
+    @Test("Each call of a sequence and of the configuration of its operations has a task that no other has cancelled")
+    func callsOfASequence() async throws {
+        try await within {
+            let seen = Sightings()
+            var outputs: [Int] = []
+            let delivered = CancellingSequence(seen: seen).deliver(
+                on: AsyncOperationQueue(), configure: { _, _ in seen.lookAndCancel("configure") }
+            ) { $0 }
+            for try await output in delivered { outputs.append(output) }
+            #expect(outputs == [1, 2, 3, 4, 5])
+            #expect(seen.all == [])
+        }
+    }
+
+    private struct CancellingCapability: Capability {
+        let name = "cancels"
+        let seen: Sightings
+        private let isAuthorized = Guarded(false)
+
+        init(seen: Sightings) { self.seen = seen }
+
+        func status() async -> CapabilityStatus {
+            seen.lookAndCancel("status")
+            return isAuthorized.withLock { $0 } ? .authorized : .notDetermined
+        }
+
+        func requestAuthorization() async throws {
+            seen.lookAndCancel("request")
+            isAuthorized.withLock { $0 = true }
+        }
+    }
+
+    @Test("Each call of a capability has a task that no other has cancelled")
+    func callsOfACapability() async throws {
+        try await within {
+            let seen = Sightings()
+            let queue = AsyncOperationQueue()
+            let operation = AsyncOperation { Task.isCancelled }
+            operation.addCondition(.authorized(for: CancellingCapability(seen: seen)))
+            let sawCancel = try await queue.run(operation)
+            #expect(!sawCancel)
+            #expect(seen.all == [])
         }
     }
 

@@ -107,7 +107,14 @@ public struct Backoff: Sendable {
 
     /// How long to wait after `failures` failed attempts, at least one, of which the last failed with `error`.
     public func delay(after failures: Int, error: OperationError) -> Duration {
-        if let told = extras?.hint?(error) { return max(.zero, told.bounded) }
+        told(by: error) ?? drawn(after: failures)
+    }
+
+    /// Nil: the error says nothing. May call the user's hint.
+    func told(by error: OperationError) -> Duration? { extras?.hint?(error).map { max(.zero, $0.bounded) } }
+
+    /// May call the user's generator.
+    func drawn(after failures: Int) -> Duration {
         let whole = undisturbed(after: failures)
         guard let random = extras?.random else { return whole }
         let longest = whole / .seconds(1)
@@ -117,7 +124,7 @@ public struct Backoff: Sendable {
     }
 
     private func undisturbed(after failures: Int) -> Duration {
-        let steps = Double(max(0, failures - 1))
+        let steps = Double(max(1, failures)) - 1
         let start = max(.zero, numbers.first) / .seconds(1)
         let seconds =
             if let step = extras?.step {

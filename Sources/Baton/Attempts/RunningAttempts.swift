@@ -82,8 +82,15 @@ extension QueueCore {
         }
         // It has returned a value all the same: that is the outcome, as after any other cancel.
         if isCut, !operation.hasFailed { return nil }
-        if !isCut, !Task.isCancelled { return await operation.nextRun(now: { sleeper.now }) }
-        return await onAnotherTask(of: operation, on: nil) { await operation.nextRun(now: { self.sleeper.now }) }
+        if !isCut, !Task.isCancelled { return await operation.nextRun(self) }
+        return await onAnotherTask(of: operation, on: nil) { await operation.nextRun(self) }
+    }
+
+    /// On a task that nothing has cancelled: one closure of the user's does not notice what another has done.
+    fileprivate nonisolated(nonsending) func asking<Answer: Sendable>(
+        for operation: AnyOperation, _ question: @escaping @Sendable () -> Answer
+    ) async -> Answer {
+        Task.isCancelled ? await onAnotherTask(of: operation, on: nil) { question() } : question()
     }
 
     /// Nil: it has been cancelled, and has an outcome.
@@ -135,12 +142,12 @@ struct NextRun: Sendable {
 
 extension AnyOperation {
     /// After a run of the body, with its outcome in place. Nil: that stands, or what a closure has thrown.
-    fileprivate nonisolated(nonsending) final func nextRun(now: () -> Duration) async -> NextRun? {
+    fileprivate nonisolated(nonsending) final func nextRun(_ core: QueueCore) async -> NextRun? {
         // What kept the body from running is no attempt.
         guard let timing = withLife({ $0.hasBegun ? $0.details?.timing : nil }) else { return nil }
         do {
-            if let failure { return try await nextAttempt(after: failure, timing, now) }
-            return try await nextRepetition(timing, now)
+            if let failure { return try await nextAttempt(after: failure, timing, core) }
+            return try await nextRepetition(timing, core)
         } catch {
             setFailure(error as? OperationError ?? .failed(error))
             return nil
@@ -148,23 +155,30 @@ extension AnyOperation {
     }
 
     private nonisolated(nonsending) final func nextAttempt(
-        after error: OperationError, _ timing: TimedDetails, _ now: () -> Duration
+        after error: OperationError, _ timing: TimedDetails, _ core: QueueCore
     ) async throws -> NextRun? {
         guard let backoff = timing.backoff, timing.hasAttemptsLeft else { return nil }
         let failures = Int(timing.attempt)
         if let mayRetry = timing.rareTiming?.mayRetry, !(try await mayRetry(failures - 1, error)) { return nil }
-        let delay = backoff.delay(after: failures, error: error)
-        if let deadline = timing.rareTiming?.deadlineEnd, now() + delay >= deadline { return nil }
+        let delay =
+            if !backoff.keepsClosures {
+                backoff.drawn(after: failures)
+            } else if let told = await core.asking(for: self, { backoff.told(by: error) }) {
+                told
+            } else {
+                await core.asking(for: self) { backoff.drawn(after: failures) }
+            }
+        if let deadline = timing.rareTiming?.deadlineEnd, core.sleeper.now + delay >= deadline { return nil }
         return NextRun(delay: delay, error: error)
     }
 
     private nonisolated(nonsending) final func nextRepetition(
-        _ timing: TimedDetails, _ now: () -> Duration
+        _ timing: TimedDetails, _ core: QueueCore
     ) async throws -> NextRun? {
         guard let rare = timing.rareTiming, let repetition = rare.repetition else { return nil }
         if let count = repetition.count, rare.repetitions + 1 >= count { return nil }
         if try await repetition.isDone(self) { return nil }
-        return NextRun(delay: rare.lastStart + repetition.interval - now(), error: nil)
+        return NextRun(delay: rare.lastStart + repetition.interval - core.sleeper.now, error: nil)
     }
 
     /// It was cancelled when its body had failed. That is not its outcome if there would have been another attempt.

@@ -53,9 +53,10 @@ public struct Authorize<Requested: Capability>: Procedure {
 
     /// Fails with what ``Capability/requestAuthorization()`` throws.
     public func execute(in context: OperationContext) async throws -> CapabilityStatus {
-        let status = await capability.status()
+        let capability = capability
+        let status = try await onOwnTask { await capability.status() }
         guard status == .notDetermined else { return status }
-        try await capability.requestAuthorization()
+        try await onOwnTask { try await capability.requestAuthorization() }
         return await capability.status()
     }
 }

@@ -20,32 +20,29 @@ extension QueueCore {
         conditionsIn details: Unmanaged<Details>, of operation: AnyOperation, on lane: Lane
     ) async -> OperationError? {
         if let condition = details._withUnsafeGuaranteedRef({ $0.rules.onlyCondition }) {
-            let dependency = condition.dependency(for: operation)
+            let dependency = await dependency(of: condition, for: operation, on: lane)
             if dependency == nil, !Task.isCancelled {
                 return await Verdict.of(condition, on: operation, after: nil).error
             }
             return await evaluate([condition], [dependency], of: operation, on: lane)
         }
         let conditions = details._withUnsafeGuaranteedRef { $0.rules.conditions.all }.map(\.condition)
-        let dependencies = await dependencies(of: conditions[...], for: operation, on: lane)
+        var dependencies: [AnyOperation?] = []
+        for condition in conditions {
+            dependencies.append(await dependency(of: condition, for: operation, on: lane))
+        }
         return await evaluate(conditions, dependencies, of: operation, on: lane)
     }
 
-    /// What the conditions bring along. One that cancels the task is not noticed by the next one.
-    private nonisolated(nonsending) func dependencies(
-        of conditions: ArraySlice<any OperationCondition>, for operation: AnyOperation, on lane: Lane
-    ) async -> [AnyOperation?] {
-        var dependencies: [AnyOperation?] = []
-        for place in conditions.indices {
-            if !dependencies.isEmpty, Task.isCancelled {
-                return dependencies
-                    + (await onAnotherTask(of: operation, on: lane) {
-                        await self.dependencies(of: conditions[place...], for: operation, on: lane)
-                    })
-            }
-            dependencies.append(conditions[place].dependency(for: operation))
+    /// What it brings along. One that cancels the task is not noticed by the next one.
+    private nonisolated(nonsending) func dependency(
+        of condition: any OperationCondition, for operation: AnyOperation, on lane: Lane
+    ) async -> AnyOperation? {
+        if let wrapping = condition as? any WrappingCondition {
+            return await wrapping.dependency { await self.dependency(of: $0, for: operation, on: lane) }
         }
-        return dependencies
+        if !Task.isCancelled { return condition.dependency(for: operation) }
+        return await onAnotherTask(of: operation, on: lane) { condition.dependency(for: operation) }
     }
 
     /// The conditions have been asked for their operations, on this task. If one of them has cancelled it, the rest goes on elsewhere.

@@ -25,6 +25,10 @@ final class BoxedCondition<Base: OperationCondition>: WrappingCondition {
 
     func dependency(for operation: AnyOperation) -> AnyOperation? { base.dependency(for: operation) }
 
+    func dependency(askedBy ask: (any OperationCondition) async -> AnyOperation?) async -> AnyOperation? {
+        await ask(base)
+    }
+
     func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
         try await base.evaluate(for: operation, after: dependency)
     }
@@ -43,6 +47,10 @@ final class BoxedExclusiveCondition<Base: OperationCondition>: WrappingCondition
 
     func dependency(for operation: AnyOperation) -> AnyOperation? { base.dependency(for: operation) }
 
+    func dependency(askedBy ask: (any OperationCondition) async -> AnyOperation?) async -> AnyOperation? {
+        await ask(base)
+    }
+
     func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
         try await base.evaluate(for: operation, after: dependency)
     }
@@ -52,6 +60,8 @@ final class BoxedExclusiveCondition<Base: OperationCondition>: WrappingCondition
 struct ClosureCondition: WrappingCondition {
     let name: String
     let body: nonisolated(nonsending) @Sendable (AnyOperation) async throws -> ConditionResult
+
+    func dependency(askedBy ask: (any OperationCondition) async -> AnyOperation?) async -> AnyOperation? { nil }
 
     /// It brings nothing along.
     func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {

@@ -1,5 +1,8 @@
 /// One that hands the call on: the default of the other call is for conditions that look at the operation alone.
-protocol WrappingCondition: OperationCondition {}
+protocol WrappingCondition: OperationCondition {
+    /// What it brings along, when each of those that it wraps is asked by `ask`: on a task that the others have not cancelled.
+    func dependency(askedBy ask: (any OperationCondition) async -> AnyOperation?) async -> AnyOperation?
+}
 
 extension WrappingCondition {
     func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
@@ -41,9 +44,14 @@ private struct NegatedCondition<Base: OperationCondition>: WrappingCondition {
 
     func dependency(for operation: AnyOperation) -> AnyOperation? { base.dependency(for: operation) }
 
+    func dependency(askedBy ask: (any OperationCondition) async -> AnyOperation?) async -> AnyOperation? {
+        await ask(base)
+    }
+
     func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
         do {
-            if case .skip = try await base.evaluate(for: operation, after: dependency) { return .satisfied }
+            let result = try await onOwnTask { try await base.evaluate(for: operation, after: dependency) }
+            if case .skip = result { return .satisfied }
         } catch {
             // It was called off, and says nothing about the condition.
             try Task.checkCancellation()
@@ -59,6 +67,8 @@ private struct SilentCondition<Base: OperationCondition>: WrappingCondition {
     var name: String { base.name }
 
     var exclusions: [Exclusion] { base.exclusions }
+
+    func dependency(askedBy ask: (any OperationCondition) async -> AnyOperation?) async -> AnyOperation? { nil }
 
     func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
         try await base.evaluate(for: operation, after: nil)
@@ -80,23 +90,34 @@ private struct ConditionPair<First: OperationCondition, Second: OperationConditi
     var exclusions: [Exclusion] { first.exclusions + second.exclusions }
 
     func dependency(for operation: AnyOperation) -> AnyOperation? {
-        let first = first.dependency(for: operation)
-        let second = second.dependency(for: operation)
-        return first == nil && second == nil ? nil : DependencyPair(first, second)
+        pair(first.dependency(for: operation), second.dependency(for: operation))
+    }
+
+    func dependency(askedBy ask: (any OperationCondition) async -> AnyOperation?) async -> AnyOperation? {
+        let first = await ask(first)
+        return pair(first, await ask(second))
+    }
+
+    private func pair(_ first: AnyOperation?, _ second: AnyOperation?) -> AnyOperation? {
+        first == nil && second == nil ? nil : DependencyPair(first, second)
     }
 
     func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
         let pair = dependency as? DependencyPair
         switch rule {
         case .both:
-            let result = try await first.evaluate(for: operation, after: pair?.first)
+            let result = try await onOwnTask { try await first.evaluate(for: operation, after: pair?.first) }
             guard case .satisfied = result else { return result }
             return try await second.evaluate(for: operation, after: pair?.second)
         case .either:
-            let firstAnswer = await answer { try await first.evaluate(for: operation, after: pair?.first) }
+            let firstAnswer = await answer {
+                try await onOwnTask { try await first.evaluate(for: operation, after: pair?.first) }
+            }
             if case .success(.satisfied) = firstAnswer { return .satisfied }
             try Task.checkCancellation()
-            let secondAnswer = await answer { try await second.evaluate(for: operation, after: pair?.second) }
+            let secondAnswer = await answer {
+                try await onOwnTask { try await second.evaluate(for: operation, after: pair?.second) }
+            }
             if case .failure = secondAnswer { try Task.checkCancellation() }
             switch (firstAnswer, secondAnswer) {
             case (_, .success(.satisfied)): return .satisfied

@@ -27,20 +27,33 @@ extension AnyOperation {
     /// A cycle through this has been broken before anybody has added this. If somebody has meanwhile, it ends here; the caller
     /// settles that.
     final func isOn(_ broken: BrokenCycle) -> EarlyEnd? {
-        withLife { life in
+        let isGroup = isGroup(of: broken.next)
+        return withLife { life in
             if life.phase == .created {
                 life.madeDetails().brokenCycle = broken
                 return nil
             }
-            guard let next = broken.next, edges.contains(next) else { return nil }
+            guard let next = broken.next, isGroup || edges.contains(next) else { return nil }
             return endBeforeRun(with: broken.error, &life)
         }
     }
 
+    /// Of the child of a group that has ended, which nobody else has added. Nil: it is on no cycle.
+    final func endsOnBrokenCycleOfGroup() -> EarlyEnd? {
+        withLife { life in
+            guard life.phase == .created, let broken = life.details?.brokenCycle, let next = broken.next,
+                edges.contains(next)
+            else { return nil }
+            return endBeforeRun(with: broken.error, &life)
+        }
+    }
+
+    private final func isGroup(of child: AnyOperation?) -> Bool { plannedChildren.contains { $0 === child } }
+
     /// Of one that is being added. True: it has ended, because it was on a cycle.
     final func endsOnBrokenCycle() -> Bool {
         guard let broken = withLife({ $0.details?.brokenCycle }), let next = broken.next, next.hasEndedOnCycle,
-            withLife({ _ in edges.contains(next) })
+            withLife({ _ in edges.contains(next) }) || isGroup(of: next)
         else { return false }
         _ = endBeforeRun(with: broken.error)
         // They would be released when this is linked, and run.

@@ -62,6 +62,11 @@ enum CycleFinder {
         }
     }
 
+    /// The path, if it has to be refused. Looks as far as it takes.
+    static func refusal(of wait: Suspect) -> [OperationReference]? {
+        if case .refused(let path) = search([wait], .unlimited) { path } else { nil }
+    }
+
     /// Nil: it would take more than the budget to know.
     private static func mayBeOnCycle(_ suspects: [Suspect], _ budget: Budget) -> Bool? {
         let sources = suspects.lazy.map(\.operation)

@@ -80,7 +80,7 @@ extension QueueCore {
 
     /// They are looked at in the background.
     func sweepLater(_ suspects: PendingSuspects.Suspects) {
-        if state.withLock({ $0.suspects.append(suspects) }) { services.spawn { await self.sweep() } }
+        if state.withLock({ $0.suspects.append(suspects) }) { spawner.background.spawn { await self.sweep() } }
     }
 
     /// Looks at all suspects together, until no more have come.
@@ -125,8 +125,14 @@ extension AnyOperation {
     /// has to be refused by the caller, with the path that this returns.
     final func cycle(closedByWaitFor awaited: AnyOperation) -> [OperationReference]? {
         // Nobody waits for most bodies. One that has ended waits no longer.
-        let core = withLife { life -> QueueCore? in life.canWait && life.isAwaited ? self.core : nil }
-        let path = core?.search(CycleFinder.Suspect(operation: awaited, body: self))
+        let (mayClose, own) = withLife { life in
+            let mayClose = life.canWait && life.isAwaited
+            return (mayClose, mayClose ? self.core : nil)
+        }
+        let core = own ?? (mayClose ? awaited.withLife { $0.phase == .finished ? nil : awaited.core } : nil)
+        let wait = CycleFinder.Suspect(operation: awaited, body: self)
+        // Neither was added: such as one that was cancelled before, and whose handlers wait.
+        let path = core.map { $0.search(wait) } ?? (mayClose ? CycleFinder.refusal(of: wait) : nil)
         if path == nil, Claims.mayDeadlock { Deadlocks.break(through: awaited, awaitedBy: self) }
         return path
     }

@@ -100,7 +100,10 @@ extension AnyOperation {
             return Claims.takeBack(atEndOf: operation)
         }
 
-        func settle() {
+        /// The user's objects that are released by this may end others in turn.
+        func settle() { Trampoline.run(.settle(self)) }
+
+        func settleNow() {
             alarms?.takeOut(of: operation, from: core)
             if claims { Claims.giveBack(atEndOf: operation) }
             joined?.leave(operation)
@@ -210,7 +213,7 @@ extension AnyOperation {
     /// As above, when its `willFinish` handlers have returned, which run on a task of their own.
     final func finishOffLane(_ core: QueueCore?, lettingGo: @escaping @Sendable () -> Void = {}) {
         let retained = Unmanaged.passRetained(self)
-        (core?.services ?? .services).spawn {
+        services.spawn {
             await retained.takeUnretainedValue().callHandlersBeforeFinish(core)
             let ending = retained._withUnsafeGuaranteedRef { $0.withLife { $0.finish() } }
             // In this order: an idle queue has nothing alive.
@@ -228,9 +231,11 @@ extension AnyOperation {
         var isDone = false
         await OwnTask.run(of: core) { task in
             task.running = self
-            while !task.isCancelled, !isDone {
+            var isSpent = false
+            while !isSpent, !isDone {
                 if let handler = withLife({ $0.madeDetails().handlers.nextBeforeFinish() }) {
                     await handler.call(self)
+                    isSpent = task.isSpent
                 } else {
                     isDone = true
                 }
@@ -238,7 +243,7 @@ extension AnyOperation {
             task.running = nil
         }
         // A handler has cancelled the task: the next one is not to notice.
-        if !isDone { await (core?.services ?? .services).spawn { await self.callHandlersBeforeFinish(core) }.value }
+        if !isDone { await services.spawn { await self.callHandlersBeforeFinish(core) }.value }
     }
 
     struct Woken {

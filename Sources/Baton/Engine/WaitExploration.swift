@@ -6,7 +6,8 @@ struct WaitExploration {
     enum Direction {
         /// To what must finish before.
         case upstream
-        /// As ``upstream``, and also through the dependencies of operations that nobody has added yet, as they are now.
+        /// As ``upstream``, and also through the dependencies of operations that nobody has added yet, and the children of groups that
+        /// do not run yet, as they are now.
         case upstreamOfUnadded
         /// To what cannot go on before.
         case downstream
@@ -109,17 +110,18 @@ extension AnyOperation {
         }
     }
 
-    /// What must finish before this can go on. Dependencies of one that nobody has added may still change, and count only
-    /// `ifUnadded`.
+    /// What must finish before this can go on. Dependencies of one that nobody has added, and the children of a group that does not
+    /// run, may still change, and count only `ifUnadded`.
     final func waitsFor(first limit: Int, ifUnadded: Bool = false) -> Neighbours {
         var (neighbours, groups, listeners) = withLife {
             life -> (Neighbours, [ChildGroup], [any OutcomeListener]) in
             switch life.phase {
             case .created:
-                return (ifUnadded ? sources(first: limit, isUnadded: true) : Neighbours(isWhole: true), [], [])
+                if !ifUnadded { return (Neighbours(isWhole: true), [], []) }
+                return (sources(first: limit, isUnadded: true), life.details?.childGroups ?? [], [])
             case .added:
                 if life.details?.endAfterLinking != nil { return (Neighbours(isWhole: true), [], []) }
-                return (sources(first: limit), [], [])
+                return (sources(first: limit), ifUnadded ? life.details?.childGroups ?? [] : [], [])
             case .evaluating, .executing, .finishing:
                 guard let details = life.details else { break }
                 let awaited = Array(details.waits.all.lazy.compactMap { $0?.operation }.prefix(limit))
@@ -132,7 +134,7 @@ extension AnyOperation {
             return (Neighbours(isWhole: true), [], [])
         }
         for group in groups {
-            let children = group.waitsFor(first: limit)
+            let children = group.waitsFor(first: limit, includesPlanned: ifUnadded)
             neighbours.operations += children
             if children.count >= limit { neighbours.isWhole = false }
         }

@@ -8,7 +8,11 @@ internal import CBaton
 /// What it runs is the user's, and may block, too. So it has a few threads at first, and the timer's thread gives it another one
 /// when jobs wait and none has begun for some milliseconds; threads that have nothing to do for some seconds end.
 final class ServiceExecutor: TaskExecutor {
+    /// For what users are told.
     static let shared = ServiceExecutor()
+    /// For timers and searches, which may cancel, but tell nobody anything: so handlers that block every thread that there may be
+    /// hold up no time limit.
+    static let background = ServiceExecutor()
 
     private let jobs = Monitor(ServiceJobs<UnownedJob>(processors: Int(baton_processor_count())))
 
@@ -78,8 +82,8 @@ struct ServiceJobs<Job> {
 
     /// Threads that stay.
     static var least: Int { 2 }
-    /// As many threads as Dispatch gives to those that block.
-    static var most: Int { 64 }
+    /// A handler that blocks takes one, and it would be odd if so many did.
+    static var most: Int { 512 }
     /// How long a thread that is not needed waits for a job, in nanoseconds.
     static var patience: Int64 { 5_000_000_000 }
 
@@ -154,5 +158,13 @@ struct ServiceJobs<Job> {
         }
         sleeperCount += 1
         return .sleep(nanoseconds: isNeeded ? nil : patience)
+    }
+}
+
+extension AsyncOperationQueue {
+    /// For operations that serve those of others: they do not depend on threads that bodies may block.
+    package static func serving(name: String, clock: some Clock<Duration> = ContinuousClock()) -> AsyncOperationQueue {
+        AsyncOperationQueue(
+            name: name, maxConcurrentOperationCount: unlimited, executor: ServiceExecutor.shared, clock: clock)
     }
 }

@@ -39,8 +39,10 @@ final class ChildGroup: Sendable {
     /// Those that have not ended, while it runs.
     var waitsFor: [AnyOperation] { state.withLock { $0.machine.waitsFor } }
 
-    /// So many of these, in no particular order.
-    func waitsFor(first limit: Int) -> [AnyOperation] { state.withLock { $0.machine.waitsFor(first: limit) } }
+    /// So many of these, in no particular order; also of a group that does not run yet, if it `includesPlanned` children.
+    func waitsFor(first limit: Int, includesPlanned: Bool) -> [AnyOperation] {
+        state.withLock { $0.machine.waitsFor(first: limit, includesPlanned: includesPlanned) }
+    }
 
     /// False: it takes no more.
     func insert(_ child: AnyOperation) -> Bool {
@@ -179,7 +181,10 @@ final class ChildGroup: Sendable {
             state.ordered = []
             return (state.machine.parentEnded(), state.last.take())
         }
-        cancel(children)
+        // One that ended because of a cycle that its children are on, too, is not what has ended these.
+        let ends = children.map { $0.endsOnBrokenCycleOfGroup() }
+        cancel(zip(children, ends).filter { $0.1 == nil }.map(\.0))
+        for end in ends { end?.settle() }
         withExtendedLifetime(last) {}
     }
 

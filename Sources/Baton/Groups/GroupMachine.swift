@@ -41,12 +41,13 @@ struct GroupMachine<Child> {
         }
     }
 
-    /// So many of these, in no particular order.
-    func waitsFor(first limit: Int) -> [Child] {
+    /// So many of these, in no particular order; also of a group that does not run yet, if it `includesPlanned` children.
+    func waitsFor(first limit: Int, includesPlanned: Bool) -> [Child] {
         switch phase {
-        case .planned, .over: []
+        case .planned where !includesPlanned: []
+        case .over: []
         // From the end: as a rule the first ones end first.
-        case .running, .closing: Array(children.lazy.reversed().compactMap(\.self).prefix(limit))
+        case .planned, .running, .closing: Array(children.lazy.reversed().compactMap(\.self).prefix(limit))
         }
     }
 

@@ -86,6 +86,7 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
         guard let group = withLife({ $0.details?.childGroups.first }), group.insert(child) else {
             throw .misuse(Misuse(.groupIsClosed(child.reference), operation: reference))
         }
+        GraphChanges.note()
     }
 
     private func give(_ children: [AnyOperation], to group: ChildGroup) {

@@ -17,7 +17,7 @@ extension QueueCore {
         var budget = Self.inlineBudget
         var next = first ?? take(change { state in state.turn { $0.laneStarted() } })
         while let operation = next {
-            if task.isCancelled {
+            if task.isSpent {
                 // A condition, a predicate or a release of the user's has cancelled it, and no operation is to notice.
                 return handOver(operation, from: lane)
             }
@@ -46,7 +46,7 @@ extension QueueCore {
             }
 
             // Also if the body has cancelled the task. What comes next is chosen when another lane begins.
-            if run.spendsLane || task.isCancelled {
+            if run.spendsLane || task.isSpent {
                 retire(operation, &run, on: lane)
                 return
             } else if slice.isOver() {

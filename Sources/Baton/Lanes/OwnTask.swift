@@ -12,6 +12,7 @@ final class OwnTask: Sendable {
     private let queue: ObjectIdentifier?
     // Safe: never changes, and is used by the task itself alone.
     nonisolated(unsafe) private let task: UnsafeRawPointer
+    private let priority: UInt
     /// Where the task and its child tasks find what is bound.
     private let place = Atomic<UInt>(0)
     /// The operation whose body, or whose `willFinish` handlers, run. Set by the task itself alone, while it has no child tasks; read
@@ -23,6 +24,7 @@ final class OwnTask: Sendable {
     private init(of core: QueueCore?, _ task: UnsafeRawPointer) {
         queue = core.map { ObjectIdentifier($0) }
         self.task = task
+        priority = swift_task_currentPriority(task)
     }
 
     /// Does `work`, which is all that the calling task does.
@@ -49,9 +51,10 @@ final class OwnTask: Sendable {
         UInt(bitPattern: swift_task_localValueGet(Unmanaged.passUnretained($bound).toOpaque()))
     }
 
-    /// Somebody has cancelled the task. For the task itself: several times as fast as `Task.isCancelled`.
+    /// Somebody has cancelled the task, or raised its priority: nothing else is to run on it. For the task itself: several times as
+    /// fast as `Task.isCancelled`.
     @inline(__always)
-    var isCancelled: Bool { swift_task_isCancelled(task) }
+    var isSpent: Bool { swift_task_isCancelled(task) || swift_task_currentPriority(task) != priority }
 
     func belongs(to core: QueueCore) -> Bool { queue == ObjectIdentifier(core) }
 }
@@ -75,5 +78,14 @@ extension QueueCore {
         lane?.adopt(task)
         await task.value
         return result.withLock { $0.take() }!
+    }
+}
+
+/// Does something of the user's that others of the same task are not to notice: if it cancels its task, it cancels nothing else. A
+/// cancel of the operation reaches it.
+func onOwnTask<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result.self) { group in
+        group.addTask { try await work() }
+        return try await group.next()!
     }
 }

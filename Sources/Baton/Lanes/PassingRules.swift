@@ -54,7 +54,7 @@ extension QueueCore {
                 let error = await evaluate(conditionsIn: details, of: current.takeUnretainedValue(), on: lane)
                 task.running = nil
                 // A condition may have cancelled the task: then the body runs on that of another lane.
-                if error == nil, !task.isCancelled, takesSlotAgain(for: current) {
+                if error == nil, !task.isSpent, takesSlotAgain(for: current) {
                     passage = current._withUnsafeGuaranteedRef { operation in
                         let passage = operation.withLife { $0.passSatisfied(on: lane) }
                         if operation.isObserved { operation.tellEvents() }

@@ -6,9 +6,18 @@ package struct Spawner: Sendable {
     /// For what serves queues and users, and for operations that are in no queue: on threads that no body runs on.
     package static let services = Spawner(executor: ServiceExecutor.shared, priority: nil)
 
+    /// For timers and searches.
+    static let background = Spawner(executor: ServiceExecutor.background, priority: nil)
+
     /// For what serves a queue whose bodies have tasks of this one. A seeded scheduler runs everything itself.
     var services: Spawner {
         executor is any DeterministicTaskExecutor ? self : Spawner(executor: ServiceExecutor.shared, priority: priority)
+    }
+
+    /// The same for its timers and searches.
+    var background: Spawner {
+        executor is any DeterministicTaskExecutor
+            ? self : Spawner(executor: ServiceExecutor.background, priority: priority)
     }
 
     @discardableResult
@@ -19,4 +28,9 @@ package struct Spawner: Sendable {
             Task.detached(priority: priority) { await body() }
         }
     }
+}
+
+extension AnyOperation {
+    /// For what serves this one.
+    package final var services: Spawner { core?.services ?? .services }
 }

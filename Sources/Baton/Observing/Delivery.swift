@@ -89,7 +89,7 @@ extension AnyOperation {
         var next = withLife { life in life.inMadeDetails { $0.handlers.startDelivery() } }
         while let handler = next.take() {
             await handler.call(self)
-            isCancelled = task?.isCancelled ?? Task.isCancelled
+            isCancelled = task?.isSpent ?? Task.isCancelled
             next = withLife { life in life.inMadeDetails { $0.handlers.nextDue(isCancelled: isCancelled) } }
         }
         return isCancelled

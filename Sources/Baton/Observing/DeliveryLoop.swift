@@ -24,7 +24,7 @@ extension QueueCore {
             case .call(let operation, let isFollowed):
                 if isFollowed { startDelivering() }
                 // Something of the user's, released since then, has cancelled it.
-                if task.isCancelled { return retire(operation) }
+                if task.isSpent { return retire(operation) }
                 emptyTurns = 0
                 let isCancelled = await operation._withUnsafeGuaranteedRef { $0 }.callHandlers(as: task)
                 // A handler has cancelled it: the others are not to notice.

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension AnyOperation {
     /// Makes this start only after `operation` has finished, whatever its outcome.
     ///
@@ -50,7 +52,10 @@ extension AnyOperation {
         // Moved into the closure, which saves a reference taken and given back.
         var edge = Optional(operation)
         var chain: ChainStart?
-        defer { chain?.dependenciesHaveChanged() }
+        defer {
+            chain?.dependenciesHaveChanged()
+            GraphChanges.note()
+        }
         return withLife { life in
             if life.phase != .created { return life.phase }
             edges.append(edge.take()!)
@@ -78,6 +83,7 @@ extension AnyOperation {
             return remove(operation, life.madeDetails(), inputCount: life.inputCount) ? .done : .isInput
         }
         chain?.dependenciesHaveChanged()
+        GraphChanges.note()
         switch answer {
         case .done: break
         case .tooLate: reportTooLate("a dependency", file, line)
@@ -124,4 +130,22 @@ extension AnyOperation {
     private final func reportTooLate(_ what: String, _ file: StaticString, _ line: UInt) {
         change(what, CallSite(file: file, line: line)) { _ in }
     }
+}
+
+/// How often dependencies and children of groups have changed in the process, for those who remember what they have found in a
+/// graph. Counted from the first time that somebody asks.
+package enum GraphChanges {
+    private static let isAsked = Atomic<Bool>(false)
+    private static let number = Atomic<UInt64>(0)
+
+    /// To be asked before looking at the graph.
+    package static var count: UInt64 {
+        isAsked.store(true, ordering: .relaxed)
+        return number.load(ordering: .acquiring)
+    }
+
+    /// After the change. Whoever asked before it and did not see it finds another number; the operation's lock, which both take, orders
+    /// the question and this look.
+    @inline(__always)
+    static func note() { if isAsked.load(ordering: .relaxed) { number.add(1, ordering: .releasing) } }
 }

@@ -71,7 +71,7 @@ final class QueueCore: Sendable {
         spawner = Spawner(executor: executor, priority: priority)
         services = spawner.services
         slicesByCount = executor is any DeterministicTaskExecutor
-        sleeper = time.isContinuous && !slicesByCount ? .shared : Sleeper(time, services)
+        sleeper = time.isContinuous && !slicesByCount ? .shared : Sleeper(time, spawner.background)
         misuseHandler = LockedState(onMisuse)
         self.leastReach = leastReach
         number = QueueDirectory.nextNumber()

@@ -9,7 +9,7 @@ extension AsyncOperationQueue {
     public func drain() async {
         if refusesToWaitForItself() { return }
         core.close(.toOutside)
-        await core.waitUntilIdle()
+        await core.waitUntilIdleLendingSlot()
     }
 
     /// Drains the queue, and after `limit` cancels what is left; returns when everything has finished.
@@ -30,11 +30,11 @@ extension AsyncOperationQueue {
         if limit <= .zero { core.cutOff() }
         let time = TimeSource(clock)
         // Not a child task: bodies may block the threads of the caller's executor.
-        let timer = core.services.spawn {
+        let timer = core.spawner.background.spawn {
             if (try? await time.sleep(until: limit.bounded)) != nil { core.cutOff() }
         }
         await withTaskCancellationHandler {
-            await core.waitUntilIdle()
+            await core.waitUntilIdleLendingSlot()
         } onCancel: {
             core.cutOff()
         }

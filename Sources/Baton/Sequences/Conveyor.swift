@@ -122,18 +122,18 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
             state.withLock { $0.body = body }
             body.startListening(self)
         }
-        iterate(upstream) { upstream.makeAsyncIterator() }
+        iterate(upstream) { SentIterator(iterator: upstream.makeAsyncIterator()) }
     }
 
     /// Starts a task that iterates upstream until its end, or until something of the user's has cancelled the task; then another one
     /// goes on.
     private func iterate<Upstream: AsyncSequence & Sendable>(
-        _ upstream: Upstream, from begin: @escaping @Sendable () -> Upstream.AsyncIterator
+        _ upstream: Upstream, from begin: @escaping @Sendable () -> SentIterator<Upstream>
     ) where Upstream.Element == Element, Upstream.Failure == Failure {
         let task = queue.core.spawner.spawn { [self] in
             switch await part(of: upstream, from: begin) {
             case .over(let failure): change { $0.upstreamEnded(failure) }
-            case .goesOn(let next): iterate(upstream) { next.iterator }
+            case .goesOn(let next): iterate(upstream) { next }
             }
         }
         // A cancel may have come before the task was known here.
@@ -146,17 +146,20 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
 
     /// When it is over, the iterator has been released.
     private func part<Upstream: AsyncSequence & Sendable>(
-        of upstream: Upstream, from begin: () -> Upstream.AsyncIterator
+        of upstream: Upstream, from begin: () -> SentIterator<Upstream>
     ) async -> UpstreamPart<Upstream> where Upstream.Element == Element, Upstream.Failure == Failure {
-        var iterator = begin()
+        var sent = begin()
         while await hasRoom() {
-            do throws(Failure) {
-                guard let element = try await iterator.next(isolation: nil) else { return .over(nil) }
+            // After each call of the user's.
+            if Task.isCancelled, !state.withLock({ $0.stopsUpstream }) { return .goesOn(sent) }
+            if let element = sent.element.take() {
                 send(element)
-            } catch { return .over(error) }
-            if Task.isCancelled, !state.withLock({ $0.stopsUpstream }) {
-                return .goesOn(SentIterator<Upstream>(iterator: iterator))
+                continue
             }
+            do throws(Failure) {
+                guard let element = try await sent.iterator.next(isolation: nil) else { return .over(nil) }
+                sent.element = element
+            } catch { return .over(error) }
         }
         return .over(nil)
     }
@@ -249,5 +252,7 @@ private enum UpstreamPart<Upstream: AsyncSequence> {
 ///
 /// `@unchecked`: the task that sends it has ended with that.
 private struct SentIterator<Upstream: AsyncSequence>: @unchecked Sendable {
-    let iterator: Upstream.AsyncIterator
+    var iterator: Upstream.AsyncIterator
+    /// It has come, and has no operation yet.
+    var element: Upstream.Element?
 }

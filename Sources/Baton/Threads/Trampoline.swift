@@ -1,7 +1,7 @@
 internal import CBaton
 
-/// Keeps calls that would recurse through a whole graph from overflowing the stack: releasing what operations own, and
-/// cancelling what runs inside one another.
+/// Keeps calls that would recurse through a whole graph from overflowing the stack: releasing what operations and queues own,
+/// and cancelling what runs inside one another.
 ///
 /// Work is done at once, inside whatever the thread is doing, so that what the user calls has happened when the call returns. Only
 /// from the ``deepest`` level on does the thread leave it to a loop on that level, which ends before that level's own call returns.
@@ -10,9 +10,15 @@ enum Trampoline {
     enum Work {
         /// What a dead operation owned.
         case release(AnyOperation.Remains)
+        /// What an operation needs no more. It may be the user's, whose `deinit` may do anything.
+        case drop(Any)
+        /// Lets go of what an operation had that has ended before its run, and so do those that this ends.
+        indirect case settle(AnyOperation.EarlyEnd)
         /// Calls `onCancel` handlers, which are user code and may cancel again.
         case cancelTask(Lane)
         case cancel([AnyOperation], CancellationReason)
+        /// The last handle of the queue is gone.
+        case releaseQueue(QueueCore)
     }
 
     /// How many calls may be inside one another. A level takes a few hundred bytes of stack and what the user's handlers take.
@@ -54,8 +60,10 @@ enum Trampoline {
 
     private static func perform(_ work: consuming Work) {
         switch consume work {
-        case .release: break
+        case .release, .drop: break
+        case .settle(let end): end.settleNow()
         case .cancelTask(let lane): lane.cancelTaskNow()
+        case .releaseQueue(let core): core.handleReleased()
         case .cancel(let operations, let reason):
             AnyOperation.cancel(operations, reason: reason) { $0.ownerWithdraws(reason) }
         }

@@ -77,13 +77,13 @@ final class ChainStart: Sendable {
     /// When this starts, so does `reader`: now, if it has started.
     private func tell(_ reader: ChainStart) {
         // What is looked at is released after unlocking.
-        let (hasStarted, looked) = state.withLock { state -> (Bool, [ChainStart?]) in
-            if state.start != nil { return (true, []) }
+        let (start, looked) = state.withLock { state -> (Start?, [ChainStart?]) in
+            if let start = state.start { return (start, []) }
             state.readers.append(Reader(chain: reader))
-            return (false, state.readers.count < state.sweepCount ? [] : state.sweepReaders())
+            return (nil, state.readers.count < state.sweepCount ? [] : state.sweepReaders())
         }
         withExtendedLifetime(looked) {}
-        if hasStarted { reader.note(TimeSource(ContinuousClock())) }
+        if let start { reader.note(start.time) }
     }
 
     // MARK: Building
@@ -120,7 +120,7 @@ extension AnyOperation {
             return (new, edges.all)
         }
         if let found { return found }
-        new.note(TimeSource(ContinuousClock()))
+        new.note(core?.time ?? TimeSource(ContinuousClock()))
         return (new, [])
     }
 }

@@ -17,8 +17,10 @@ final class Ringing: Sendable {
         self.sleeper = sleeper
     }
 
-    /// On a task that has nothing else to do.
-    func ring(on spawner: Spawner) {
+    /// On the calling task, which has nothing else to do, unless the clock has cancelled it.
+    func begin(on spawner: Spawner) { if Task.isCancelled { ringElsewhere(on: spawner) } else { ring(on: spawner) } }
+
+    private func ring(on spawner: Spawner) {
         while let (alarm, isFollowed) = next() {
             if isFollowed {
                 spawner.spawn {

@@ -16,7 +16,7 @@ final class Sleeper: Sendable {
         var task: Task<Void, Never>?
     }
 
-    static let shared = Sleeper(TimeSource(ContinuousClock()), .services)
+    static let shared = Sleeper(TimeSource(ContinuousClock()), .background)
 
     private let time: TimeSource
     private let spawner: Spawner
@@ -78,10 +78,24 @@ final class Sleeper: Sendable {
             try? await time.sleep(until: time.nextWake(until: wakeTime))
             let now = now
             let (due, successor) = state.withLock { $0.wake(at: now, as: number) }
-            if due.isEmpty { continue }
+            if due.isEmpty {
+                if Task.isCancelled { return sleepElsewhere(as: number) }
+                continue
+            }
             // First: to ring may run handlers of a cancel, which take their time.
             if let successor { start(successor) }
-            return Ringing(due, at: now, by: self).ring(on: spawner)
+            return Ringing(due, at: now, by: self).begin(on: spawner)
+        }
+    }
+}
+
+extension Sleeper {
+    /// The task is cancelled: it has been replaced, or the clock's own `sleep` has done it. That may happen each time, so another one
+    /// goes on in a moment.
+    private func sleepElsewhere(as number: UInt64) {
+        if !state.withLock({ $0.number == number }) { return }
+        TimerThread.shared.call(after: .milliseconds(1)) {
+            self.spawner.spawn { await self.sleep(as: number) }
         }
     }
 }

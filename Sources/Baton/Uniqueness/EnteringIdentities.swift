@@ -37,13 +37,14 @@ extension AnyOperation {
     private final func dropNeeds(waitingFor original: AnyOperation? = nil) {
         // Held for the release after unlocking.
         let needs = withLife { life in
-            let needs = (body.take(), edges.take(), life.details?.takeRules(), life.details?.executor)
+            let needs = (body.take(), edges.take(), (life.details?.takeRules(), life.details?.executor))
             if let original { edges.append(original) }
             life.details?.policies = []
             life.details?.executor = nil
             return needs
         }
-        withExtendedLifetime(needs) {}
+        Trampoline.run(.release(Remains(body: needs.0, edges: needs.1, details: nil, outcome: ())))
+        Trampoline.run(.drop(needs.2))
     }
 
     // MARK: Joining

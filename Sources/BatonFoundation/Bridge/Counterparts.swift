@@ -44,5 +44,34 @@ final class Counterparts<Made: AnyObject & Sendable>: Sendable {
         }
     }
 
+    // MARK: Cancels
+
+    /// Operations whose cancel is told to what is made for them.
+    private let followed = LockedState<Set<UInt64>>([])
+
+    /// Lives as long as the operation's handler.
+    private final class Following: Sendable {
+        let table: Counterparts
+        let id: UInt64
+
+        init(_ id: UInt64, in table: Counterparts) { (self.id, self.table) = (id, table) }
+
+        deinit { table.followed.withLock { _ = $0.remove(id) } }
+
+        var made: Made? { table.existing(for: id) }
+    }
+
+    /// Tells the cancel of the operation to what there is for it then: one handler, however often something is made for it anew.
+    func follow(_ operation: AnyOperation, whenCancelled tell: @escaping @Sendable (Made) -> Void) {
+        let id = operation.reference.id
+        if followed.withLock({ $0.insert(id).inserted }) {
+            let following = Following(id, in: self)
+            operation.didCancel { _ in following.made.map(tell) }
+        } else if operation.isCancelled {
+            // The handler may have been called before this was made.
+            existing(for: id).map(tell)
+        }
+    }
+
     var count: Int { entries.withLock { $0.count } }
 }

@@ -5,22 +5,18 @@ internal import Foundation
 /// Not by KVO, which does not exist on Linux, nor by `completionBlock`, of which an operation has one, and that is its owner's.
 /// A dependency is what every queue honours, on every platform, also for an operation that has finished before.
 final class EndWatch: Sendable {
-    /// Without a limit, and never suspended: what is ready here runs.
-    private static let queue = {
-        let queue = OperationQueue()
-        queue.name = "Baton"
-        return queue
-    }()
-
     private let operation: Foundation.Operation
     private let end: BlockOperation
 
     /// - Parameter handler: Called once, on a thread of Foundation's, unless it is stopped before.
     init(of operation: Foundation.Operation, _ handler: @escaping @Sendable () -> Void) {
         self.operation = operation
-        end = BlockOperation(block: handler)
+        // A queue for each: one for all would look at all that wait in it whenever one is added.
+        let queue = OperationQueue()
+        queue.name = "Baton"
+        end = BlockOperation { withExtendedLifetime(queue, handler) }
         end.addDependency(operation)
-        Self.queue.addForSure(end)
+        queue.addForSure(end)
     }
 
     /// Nothing is held any more, even if the operation never finishes.

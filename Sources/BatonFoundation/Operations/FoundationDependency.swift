@@ -51,26 +51,12 @@ final class FoundationStandIn: Sendable {
         AsyncOperationQueue.foundation.add(operation)
     }
 
-    /// The Foundation operations that have not finished and for which an operation waits, directly, through its dependencies, or as
-    /// the children of a group.
-    ///
-    /// - Complexity: O(*n*) in what the operation waits for; O(1) if nothing waits for a Foundation operation.
-    static func unfinished(behind operation: AnyOperation) -> [Foundation.Operation] {
-        if table.count == 0 { return [] }
-        var found: [Foundation.Operation] = []
-        var seen: Set<UInt64> = [operation.reference.id]
-        var next = [operation]
-        while let operation = next.popLast() {
-            if let standIn = table.existing(for: operation.reference.id) {
-                if !standIn.foundation.isFinished { found.append(standIn.foundation) }
-                continue
-            }
-            for source in operation.dependencies + operation.plannedChildren
-            where source.state != .finished && seen.insert(source.reference.id).inserted {
-                next.append(source)
-            }
-        }
-        return found
+    static var areThere: Bool { table.count > 0 }
+
+    /// The Foundation operation that this stands for, unless that has finished.
+    static func unfinished(of operation: AnyOperation) -> Foundation.Operation? {
+        let foundation = table.existing(for: operation.reference.id)?.foundation
+        return foundation?.isFinished ?? true ? nil : foundation
     }
 
     func touch() {}
@@ -83,7 +69,7 @@ final class FoundationStandIn: Sendable {
 
 extension AsyncOperationQueue {
     /// Holds what goes between Foundation and operations of ours, so that it is neither counted nor suspended with those.
-    static let foundation = AsyncOperationQueue(name: "Foundation", maxConcurrentOperationCount: unlimited)
+    static let foundation = serving(name: "Foundation")
 }
 
 /// A condition, and not the body: it holds no slot, and an explanation tells it by this name.

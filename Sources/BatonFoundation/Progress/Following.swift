@@ -11,7 +11,7 @@ extension OperationContext {
     /// ```
     ///
     /// It is looked at once in each `interval`, and when `body` has ended, because Foundation tells nobody of its changes on Linux;
-    /// on a child task. What it says replaces the counts of ``OperationContext/progress``: its units, or, when children of it count
+    /// on a task that no body blocks. What it says replaces the counts of ``OperationContext/progress``: its units, or, when children of it count
     /// for a part of a unit, 1000 times as many; no total while it is indeterminate.
     ///
     /// Cancelling the operation, or the calling task, cancels the progress, and with it, if it is a good one, what it measures.
@@ -28,19 +28,37 @@ extension OperationContext {
         clock: some Clock<Duration> = ContinuousClock(), while body: () async throws -> Value
     ) async rethrows -> Value {
         try await withTaskCancellationHandler {
-            // After the task that looks, which leaving this scope cancels: what that has seen is older.
-            defer { report(progress) }
-            async let _: Void = look(at: progress, every: max(interval, .milliseconds(1)), clock)
-            return try await body()
+            // Not a child task: the body may block the threads of its executor.
+            let looker = operation.services.spawn {
+                await look(at: progress, every: max(interval, .milliseconds(1)), clock)
+            }
+            let value: Value
+            do { value = try await body() } catch {
+                await end(looker, at: progress)
+                throw error
+            }
+            await end(looker, at: progress)
+            return value
         } onCancel: {
             progress.cancel()
         }
     }
 
+    /// What it has seen is older than what is reported then.
+    private func end(_ looker: Task<Void, Never>, at progress: Foundation.Progress) async {
+        looker.cancel()
+        await looker.value
+        report(progress)
+    }
+
     private func look(
         at progress: Foundation.Progress, every interval: Duration, _ clock: some Clock<Duration>
     ) async {
-        repeat { report(progress) } while (try? await clock.sleep(for: interval, tolerance: nil)) != nil
+        let time = TimeSource(clock)
+        while !Task.isCancelled {
+            report(progress)
+            do { try await time.sleep(until: time.now + interval.bounded) } catch { return }
+        }
     }
 
     private func report(_ progress: Foundation.Progress) {

@@ -57,7 +57,7 @@ private final class ProgressMirror: Foundation.Progress, @unchecked Sendable {
         cancellationHandler = { [weak operation] in
             operation?.cancel(reason: .because("its progress in Foundation was cancelled"))
         }
-        operation.didCancel { [weak self] _ in self?.cancel() }
+        table.follow(operation) { mirror in if !mirror.isCancelled { mirror.cancel() } }
         let updates = operation.progressUpdates
         let task = Spawner.services.spawn { [weak self] in
             for await progress in updates {

@@ -2,8 +2,7 @@ internal import Baton
 
 extension Subprocess {
     /// For the waits of bodies.
-    private static let waiting = AsyncOperationQueue(
-        name: "programs that wait for others", maxConcurrentOperationCount: AsyncOperationQueue.unlimited)
+    private static let waiting = AsyncOperationQueue.serving(name: "programs that wait for others")
 
     /// While programs of its pipeline are still to be started, the body of one holds no slot of its queue: else, in a queue
     /// narrower than the pipeline, it would keep the slot that those need. Its neighbours are not enough: it may wait for what

@@ -20,8 +20,7 @@ final class RunningProgram: Sendable {
     private let alarm = LockedState<AsyncOperation<Void>?>(nil)
 
     /// For the alarms of programs whose clock is the system's.
-    private static let alarms = AsyncOperationQueue(
-        name: "grace of programs", maxConcurrentOperationCount: AsyncOperationQueue.unlimited)
+    private static let alarms = AsyncOperationQueue.serving(name: "grace of programs")
 
     /// If its end cannot be watched, it is ended at once.
     init(_ program: Subprocess, _ start: Start) throws(SubprocessError) {
@@ -116,7 +115,7 @@ final class RunningProgram: Sendable {
     private func stopAlarm() { alarm.withLock { $0.take() }?.cancel() }
 
     private static func makeQueue(clock: some Clock<Duration>) -> AsyncOperationQueue {
-        AsyncOperationQueue(name: "grace of a program", clock: clock)
+        .serving(name: "grace of a program", clock: clock)
     }
 
     private func graceIsOver() {

@@ -10,7 +10,8 @@ struct LivePace: Sendable {
 
     init(_ clock: some Clock<Duration>, interval: Duration) {
         time = TimeSource(clock)
-        self.interval = max(interval, Self.shortest)
+        // Ten times as long, it can still be added to any time.
+        self.interval = min(max(interval, Self.shortest), .seconds(1_000_000_000))
     }
 
     var now: Duration { time.now }

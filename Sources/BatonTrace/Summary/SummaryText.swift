@@ -12,12 +12,12 @@ extension TraceSummary: CustomStringConvertible {
             "Bodies ran for \(runningTime.inShort), \(average / 100).\(Self.twoDigits(average % 100)) at a time.")
         // The time between two events is hardly ever zero: what is less than a thousandth of the longest is no news.
         if let longest = waits.first?.time {
-            let parts = waits.filter { $0.time * 1000 >= longest }.map { "\($0.time.inShort) for \($0.reason.inWords)" }
+            let parts = waits.filter { $0.time >= longest / 1000 }.map { "\($0.time.inShort) for \($0.reason.inWords)" }
             lines.append("Waited, all together: \(parts.joined(separator: ", ")).")
         }
         if !levers.isEmpty {
             lines.append("Critical path, \(criticalPath.duration.inShort): \(chain)")
-            if leadTime * 20 >= duration {
+            if leadTime >= duration / 20 {
                 lines.append("It begins \(leadTime.inShort) after the first event: add its first operation sooner.")
             }
             lines.append("Make faster first:")

@@ -27,6 +27,13 @@ __attribute__((swiftcall))
 #endif
 _Bool swift_task_isCancelled(const void *_Nonnull task);
 
+/// The priority of this task: that with which it was made, unless somebody has raised it. The runtime's own function: what Swift
+/// offers tells that of the current task only.
+#if __has_attribute(swiftcall)
+__attribute__((swiftcall))
+#endif
+unsigned long swift_task_currentPriority(const void *_Nonnull task);
+
 /// Writes the text and a newline to standard error, in one call.
 void baton_complain(const char *_Nonnull text);
 
