@@ -205,6 +205,49 @@ struct ReleaseTests {
     }
 
     @Test(
+        "Operations whose objects cancel the next one when they are released end in a loop", arguments: Holder.allCases)
+    func G32_objectsThatCancelWhenReleased(holder: Holder) async throws {
+        try await within(.seconds(300)) {
+            let queue = AsyncOperationQueue(isSuspended: true)
+            let box = Box()
+            do {
+                var next: AnyOperation = AsyncOperation("last") {}
+                queue.add(next)
+                for _ in 0..<Self.length / 5 {
+                    let object = ActsWhenReleased { [next] in next.cancel() }
+                    next = holder.make(object)
+                    // Else the input would not be in the queue.
+                    next.dependencies.forEach { queue.add($0) }
+                    queue.add(next)
+                }
+                box.last.withLock { $0 = next }
+            }
+            await onOwnThread(stackSize: Self.stackSize) { box.last.withLock { $0.take() }?.cancel() }
+            queue.cancelAll()
+            await queue.waitUntilIdle()
+        }
+    }
+
+    @Test("Operations whose objects add the next one when they are released are refused in a loop")
+    func G32_objectsThatAddWhenReleased() async throws {
+        try await within(.seconds(300)) {
+            let queue = AsyncOperationQueue()
+            await queue.drain()
+            let box = Box()
+            do {
+                var next: AnyOperation = AsyncOperation("last") {}
+                for _ in 0..<Self.length / 5 {
+                    let object = ActsWhenReleased { [next] in queue.add(next) }
+                    next = AsyncOperation { object.touch() }
+                }
+                box.last.withLock { $0 = next }
+            }
+            await onOwnThread(stackSize: Self.stackSize) { box.last.withLock { $0.take() }.map { queue.add($0) } }
+            await queue.waitUntilIdle()
+        }
+    }
+
+    @Test(
         "A chain of queues is released in a loop, whatever of a queue holds the next one", arguments: QueueHold.allCases
     )
     func G32_queuesThatHoldQueues(hold: QueueHold) async throws {

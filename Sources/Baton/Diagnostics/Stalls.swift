@@ -24,8 +24,9 @@ public struct StallReport: Sendable, CustomStringConvertible {
         let hint =
             mayWaitUnseen
             ? [
-                "If one of these bodies waits for another operation in an unstructured task, its queue cannot see that, and lends no "
-                    + "permit: wait in the body itself or in a child task of it, or call `context.run`."
+                "If one of these bodies waits for another operation in an unstructured task, or in its events or progress, its queue "
+                    + "cannot see that, and lends no permit: await its `value` in the body itself or in a child task of it, "
+                    + "or call `context.run`."
             ] : []
         return ([beginning] + explanations.map(\.description) + more + hint).joined(separator: " ")
     }

@@ -94,6 +94,8 @@ extension AnyOperation {
 
     /// What happens to this operation from now on. May be asked for at any time; after the finish there is `finished` alone.
     ///
+    /// A body that iterates keeps its slot meanwhile: one that waits for another operation awaits its ``AsyncOperation/value`` instead.
+    ///
     /// - Parameter buffering: What is kept of those that are not read yet. To keep less than 1 is ``Misuse`` and keeps 1.
     public final func events(buffering: OperationEvents.Buffering) -> OperationEvents {
         let limit = buffering.limit { report(Misuse(.invalidEventLimit($0), operation: reference)) }

@@ -7,7 +7,8 @@ struct CyclicGraph {
         let backwards = dice.pick([0, 1, 5, 20])
         sources = (0..<count).map { number in
             let chosen = (0..<dice.number(0...most)).map { _ in
-                dice.isLucky(percent: backwards) || number == 0 ? dice.number(0...count - 1) : dice.number(0...number - 1)
+                dice.isLucky(percent: backwards) || number == 0
+                    ? dice.number(0...count - 1) : dice.number(0...number - 1)
             }
             return Set(chosen).subtracting([number]).sorted()
         }
