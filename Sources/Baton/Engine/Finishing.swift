@@ -101,7 +101,7 @@ extension AnyOperation {
         }
 
         /// The user's objects that are released by this may end others in turn.
-        func settle() { Trampoline.run(.settle(self)) }
+        func settle() { Trampoline.settle(self) }
 
         func settleNow() {
             alarms?.takeOut(of: operation, from: core)

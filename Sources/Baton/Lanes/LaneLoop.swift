@@ -18,7 +18,7 @@ extension QueueCore {
         var next = first ?? take(change { state in state.turn { $0.laneStarted() } })
         while let operation = next {
             if task.isSpent {
-                // A condition, a predicate or a release of the user's has cancelled it, and no operation is to notice.
+                // Something of the user's has cancelled it, or raised its priority, and no operation is to notice.
                 return handOver(operation, from: lane)
             }
             var run = Run(isRun: false)
@@ -46,7 +46,7 @@ extension QueueCore {
             }
 
             // Also if the body has cancelled the task. What comes next is chosen when another lane begins.
-            if run.spendsLane || task.isSpent {
+            if run.spendsLane || task.isCancelled {
                 retire(operation, &run, on: lane)
                 return
             } else if slice.isOver() {

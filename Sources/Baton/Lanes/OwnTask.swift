@@ -51,10 +51,13 @@ final class OwnTask: Sendable {
         UInt(bitPattern: swift_task_localValueGet(Unmanaged.passUnretained($bound).toOpaque()))
     }
 
-    /// Somebody has cancelled the task, or raised its priority: nothing else is to run on it. For the task itself: several times as
-    /// fast as `Task.isCancelled`.
+    /// Somebody has cancelled the task, or raised its priority: nothing else is to run on it.
     @inline(__always)
-    var isSpent: Bool { swift_task_isCancelled(task) || swift_task_currentPriority(task) != priority }
+    var isSpent: Bool { isCancelled || swift_task_currentPriority(task) != priority }
+
+    /// For the task itself: several times as fast as `Task.isCancelled`.
+    @inline(__always)
+    var isCancelled: Bool { swift_task_isCancelled(task) }
 
     func belongs(to core: QueueCore) -> Bool { queue == ObjectIdentifier(core) }
 }

@@ -49,6 +49,16 @@ enum Trampoline {
         }
     }
 
+    /// As ``run(_:)`` does, but the work is only put into a value where it has to wait.
+    static func settle(_ end: AnyOperation.EarlyEnd) {
+        let word = baton_thread_word()
+        let level = UInt(bitPattern: word)
+        if level >= deepest - 1 { return run(.settle(end)) }
+        baton_set_thread_word(UnsafeMutableRawPointer(bitPattern: level + 1))
+        end.settleNow()
+        baton_set_thread_word(word)
+    }
+
     @inline(never)
     private static func runInLoop(_ work: consuming Work, _ word: UnsafeMutableRawPointer?) {
         let backlog = Backlog()
