@@ -402,6 +402,44 @@ struct WhoseTaskTests {
         }
     }
 
+    /// Runs a job in the call that hands it over, so that the task has begun before whoever makes it knows it.
+    private final class AtOnceExecutor: TaskExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+
+    @Test("A cancel reaches an evaluation on another task that has begun before the first one was known")
+    func cancelOfAnEarlyEvaluation() async throws {
+        struct Waiting: OperationCondition {
+            let end: Gate
+            let isReached: Guarded<Bool>
+
+            func dependency(for operation: AnyOperation) -> AnyOperation? {
+                cancelOwnTask()
+                return nil
+            }
+
+            func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+                await withTaskCancellationHandler {
+                    await end.wait()
+                } onCancel: {
+                    isReached.withLock { $0 = true }
+                }
+                return .satisfied
+            }
+        }
+        let (end, isReached) = (Gate(), Guarded(false))
+        let operation = AsyncOperation {}.addCondition(Waiting(end: end, isReached: isReached))
+        let queue = AsyncOperationQueue(executor: AtOnceExecutor())
+        queue.add(operation)
+        await end.waitForWaiters(count: 1)
+        operation.cancel()
+        #expect(isReached.withLock { $0 })
+        end.open()
+        try await within { await queue.waitUntilIdle() }
+    }
+
     @Test("A cancel that comes during an evaluation on another task reaches it")
     func cancelDuringEvaluation() async throws {
         try await within {

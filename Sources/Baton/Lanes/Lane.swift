@@ -20,13 +20,14 @@ final class Lane: Sendable {
             await OwnTask.run(of: core) { await core.work(on: lane, as: $0, beginningWith: first) }
             lane.takeAlarmOut(of: core.sleeper)
         }
-        lane.adopt(task)
+        // It runs by now, and may have adopted another one that goes on for it.
+        lane.adopt(task, unlessOtherIsKnown: true)
     }
 
     /// From now on a cancel reaches this task. One may have come before.
-    func adopt(_ task: Task<Void, Never>) {
+    func adopt(_ task: Task<Void, Never>, unlessOtherIsKnown: Bool = false) {
         let wasCancelled = link.withLock { link in
-            link.task = task
+            if !unlessOtherIsKnown || link.task == nil { link.task = task }
             return link.isCancelled
         }
         if wasCancelled { Trampoline.run(.cancelTask(self)) }
