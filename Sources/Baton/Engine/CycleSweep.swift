@@ -126,7 +126,7 @@ extension AnyOperation {
     final func cycle(closedByWaitFor awaited: AnyOperation) -> [OperationReference]? {
         // Nobody waits for most bodies. One that has ended waits no longer.
         let (mayClose, own) = withLife { life in
-            let mayClose = life.canWait && life.isAwaited
+            let mayClose = life.canWait && life.mayBeOnCycle
             return (mayClose, mayClose ? self.core : nil)
         }
         let core = own ?? (mayClose ? awaited.withLife { $0.phase == .finished ? nil : awaited.core } : nil)

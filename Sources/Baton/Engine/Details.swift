@@ -85,6 +85,9 @@ class Details {
     }
 
     var isAwaitedByBody: Bool { waitersIfAny?.contains { $0.body != nil } ?? false }
+
+    /// Of very many who await it nobody is asked.
+    var mayBeAwaitedByBody: Bool { waitersIfAny.map { $0.count > 16 || isAwaitedByBody } ?? false }
 }
 
 /// Part of ``Details``, and read and changed through it.

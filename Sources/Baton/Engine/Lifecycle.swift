@@ -61,8 +61,8 @@ struct Lifecycle {
     /// Its outcome is stored, and at most its last handlers run.
     var isDecided: Bool { phase == .finishing || phase == .finished }
 
-    /// An operation depends on it, or somebody awaits it.
-    var isAwaited: Bool { !dependents.isEmpty || details?.waiters.isEmpty == false }
+    /// An operation depends on it, or the body of one may await it: else no wait of its own closes a cycle.
+    var mayBeOnCycle: Bool { !dependents.isEmpty || details?.mayBeAwaitedByBody == true }
 
     /// It waits for something or runs, or its last handlers do.
     var isUnderWay: Bool { phase != .created && phase != .finished }
