@@ -54,8 +54,10 @@ extension QueueCore {
     }
 
     /// Each search takes a few hundred steps at most, and so for many operations far more than one sweep for all of them.
+    ///
+    /// Not on a seeded executor: whether there may be deadlocks is a matter of the whole process, and must not add a task to a schedule.
     private func lookForDeadlocks(closedBy operations: [AnyOperation]) {
-        if operations.count > 4 || state.withLock({ !$0.suspects.isEmpty }) {
+        if !slicesByCount, operations.count > 4 || state.withLock({ !$0.suspects.isEmpty }) {
             sweepLater(.init(deadlocks: operations))
         } else {
             for operation in operations { Deadlocks.break(through: operation) }
