@@ -372,8 +372,10 @@ struct LifetimeTests {
         return last.then { _ in tokens.alive }
     }
 
-    /// The fewest outputs that were alive when the last one of a chain ran, of five chains: a search for cycles or deadlocks holds for a
-    /// moment what it looks at.
+    /// Runs up to five chains, and returns the fewest outputs that were alive when the last operation of one ran.
+    ///
+    /// The add of a chain holds its operations until it returns, and a search for cycles holds those that it looks at. If another
+    /// thread runs the whole chain meanwhile, all outputs are alive.
     private static func fewestAlive(_ run: (AsyncOperation<Int>) async throws -> Int) async throws -> Int {
         var fewest = Int.max
         for _ in 0..<5 where fewest > 2 {

@@ -34,7 +34,7 @@ extension QueueCore {
         return await evaluate(conditions, dependencies, of: operation, on: lane)
     }
 
-    /// What it brings along. One that cancels the task is not noticed by the next one.
+    /// The operation that the condition brings along. A condition that cancels its task does not affect the next one.
     private nonisolated(nonsending) func dependency(
         of condition: any OperationCondition, for operation: AnyOperation, on lane: Lane
     ) async -> AnyOperation? {

@@ -1,6 +1,7 @@
 /// One that hands the call on: the default of the other call is for conditions that look at the operation alone.
 protocol WrappingCondition: OperationCondition {
-    /// What it brings along, when each of those that it wraps is asked by `ask`: on a task that the others have not cancelled.
+    /// The operation that this condition brings along. It asks each condition that it wraps through `ask`, which gives each a task
+    /// that the others have not cancelled.
     func dependency(askedBy ask: (any OperationCondition) async -> AnyOperation?) async -> AnyOperation?
 }
 

@@ -38,7 +38,7 @@ extension AnyOperation {
         }
     }
 
-    /// Of the child of a group that has ended, which nobody else has added. Nil: it is on no cycle.
+    /// Ends a child of a group that has ended, if nobody has added the child and it is on a broken cycle. Returns nil otherwise.
     final func endsOnBrokenCycleOfGroup() -> EarlyEnd? {
         withLife { life in
             guard life.phase == .created, let broken = life.details?.brokenCycle, let next = broken.next,

@@ -1,4 +1,5 @@
-/// What may have closed a cycle, or a deadlock of exclusions, and could not be searched within the budget of a search. Pure.
+/// Operations and waits that may have closed a cycle or a deadlock of exclusions, and that a search could not decide within its
+/// budget. Pure.
 ///
 /// While one sweep looks at some, those that come meanwhile gather for the next. So however many operations come one by one, the
 /// number of sweeps grows with the time that they take and not with their number.

@@ -86,7 +86,7 @@ class Details {
 
     var isAwaitedByBody: Bool { waitersIfAny?.contains { $0.body != nil } ?? false }
 
-    /// Of very many who await it nobody is asked.
+    /// True without a look at the waiters if there are more than 16, so that the check is bounded.
     var mayBeAwaitedByBody: Bool { waitersIfAny.map { $0.count > 16 || isAwaitedByBody } ?? false }
 }
 

@@ -110,8 +110,8 @@ extension AnyOperation {
         }
     }
 
-    /// What must finish before this can go on. Dependencies of one that nobody has added, and the children of a group that does not
-    /// run, may still change, and count only `ifUnadded`.
+    /// The operations that must finish before this one can go on. The dependencies of an operation that nobody has added, and the
+    /// children of a group that does not run, may still change, and count only `ifUnadded`.
     final func waitsFor(first limit: Int, ifUnadded: Bool = false) -> Neighbours {
         var (neighbours, groups, listeners) = withLife {
             life -> (Neighbours, [ChildGroup], [any OutcomeListener]) in
