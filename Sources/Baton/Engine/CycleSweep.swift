@@ -55,10 +55,8 @@ extension QueueCore {
     }
 
     /// Each search takes a few hundred steps at most, and so for many operations far more than one sweep for all of them.
-    ///
-    /// Not on a seeded executor: whether there may be deadlocks is a matter of the whole process, and must not add a task to a schedule.
     private func lookForDeadlocks(closedBy operations: [AnyOperation]) {
-        if !slicesByCount, operations.count > 4 || state.withLock({ !$0.suspects.isEmpty }) {
+        if operations.count > 4 || state.withLock({ !$0.suspects.isEmpty }) {
             sweepLater(.init(deadlocks: operations))
         } else {
             for operation in operations { Deadlocks.break(through: operation) }
@@ -82,7 +80,14 @@ extension QueueCore {
     }
 
     /// They are looked at in the background.
+    ///
+    /// On a seeded executor at once: whether there may be deadlocks is a matter of the whole process, and must not add a task to a
+    /// schedule. Cycles are not left to a sweep there.
     func sweepLater(_ suspects: PendingSuspects.Suspects) {
+        if slicesByCount {
+            assert(suspects.cycles.isEmpty)
+            return Deadlocks.sweepAtOnce(suspects.deadlocks)
+        }
         if state.withLock({ $0.suspects.append(suspects) }) { spawner.background.spawn { await self.sweep() } }
     }
 

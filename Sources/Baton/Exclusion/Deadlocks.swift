@@ -50,11 +50,24 @@ enum Deadlocks {
 
     /// Looks at all of them together, without a limit, until there is no deadlock among what they wait for.
     static func sweep(_ suspects: [AnyOperation]) async {
-        for _ in 0..<limit {
-            guard let outlook = Outlook(from: suspects), !outlook.isClear else { return }
-            if let second = Outlook(from: suspects) { outlook.resolve(confirmedBy: second) }
+        var passes = 0
+        while passes < limit, resolve(suspects) {
+            passes += 1
             await Task.yield()
         }
+    }
+
+    /// As above, but at once.
+    static func sweepAtOnce(_ suspects: [AnyOperation]) {
+        var passes = 0
+        while passes < limit, resolve(suspects) { passes += 1 }
+    }
+
+    /// False: there was nothing to resolve.
+    private static func resolve(_ suspects: [AnyOperation]) -> Bool {
+        guard let outlook = Outlook(from: suspects), !outlook.isClear else { return false }
+        if let second = Outlook(from: suspects) { outlook.resolve(confirmedBy: second) }
+        return true
     }
 }
 
