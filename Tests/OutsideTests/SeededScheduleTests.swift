@@ -139,8 +139,9 @@ struct SeededScheduleTests {
         let gate = Gate()
         let queue = AsyncOperationQueue()
         let awaited = AsyncOperation { await gate.wait() }
-        let holder = AsyncOperation { try await $0.run(awaited) }.addCondition(.mutuallyExclusive("SeededScheduleTests"))
-        let second = AsyncOperation {}.addCondition(.mutuallyExclusive("SeededScheduleTests"))
+        let name = Exclusion.mutuallyExclusive("SeededScheduleTests")
+        let holder = AsyncOperation { try await $0.run(awaited) }.addCondition(name)
+        let second = AsyncOperation {}.addCondition(name)
         queue.add([holder, second])
         await gate.waitForWaiters(count: 1)
         let beside = try await order(seed: 5)

@@ -158,9 +158,9 @@ final class EdgeBlock: ManagedBuffer<EdgeCount, EdgePlace> {
         return unsafeDowncast(buffer, to: EdgeBlock.self)
     }
 
-    /// With room for two more: growing by one again and again costs as much as the graph.
+    /// With room for one more: growing by one again and again costs as much as the graph. With a larger block malloc takes a slower way.
     static func make(_ first: consuming AnyOperation, _ second: consuming AnyOperation) -> EdgeBlock {
-        let block = make(capacity: 4)
+        let block = make(capacity: 3)
         block.append(first)
         block.append(second)
         return block

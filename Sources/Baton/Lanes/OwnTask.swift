@@ -13,6 +13,8 @@ final class OwnTask: Sendable {
     // Safe: never changes, and is used by the task itself alone.
     nonisolated(unsafe) private let task: UnsafeRawPointer
     private let priority: UInt
+    // Set in the call that cancels, before that returns: a load of this takes no time, and asking the runtime some 6 ns.
+    private let wasCancelled = Atomic<Bool>(false)
     /// Where the task and its child tasks find what is bound.
     private let place = Atomic<UInt>(0)
     /// The operation whose body, or whose `willFinish` handlers, run. Set by the task itself alone, while it has no child tasks; read
@@ -31,11 +33,15 @@ final class OwnTask: Sendable {
     static func run(of core: QueueCore?, _ work: (OwnTask) async -> Void) async {
         // Safe: a task is one word, and lives while it does this work.
         let own = OwnTask(of: core, withUnsafeCurrentTask { unsafeBitCast($0!, to: UnsafeRawPointer.self) })
-        await $bound.withValue(own) {
-            own.place.store(placeOfBound, ordering: .relaxed)
-            await work(own)
-            // Another task may bind a value at the same address, and a stranger may still have a copy of this one.
-            own.place.store(0, ordering: .relaxed)
+        await withTaskCancellationHandler {
+            await $bound.withValue(own) {
+                own.place.store(placeOfBound, ordering: .relaxed)
+                await work(own)
+                // Another task may bind a value at the same address, and a stranger may still have a copy of this one.
+                own.place.store(0, ordering: .relaxed)
+            }
+        } onCancel: {
+            own.wasCancelled.store(true, ordering: .relaxed)
         }
     }
 
@@ -55,9 +61,8 @@ final class OwnTask: Sendable {
     @inline(__always)
     var isSpent: Bool { isCancelled || swift_task_currentPriority(task) != priority }
 
-    /// For the task itself: several times as fast as `Task.isCancelled`.
     @inline(__always)
-    var isCancelled: Bool { swift_task_isCancelled(task) }
+    var isCancelled: Bool { wasCancelled.load(ordering: .relaxed) }
 
     func belongs(to core: QueueCore) -> Bool { queue == ObjectIdentifier(core) }
 }

@@ -51,19 +51,21 @@ extension AnyOperation {
         let source = Unmanaged.passUnretained(operation)
         // Moved into the closure, which saves a reference taken and given back.
         var edge = Optional(operation)
-        var chain: ChainStart?
-        defer {
-            chain?.dependenciesHaveChanged()
-            GraphChanges.note()
-        }
-        return withLife { life in
+        var hasDetails = false
+        let phase = withLife { life in
             if life.phase != .created { return life.phase }
             edges.append(edge.take()!)
-            chain = life.borrowedDetails?._withUnsafeGuaranteedRef { $0.chainStart }
+            hasDetails = life.borrowedDetails != nil
             if policy != .always { life.madeDetails().policies.append(EdgePolicy(source: source, policy: policy)) }
             return .created
         }
+        if hasDetails { chainChanges() }
+        GraphChanges.note()
+        return phase
     }
+
+    @inline(never)
+    private final func chainChanges() { withLife { $0.details?.chainStart }?.dependenciesHaveChanged() }
 
     /// Takes back ``addDependency(_:file:line:)``, with its policy if it had one. Nothing happens if there is no such dependency.
     ///

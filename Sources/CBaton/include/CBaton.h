@@ -21,12 +21,6 @@ __attribute__((swiftcall))
 #endif
 const void *_Nullable swift_task_localValueGet(const void *_Nonnull key);
 
-/// Whether this task has been cancelled. The runtime's own function: what Swift offers retains and releases the task.
-#if __has_attribute(swiftcall)
-__attribute__((swiftcall))
-#endif
-_Bool swift_task_isCancelled(const void *_Nonnull task);
-
 /// The priority of this task: that with which it was made, unless somebody has raised it. The runtime's own function: what Swift
 /// offers tells that of the current task only.
 #if __has_attribute(swiftcall)
