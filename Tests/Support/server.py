@@ -9,7 +9,7 @@ What a request gets, its path and query say:
   /bytes/COUNT      that many reproducible bytes (see `pattern`). Query, all optional:
                       seed=N           other bytes
                       etag=TEXT        an ETag; with `changes=1` another one for each request of the key
-                      modified=TEXT    a Last-Modified
+                      modified=TEXT    a Last-Modified, and a Date, which is now unless date=TEXT says another one
                       ranges=1         answers Range, with If-Range, by 206 or 416
                       wrongrange=1     answers Range by 206 with other bytes than asked for
                       chunked=1        Transfer-Encoding: chunked
@@ -22,7 +22,9 @@ What a request gets, its path and query say:
                       faults=N         drop, short and hold apply to the first N requests of the key alone
   /status/CODE      that status; body=TEXT, after=TEXT (Retry-After), date=TEXT (Date), type=TEXT
   /flaky/N          status=CODE (500) for the first N requests of the key, with after=TEXT; then 200 "ok"
-  /redirect         to=ADDRESS, code=CODE (302)
+  /redirect/…       to=ADDRESS, code=CODE (302); any number of folders in between
+  /raw              sends the bytes of reply=BASE64 and nothing else, and closes the connection; with `hold=1` only when `release` is
+                    called for the key
   /loop             redirects to itself, code=CODE (302)
   /silent           no answer at all, until `release` is called for the key
   /upload           takes a body, and answers with its count and SHA-256, and the method, as JSON
@@ -34,6 +36,7 @@ What a request gets, its path and query say:
 
 Every request may have key=TEXT: counts and logs are kept for each of them.
 """
+import base64
 import gzip
 import hashlib
 import http.server
@@ -177,6 +180,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             headers.append(("ETag", tag if tag.startswith("W/") else f'"{tag}"'))
         if modified:
             headers.append(("Last-Modified", modified))
+            headers.append(("Date", self.query.get("date") or self.date_time_string()))
         start, status = 0, 200
         if "ranges" in self.query:
             headers.append(("Accept-Ranges", "bytes"))
@@ -248,7 +252,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         after = [("Retry-After", self.query["after"])] if "after" in self.query else []
         self.reply(self.number("status", 500), b"not yet", after)
 
-    def answer_redirect(self):
+    def answer_raw(self):
+        for _ in self.body():
+            pass
+        self.wfile.write(base64.b64decode(self.query["reply"]))
+        if "hold" in self.query:
+            keys.gate(self.key).wait(300)
+        self.close_connection = True
+
+    def answer_redirect(self, *folders):
         for _ in self.body():
             pass
         self.reply(self.number("code", 302), b"look elsewhere", [("Location", self.query["to"])])

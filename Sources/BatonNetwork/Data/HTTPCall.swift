@@ -37,10 +37,11 @@ struct HTTPCall: Sendable {
     }
 
     private func checkReadable(_ file: URL, _ request: URLRequest) throws {
-        do { try File.open(file.path, O_RDONLY | O_CLOEXEC).close() } catch { throw HTTPError(error, request) }
-        if File.hindrance(at: file.path) == .isDirectory {
-            throw HTTPError(.file(.isDirectory, path: file.path), request)
+        if !file.isFileURL {
+            let problem = "‘\(file.withoutSecrets)’, whose content is to be sent, is no file"
+            throw HTTPError(.invalidRequest(problem), request)
         }
+        do { try File.openReadable(file.path).close() } catch { throw HTTPError(error, request) }
     }
 
     // MARK: The deadline

@@ -1,3 +1,4 @@
+internal import Baton
 internal import Foundation
 
 #if canImport(FoundationNetworking)
@@ -39,12 +40,16 @@ public struct ResponseValidation: Sendable {
 
     private func with(_ types: [String]) -> ResponseValidation {
         var copy = self
-        copy.types = types.map { $0.lowercased() }
+        copy.types = types.map { HTTPHead.type($0) ?? "" }
         return copy
     }
 
-    /// Whether a head is a good one.
-    public func accepts(_ head: HTTPHead) -> Bool { accepts(status: head.status) && accepts(type: head.contentType) }
+    /// Whether a head is a good one. What has no content, as 204 and 205 say, needs no type.
+    public func accepts(_ head: HTTPHead) -> Bool { accepts(status: head.status) && acceptsType(of: head) }
+
+    private func acceptsType(of head: HTTPHead) -> Bool {
+        [204, 205].contains(head.status) || accepts(type: head.contentType)
+    }
 
     private func accepts(status: Int) -> Bool { statuses.contains { $0.contains(status) } }
 
@@ -66,19 +71,43 @@ extension ResponseValidation {
         if !accepts(status: head.status) {
             throw HTTPError(.refused(try await Self.refusal(answer)), request)
         }
-        if !accepts(type: head.contentType) {
+        if !acceptsType(of: head) {
             throw HTTPError(.unexpectedContentType(head.contentType, expected: types), request)
         }
     }
 
-    /// A status says more than a body that ends too early.
+    /// A status says more than a body that ends too early, or takes its time.
     static func refusal(_ answer: HTTPAnswer) async throws -> HTTPError.Refusal {
-        var beginning = Data()
-        do {
-            beginning = try await answer.body.collect(upTo: excerptLength)
-        } catch is HTTPError {}
+        let excerpt = await excerpt(of: answer.body)
+        try Task.checkCancellation()
         return HTTPError.Refusal(
-            status: answer.head.status, excerpt: String(decoding: beginning.prefix(excerptLength), as: UTF8.self),
+            status: answer.head.status, excerpt: String(decoding: excerpt, as: UTF8.self),
             retryAfter: RetryAfter.delay(answer.head, now: Date()))
+    }
+
+    /// What comes of its beginning within a second.
+    private static func excerpt(of body: HTTPBody) async -> Data {
+        await withTaskGroup(of: Data?.self) { group in
+            group.addTask {
+                var beginning = Data()
+                do {
+                    for try await piece in body {
+                        beginning.append(piece)
+                        if beginning.count >= excerptLength { break }
+                    }
+                } catch {}
+                return beginning.prefix(excerptLength)
+            }
+            group.addTask {
+                try? await TimeSource(ContinuousClock()).sleep(until: .seconds(1))
+                return nil
+            }
+            var beginning = Data()
+            for await data in group {
+                group.cancelAll()
+                if let data { beginning = data }
+            }
+            return beginning
+        }
     }
 }

@@ -28,25 +28,14 @@ enum DownloadPlan: Hashable {
                 self = .startOver
                 return
             }
-            let isSame = origin.map { Self.mayBeSame($0, head, total: range.total) } ?? false
+            let isSame = origin?.isSame(as: head, total: range.total) ?? false
             self = isSame ? .append(total: range.total ?? origin?.length) : .startOver
         case 416 where start > 0:
-            let isSame = origin.map { Self.mayBeSame($0, head, total: range?.total) } ?? false
+            let isSame = origin?.isSame(as: head, total: range?.total) ?? false
             self = isSame && range?.total == start && origin?.length == start ? .complete : .startOver
         case 200...299: self = .replace
         default: self = .judge
         }
-    }
-
-    /// A server that does not know `If-Range` may send a part of another file.
-    private static func mayBeSame(_ origin: PartialFile.Origin, _ head: HTTPHead, total: Int64?) -> Bool {
-        if let length = origin.length, let total, length != total { return false }
-        if let tag = head.headers["ETag"] {
-            if origin.validator.hasPrefix("\"") { return tag == origin.validator }
-        } else if let date = head.headers["Last-Modified"], !origin.validator.hasPrefix("\"") {
-            return date == origin.validator
-        }
-        return true
     }
 }
 
@@ -56,16 +45,39 @@ extension PartialFile.Origin {
         if head.headers["Accept-Ranges"]?.lowercased() == "none" || head.headers["Content-Encoding"] != nil {
             return nil
         }
-        let tag = head.headers["ETag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
-        guard let validator = tag ?? head.headers["Last-Modified"] else { return nil }
+        guard let validator = head.strongValidator else { return nil }
         self.init(url: url, validator: validator, length: head.contentLength)
+    }
+
+    /// A server that does not know `If-Range` may answer with a part of another file: only a validator that it repeats says that it is
+    /// the same one (RFC 9110, 15.3.7.3).
+    fileprivate func isSame(as head: HTTPHead, total: Int64?) -> Bool {
+        if let length, let total, length != total { return false }
+        return head.headers[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"] == validator
     }
 
     /// Tells an address from others, the next time, too, without the secrets that may be in it: user, password and query are in a
     /// hash alone. That one, FNV-1a, hides a long token, but not a short password from who tries many: the note is not for others.
     static func mark(of url: URL) -> String {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in url.absoluteString.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return "\(url.withoutSecrets) \(String(hash, radix: 16))"
+        "\(url.withoutSecrets) \(String(url.absoluteString.fnv1a, radix: 16))"
+    }
+}
+
+extension String {
+    /// FNV-1a, which is the same in every process.
+    var fnv1a: UInt64 { utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } }
+}
+
+extension HTTPHead {
+    /// What stays the same only as long as every byte does. Nil: there is no such thing.
+    ///
+    /// A date is one if there is no tag, and if the answer was sent a second later at least: two changes within one second have the
+    /// same date (RFC 9110, 8.8.2.2 and 13.1.5).
+    fileprivate var strongValidator: String? {
+        if let tag = headers["ETag"] { return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count > 1 ? tag : nil }
+        guard let text = headers["Last-Modified"], let modified = HTTPDate.date(text),
+            let sent = headers["Date"].flatMap(HTTPDate.date), sent.timeIntervalSince(modified) >= 1
+        else { return nil }
+        return text
     }
 }

@@ -62,6 +62,10 @@ public struct HTTPDownload: HTTPProcedure {
     /// Downloads the file, or the rest of it.
     public func execute(in context: OperationContext) async throws -> DownloadedFile {
         try HTTPCall(options: options).check()
+        if !file.isFileURL {
+            let problem = "‘\(file.withoutSecrets)’, where the download is to be put, is no file"
+            throw HTTPError(.invalidRequest(problem), options.request)
+        }
         let partial = try openPartial()
         defer { partial.close() }
         do {

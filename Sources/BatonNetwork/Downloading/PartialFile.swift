@@ -24,9 +24,11 @@ struct PartialFile: Sendable {
     /// Its name can be guessed. A link that somebody has put there is an error and stays: to remove it could hit the file that another
     /// run has just made in its place.
     static func open(for target: URL) throws(FileError) -> PartialFile? {
+        // What a link leads to is replaced, and not the link.
+        let target = URL(fileURLWithPath: File.endOfLinks(from: target.path))
         let name = target.lastPathComponent
         let folder = target.deletingLastPathComponent().path
-        let path = folder + "/." + name + ".partial"
+        let path = folder + "/" + hidden(name, ".partial")
         // Whoever had it may have given it its final name between opening and locking.
         for _ in 0..<16 {
             let file = try File.openPlain(path, O_RDWR | O_CREAT)
@@ -36,7 +38,8 @@ struct PartialFile: Sendable {
                     return nil
                 }
                 if file.isInPlace {
-                    return PartialFile(file: file, target: target.path, originPath: folder + "/." + name + ".origin")
+                    let note = folder + "/" + hidden(name, ".origin")
+                    return PartialFile(file: file, target: target.path, originPath: note)
                 }
             } catch {
                 file.close()
@@ -45,6 +48,17 @@ struct PartialFile: Sendable {
             file.close()
         }
         return nil
+    }
+
+    /// `.NAME.ENDING`, as long as the system takes that: of a longer name as much as fits, and a hash of it all. A name that the
+    /// system does not take is left as it is, for it to say so.
+    static func hidden(_ name: String, _ ending: String) -> String {
+        let most = 255 - ending.utf8.count - 1
+        if name.utf8.count <= most || name.utf8.count > 255 { return "." + name + ending }
+        let mark = "-" + String(name.fnv1a, radix: 16)
+        var beginning = name
+        while beginning.utf8.count + mark.utf8.count > most { beginning.removeLast() }
+        return "." + beginning + mark + ending
     }
 
     var count: Int64 {
@@ -78,6 +92,7 @@ struct PartialFile: Sendable {
 
     /// Gives it its final name.
     func finish(synchronizing: Bool) throws(FileError) {
+        file.resemble(target)
         if synchronizing { try file.synchronize() }
         try File.rename(file.path, to: target)
         File.remove(originPath)

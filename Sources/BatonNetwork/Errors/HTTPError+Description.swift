@@ -32,6 +32,8 @@ extension HTTPError.Reason: CustomStringConvertible {
             "the connection ended before the answer did"
         case .bodyTooShort(let received, let promised):
             "the connection ended after \(received) bytes of the \(promised) that were promised"
+        case .invalidAnswer(let text):
+            "the answer cannot be understood (\(text)). Check that the port speaks HTTP, and whether it wants https"
         case .bodyTooLarge(let limit):
             "the body is larger than \(limit) bytes. Raise the limit, or download it to a file"
         case .tooManyRedirects:
@@ -75,6 +77,15 @@ extension HTTPError.FileProblem: CustomStringConvertible {
 
 extension URL {
     var isHTTP: Bool { ["http", "https"].contains(scheme?.lowercased()) && host?.isEmpty == false }
+
+    /// Schemes are the same in upper and lower case.
+    var withLowercaseScheme: URL {
+        guard let scheme, scheme != scheme.lowercased(),
+            var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        else { return self }
+        parts.scheme = scheme.lowercased()
+        return parts.url ?? self
+    }
 
     /// Scheme, host and port: what may see the same secrets.
     var origin: String {

@@ -35,6 +35,9 @@ public struct HTTPError: Error, Sendable {
         case connectionBroken
         /// The connection ended before as many bytes had come as the head had promised.
         case bodyTooShort(received: Int64, promised: Int64)
+        /// What came is no HTTP, or is packed in a way that cannot be undone: another kind of server listens at that port. The text says
+        /// what was seen.
+        case invalidAnswer(String)
         /// The body is larger than the limit, in bytes.
         case bodyTooLarge(limit: Int)
         /// One redirect led to another too often.
@@ -103,19 +106,27 @@ public struct HTTPError: Error, Sendable {
     /// Whether the same request may go well a little later.
     ///
     /// That is so for hosts that are not found or do not listen, broken connections, bodies that are too short, time limits, and
-    /// the status codes 408, 429 and 500 to 599, but for 501 and 505, which say that the server never will.
+    /// the status codes 408, 425, 429 and 500 to 599, but for 501 and 505, which say that the server never will.
     public var isTransient: Bool {
         switch reason {
         case .hostNotFound, .connectionRefused, .timedOut, .deadlineExceeded, .connectionBroken, .bodyTooShort: true
         case .refused(let refusal):
             switch refusal.status {
             case 501, 505: false
-            case 408, 429, 500...599: true
+            case 408, 425, 429, 500...599: true
             default: false
             }
-        case .invalidURL, .invalidRequest, .insecureConnection, .bodyTooLarge, .tooManyRedirects,
+        case .invalidURL, .invalidRequest, .insecureConnection, .invalidAnswer, .bodyTooLarge, .tooManyRedirects,
             .unexpectedContentType, .unexpectedPart, .file, .other:
             false
+        }
+    }
+
+    /// Nothing of the request has reached the server.
+    var isBeforeTheRequest: Bool {
+        switch reason {
+        case .hostNotFound, .connectionRefused: true
+        default: false
         }
     }
 }

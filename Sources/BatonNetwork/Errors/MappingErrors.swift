@@ -25,7 +25,11 @@ extension HTTPError {
 extension HTTPError.Reason {
     fileprivate init(_ error: URLError) {
         switch error.code {
-        case .badURL, .unsupportedURL: self = .invalidURL(error.failingAddress)
+        case .badURL: self = .invalidURL(error.failingAddress)
+        // Other schemes than http and https are not asked for.
+        case .unsupportedURL: self = .invalidAnswer("no HTTP")
+        case .cannotDecodeRawData, .cannotDecodeContentData: self = .invalidAnswer(error.localizedDescription)
+        case .unknown where error.isAboutPacking: self = .invalidAnswer(error.localizedDescription)
         case .cannotFindHost, .dnsLookupFailed: self = .hostNotFound
         case .cannotConnectToHost: self = .connectionRefused
         case .unknown where error.isAboutTLS: self = .insecureConnection(error.localizedDescription)
@@ -47,6 +51,11 @@ extension URLError {
         let text = localizedDescription
         return ["SSL routines", "certificate", "handshake"].contains { text.contains($0) }
             && !text.contains("unexpected eof")
+    }
+
+    /// As above.
+    fileprivate var isAboutPacking: Bool {
+        ["content encoding", "content unencoding"].contains { localizedDescription.contains($0) }
     }
 
     fileprivate var failingAddress: String { failingURL?.withoutSecrets ?? "" }

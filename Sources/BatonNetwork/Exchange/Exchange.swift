@@ -144,7 +144,9 @@ final class Exchange: Sendable {
         sent(count)
     }
 
-    func ended(_ error: (any Error)?) {
+    /// - Parameter last: What URLSession has as the answer, which it does not tell of a redirect that leads nowhere.
+    func ended(_ error: (any Error)?, last: HTTPHead?) {
+        if error == nil, let last, machine.withLock({ $0.head }) == nil { came(last) }
         let ended = running.withLock { $0.take() }
         ended?.timer.stop()
         let (head, count, isCancelled) = machine.withLock { ($0.head, $0.receivedCount, $0.isCancelled) }
@@ -168,7 +170,8 @@ extension ExchangeMachine.Ending {
     fileprivate init(
         _ error: (any Error)?, _ head: HTTPHead?, _ count: Int64, isCancelled: Bool, _ request: URLRequest
     ) {
-        let promised = request.httpMethod == "HEAD" || head?.status == 304 ? nil : head?.contentLength
+        let hasBody = request.httpMethod != "HEAD" && ![204, 304].contains(head?.status)
+        let promised = hasBody ? head?.contentLength : nil
         if isCancelled {
             self = .failed(CancellationError())
         } else if let promised, count < promised, HTTPError.isBrokenConnection(error) {

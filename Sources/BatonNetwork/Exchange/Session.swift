@@ -24,7 +24,8 @@ final class Session: Sendable {
             switch body {
             case nil: session.dataTask(with: request)
             case .data(let data): session.uploadTask(with: request, from: data)
-            case .file(let file): session.uploadTask(with: request, fromFile: file)
+            // On Linux, URLSession takes the length of a link for that of the file.
+            case .file(let file): session.uploadTask(with: request, fromFile: file.resolvingSymlinksInPath())
             }
         exchanges.add(exchange, for: task.taskIdentifier)
         exchange.start(task)

@@ -16,7 +16,9 @@ extension SessionDelegate: URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        exchanges[dataTask.taskIdentifier]?.came(HTTPHead(response))
+        let head = HTTPHead(response)
+        // The answer comes after these.
+        if !head.isInterim { exchanges[dataTask.taskIdentifier]?.came(head) }
         completionHandler(.allow)
     }
 
@@ -35,15 +37,19 @@ extension SessionDelegate: URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        completionHandler(newRequest.redirected(from: response.url, of: task.originalRequest))
+        completionHandler(newRequest.redirected(after: HTTPHead(response), of: task.originalRequest))
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        exchanges.remove(task.taskIdentifier)?.ended(error)
+        let last = (task.response as? HTTPURLResponse).map { HTTPHead($0) }
+        exchanges.remove(task.taskIdentifier)?.ended(error, last: last.flatMap { $0.isInterim ? nil : $0 })
     }
 }
 
 extension HTTPHead {
+    /// 101 is the last word: what follows is no HTTP.
+    fileprivate var isInterim: Bool { 100...199 ~= status && status != 101 }
+
     fileprivate init(_ response: URLResponse) {
         guard let response = response as? HTTPURLResponse else {
             self.init(status: 0, url: response.url)

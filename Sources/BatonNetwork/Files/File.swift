@@ -27,6 +27,14 @@ struct File: Sendable {
         throw FileError(notPlain: path)
     }
 
+    /// What is at the end of links, if it is a plain file. A pipe is not waited for.
+    static func openReadable(_ path: String) throws(FileError) -> File {
+        let file = try open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard let hindrance = file.status.flatMap(hindrance) else { return file }
+        file.close()
+        throw FileError(hindrance, path)
+    }
+
     /// A new one that nobody else can find.
     static func unnamed(in folder: String) throws(FileError) -> File {
         let path = folder + "/baton-" + UUID().uuidString
@@ -113,8 +121,8 @@ struct File: Sendable {
     func unlock() { _ = flock(descriptor, LOCK_UN) }
 
     private var isPlain: Bool {
-        var status = stat()
-        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_nlink <= 1
+        guard let status else { return false }
+        return status.st_mode & S_IFMT == S_IFREG && status.st_nlink <= 1
     }
 
     /// Whether the file of that path is still this one.
@@ -125,15 +133,47 @@ struct File: Sendable {
         return here.st_ino == there.st_ino && here.st_dev == there.st_dev
     }
 
+    private var status: stat? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? status : nil
+    }
+
     /// Why a file must not take the place of what is there. Nil: it may, or there is nothing.
     static func hindrance(at path: String) -> HTTPError.FileProblem? {
         var status = stat()
-        if stat(path, &status) != 0 { return nil }
-        return switch status.st_mode & S_IFMT {
+        return stat(path, &status) == 0 ? hindrance(status) : nil
+    }
+
+    private static func hindrance(_ status: stat) -> HTTPError.FileProblem? {
+        switch status.st_mode & S_IFMT {
         case S_IFREG: nil
         case S_IFDIR: .isDirectory
         default: .notPlain
         }
+    }
+
+    /// Takes the rights, and as far as that is allowed the owner, of the file that it is to replace.
+    func resemble(_ path: String) {
+        var other = stat()
+        guard stat(path, &other) == 0, other.st_mode & S_IFMT == S_IFREG, let status else { return }
+        if status.st_uid != other.st_uid || status.st_gid != other.st_gid {
+            // Nobody gets rights that the owner of the other file has not given him.
+            if fchown(descriptor, other.st_uid, other.st_gid) != 0 { _ = fchmod(descriptor, other.st_mode & 0o700) }
+        }
+        if self.status?.st_uid == other.st_uid, self.status?.st_gid == other.st_gid {
+            _ = fchmod(descriptor, other.st_mode & 0o777)
+        }
+    }
+
+    /// Where a file of that name belongs: at the end of its links, which may lead to nothing yet.
+    static func endOfLinks(from path: String) -> String {
+        var place = URL(fileURLWithPath: path)
+        // The system follows 40.
+        for _ in 0..<40 {
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: place.path) else { break }
+            place = URL(fileURLWithPath: target, relativeTo: place.deletingLastPathComponent()).absoluteURL
+        }
+        return place.path
     }
 
     static func rename(_ path: String, to other: String) throws(FileError) {
@@ -160,9 +200,11 @@ struct FileError: Error {
         self.path = path
     }
 
-    /// It is no plain file.
-    init(notPlain path: String) {
-        problem = .notPlain
+    init(_ problem: HTTPError.FileProblem, _ path: String) {
+        self.problem = problem
         self.path = path
     }
+
+    /// It is no plain file.
+    init(notPlain path: String) { self.init(.notPlain, path) }
 }

@@ -12,7 +12,8 @@ public struct HTTPRetry: Sendable {
     /// A server that wants us to wait longer has its will: the operation fails.
     private var longestWait = Duration.seconds(120)
 
-    /// Requests that may be sent twice without harm: GET, HEAD, OPTIONS, TRACE, PUT and DELETE.
+    /// Requests that may be sent twice without harm: GET, HEAD, OPTIONS, TRACE, PUT and DELETE; of others those that have not been sent,
+    /// because the host was not found or refused the connection.
     ///
     /// Of a POST whose connection broke nobody knows whether the server has done what it was told.
     public static let idempotent = HTTPRetry(methods: ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"])
@@ -33,7 +34,7 @@ public struct HTTPRetry: Sendable {
     public func allows(_ error: OperationError) -> Bool {
         guard let error = error.underlyingError as? HTTPError, error.isTransient else { return false }
         if let wait = error.retryAfter, wait > longestWait { return false }
-        return methods?.contains(error.method.uppercased()) ?? true
+        return error.isBeforeTheRequest || methods?.contains(error.method.uppercased()) ?? true
     }
 }
 

@@ -25,8 +25,11 @@ public struct HTTPHead: Sendable, Hashable {
     }
 
     /// The type of the body without its parameters, in lower case: "application/json".
-    public var contentType: String? {
-        headers["Content-Type"]?.split(separator: ";").first.map { String($0).trimmed.lowercased() }
+    public var contentType: String? { headers["Content-Type"].flatMap(Self.type) }
+
+    /// Without parameters, in lower case.
+    static func type(_ text: String) -> String? {
+        text.split(separator: ";").first.map { String($0).trimmed.lowercased() }
     }
 }
 

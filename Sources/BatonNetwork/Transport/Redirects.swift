@@ -7,10 +7,14 @@ internal import Foundation
 extension URLRequest {
     /// The request that URLSession is to send after a redirect. Nil: none; the answer is that of the redirect.
     ///
-    /// On Linux, URLSession would send an empty body where a redirect wants the same one again: see ``repeated(after:)``.
-    func redirected(from origin: URL?, of original: URLRequest?) -> URLRequest? {
-        if url?.isHTTP != true || mayHaveBody { return nil }
-        var request = leaving(origin)
+    /// On Linux, URLSession would send an empty body where a redirect wants the same one again: see ``repeated(after:)``. Nor does it
+    /// know where a relative one leads, and asks our host for the addresses of other schemes.
+    func redirected(after head: HTTPHead, of original: URLRequest?) -> URLRequest? {
+        guard !mayHaveBody, let target = head.target(from: url) else { return nil }
+        var request = self
+        request.url = target
+        request = request.leaving(head.url)
+        if original?.mayHaveBody == true { request.removeContentFields() }
         // On Linux, URLSession makes a GET of it after 303, and the answer would have the body that nobody asked for.
         if original?.httpMethod?.uppercased() == "HEAD" { request.httpMethod = "HEAD" }
         return request
@@ -18,9 +22,7 @@ extension URLRequest {
 
     /// This request once more, with its body, for the place that a redirect names. Nil: this is no such redirect.
     func repeated(after head: HTTPHead) -> URLRequest? {
-        guard mayHaveBody, isKept(by: head.status), let location = head.headers["Location"],
-            let target = URL(string: location, relativeTo: head.url ?? url)?.absoluteURL, target.isHTTP
-        else { return nil }
+        guard mayHaveBody, isKept(by: head.status), let target = head.target(from: url) else { return nil }
         var request = self
         request.url = target
         return request.leaving(url)
@@ -41,9 +43,27 @@ extension URLRequest {
     private func leaving(_ origin: URL?) -> URLRequest {
         if url?.origin == origin?.origin { return self }
         var request = self
-        for name in ["Authorization", "Proxy-Authorization", "Cookie"] {
+        for name in ["Authorization", "Proxy-Authorization", "Cookie", "Host"] {
             request.setValue(nil, forHTTPHeaderField: name)
         }
         return request
+    }
+
+    /// They speak of a body that is not sent any more: RFC 9110, 15.4.
+    private mutating func removeContentFields() {
+        for name in (allHTTPHeaderFields ?? [:]).keys where name.lowercased().hasPrefix("content-") {
+            setValue(nil, forHTTPHeaderField: name)
+        }
+        setValue(nil, forHTTPHeaderField: "Digest")
+    }
+}
+
+extension HTTPHead {
+    /// Where a redirect leads: RFC 3986, 5.3. Nil: nowhere that could be asked by HTTP.
+    fileprivate func target(from request: URL?) -> URL? {
+        guard let location = headers["Location"]?.trimmed, !location.isEmpty,
+            let target = URL(string: location, relativeTo: url ?? request)?.absoluteURL, target.isHTTP
+        else { return nil }
+        return target
     }
 }

@@ -11,8 +11,8 @@
 /// name in the folder for temporary ones, which no other HTTP stack has to do; but URLSession cannot pause a transfer on Linux (its
 /// `suspend()` there begins the request again). Connections are kept for later requests, and closed with the transport.
 ///
-/// Redirects to other schemes than http and https are not followed, and one to another origin does not take along `Authorization`
-/// and `Cookie`. After 303, and of a POST after 301 and 302, what follows is a GET (of a HEAD, the same); else method and body are sent
+/// Redirects to other schemes than http and https are not followed, and one to another origin does not take along `Authorization`,
+/// `Cookie` and `Host`. After 303, and of a POST after 301 and 302, what follows is a GET (of a HEAD, the same); else method and body are sent
 /// once more. Where the body is a stream, that cannot be, and the redirect is the answer.
 public struct URLSessionTransport: HTTPTransport {
     /// One for all, with the usual configuration.
@@ -23,15 +23,15 @@ public struct URLSessionTransport: HTTPTransport {
     /// A transport with a session of its own, and so with its own connections.
     ///
     /// Without a configuration it is URLSession's default, but without a limit for connections to one host (see
-    /// ``OperationCondition/perHost(_:to:)``), and without its cache, which on Linux answers from memory what the server
-    /// never said to keep.
+    /// ``OperationCondition/perHost(_:to:)``), without its cache, which on Linux answers from memory what the server never said to
+    /// keep, and with cookies of its own, in memory: on Linux all programs of one folder share a file of them that everybody can read.
     ///
     /// - Parameter configuration: Its `timeoutIntervalForRequest` and `timeoutIntervalForResource` do not count: the request's own
     ///   `timeoutInterval` does, and ``HTTPProcedure/deadline(_:clock:)``.
     public init(configuration: URLSessionConfiguration? = nil) { session = Session(configuration ?? Self.usual) }
 
     private static var usual: URLSessionConfiguration {
-        let configuration = URLSessionConfiguration.default
+        let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
         configuration.httpMaximumConnectionsPerHost = 10_000
         return configuration
@@ -60,6 +60,8 @@ public struct URLSessionTransport: HTTPTransport {
         try Task.checkCancellation()
         let exchange = Exchange(request, sent: sent)
         var request = request
+        // ‘HTTP://’ is no address for URLSession on Linux.
+        request.url = request.url?.withLowercaseScheme
         // Longer than anything: an exchange has its own limit, which URLSession's would cross.
         request.timeoutInterval = 7 * 24 * 60 * 60
         session.start(exchange, request, body)

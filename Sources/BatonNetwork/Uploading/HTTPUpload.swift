@@ -59,7 +59,7 @@ extension HTTPRequestBody {
         case .data(let data): return data.count
         case .file(let url):
             do throws(FileError) {
-                let file = try File.open(url.path, O_RDONLY | O_CLOEXEC)
+                let file = try File.openReadable(url.path)
                 defer { file.close() }
                 return Int(clamping: try file.seekToEnd())
             } catch {

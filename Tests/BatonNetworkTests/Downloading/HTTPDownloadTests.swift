@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test func aNameThatIsTooLongIsAnError() async throws {
-        let name = String(repeating: "x", count: 250)
+        let name = String(repeating: "x", count: 256)
         let error = await failure(HTTPDownload(server.url("/bytes/10"), to: folder.file(name)))
         guard case .file(.other, _)? = error?.reason else {
             Issue.record("\(String(describing: error))")

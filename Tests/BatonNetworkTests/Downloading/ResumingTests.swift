@@ -93,7 +93,10 @@ import Testing
         expectWhole(try await outcome(of: operation).get(), resumedFrom: 0)
     }
 
-    @Test(arguments: [[:], ["etag": "W/\"weak\""]])
+    @Test(arguments: [
+        [:], ["etag": "W/\"weak\""], ["etag": "W/\"weak\"", "modified": "Sun, 06 Nov 1994 08:49:37 GMT"],
+        ["modified": "Sun, 06 Nov 1994 08:49:37 GMT", "date": "Sun, 06 Nov 1994 08:49:37 GMT"],
+    ])
     func withoutAValidatorItBeginsAnew(_ validator: [String: String]) async throws {
         let faults = ["short": "700000", "faults": "1"].merging(validator) { $1 }
         _ = await failure(download(faults))

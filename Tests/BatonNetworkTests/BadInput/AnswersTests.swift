@@ -1,0 +1,152 @@
+import Baton
+import BatonNetwork
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Answers that are legal and rare, and some that are neither.
+@Suite(.timeLimit(.minutes(10))) struct AnswersTests {
+    private let key = freshKey()
+
+    private func raw(_ reply: String, _ query: [String: String] = [:]) -> URL {
+        let bytes = Data(reply.replacingOccurrences(of: "\n", with: "\r\n").utf8).base64EncodedString()
+        return server.url("/raw", ["reply": bytes, "key": key].merging(query) { $1 })
+    }
+
+    private func refusal(_ procedure: some Procedure) async -> HTTPError.Refusal? {
+        if case .refused(let refusal)? = await failure(procedure)?.reason { return refusal }
+        return nil
+    }
+
+    // MARK: The head
+
+    /// One: after a second one, URLSession on Linux has lost the answer.
+    @Test func anInterimAnswerComesBeforeTheAnswer() async throws {
+        let hints = "HTTP/1.1 103 Early Hints\nLink: </a.css>\n\n"
+        let found = HTTPData(raw(hints + "HTTP/1.1 200 OK\nContent-Length: 5\n\nhello"))
+        let response = try await outcome(found).get()
+        #expect(response.head.status == 200 && response.data == Data("hello".utf8))
+        #expect(response.head.headers["Link"] == nil)
+        let missing = HTTPData(raw(hints + "HTTP/1.1 404 Not Found\nContent-Length: 2\n\nno"))
+        #expect(await refusal(missing) == HTTPError.Refusal(status: 404, excerpt: "no"))
+    }
+
+    @Test func whatHasNoBodyIsNotTooShort() async throws {
+        for status in ["204 No Content", "304 Not Modified"] {
+            let page = HTTPData(raw("HTTP/1.1 \(status)\nContent-Length: 5\n\n")).validation(.none)
+            #expect(try await outcome(page).get().data.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["SSH-2.0-OpenSSH_9.2\n", "ICY 200 OK\n\n", "000\n", "\u{15}\u{3}\u{1}\u{0}\u{2}\u{2}F"])
+    func whatIsNoHTTPSaysSo(_ reply: String) async {
+        let error = await failure(HTTPData(raw(reply)))
+        guard case .invalidAnswer? = error?.reason else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(error?.isTransient == false)
+    }
+
+    // MARK: Refusals
+
+    /// The rest of its body would come in five minutes.
+    @Test func aRefusalDoesNotWaitForItsBody() async throws {
+        let page = HTTPData(raw("HTTP/1.1 403 Forbidden\nContent-Length: 100\n\nnot you", ["hold": "1"]))
+        #expect(await refusal(page) == HTTPError.Refusal(status: 403, excerpt: "not you"))
+        try await server.release(key)
+    }
+
+    @Test func aCancelledRefusalIsCancelled() async throws {
+        let page = HTTPData(raw("HTTP/1.1 403 Forbidden\nContent-Length: 100\n\nnot you", ["hold": "1"]))
+        let operation = AsyncOperation(page).add(to: AsyncOperationQueue())
+        try await server.waitForRequests(key)
+        operation.cancel()
+        await #expect(throws: OperationError.self) { try await operation.value }
+        #expect(operation.result?.isCancelled == true)
+        try await server.release(key)
+    }
+
+    @Test func whatMayBeSentAgain() {
+        func allows(_ reason: HTTPError.Reason, _ method: String) -> Bool {
+            var request = URLRequest(url: server.url("/"))
+            request.httpMethod = method
+            return HTTPRetry.idempotent.allows(.failed(HTTPError(reason, request)))
+        }
+        #expect(allows(.refused(HTTPError.Refusal(status: 425)), "GET"))
+        #expect(!allows(.refused(HTTPError.Refusal(status: 425)), "POST"))
+        #expect(allows(.connectionRefused, "POST"))
+        #expect(allows(.hostNotFound, "POST"))
+        #expect(!allows(.connectionBroken, "POST"))
+        #expect(!allows(.invalidAnswer("no HTTP"), "GET"))
+    }
+
+    // MARK: Redirects
+
+    @Test func aRedirectThatLeadsNowhereIsTheAnswer() async throws {
+        #expect(await refusal(HTTPData(raw("HTTP/1.1 302 Found\nContent-Length: 0\n\n")))?.status == 302)
+        #expect(await refusal(HTTPData(raw("HTTP/1.1 301 Moved\nLocation:\nContent-Length: 0\n\n")))?.status == 301)
+        #expect(try await server.log(key).count == 2)
+    }
+
+    @Test(arguments: ["file:///etc/passwd", "mailto:a@b", "ftp://127.0.0.1/x"])
+    func otherSchemesAreNotFollowed(_ place: String) async throws {
+        let page = HTTPData(server.url("/redirect", ["to": place, "key": key]))
+        #expect(await refusal(page)?.status == 302)
+        #expect(try await server.log(key).count == 1)
+    }
+
+    @Test(arguments: [
+        ("x", "/redirect/a/x"), ("./x", "/redirect/a/x"), ("../x", "/redirect/x"), ("?x", "/redirect/a/b?x"),
+        ("/x", "/x"),
+    ]) func aRelativeRedirectStartsWhereItIs(_ place: String, _ expected: String) async throws {
+        let place = place.contains("?") ? place + "&key=\(key)" : place + "?key=\(key)"
+        let page = HTTPData(server.url("/redirect/a/b", ["to": place, "key": key])).validation(.none)
+        _ = await outcome(page)
+        let paths = try await server.log(key).map(\.path)
+        let rest = (expected.contains("?") ? "&" : "?") + "key=\(key)"
+        #expect(paths.count > 1 && paths[1] == expected + rest, "\(paths)")
+    }
+
+    @Test(arguments: ["301", "302", "303"]) func whatBecomesAGETHasNoContentFields(_ code: String) async throws {
+        let end = server.url("/bytes/10", ["key": key]).absoluteString
+        let upload = HTTPUpload(Data("x".utf8), to: server.url("/redirect", ["to": end, "code": code]))
+            .header("Content-Type", "text/plain").header("Content-Language", "de").header("X-Kept", "yes")
+        #expect(try await outcome(upload).get().data.count == 10)
+        let entry = try #require(try await server.log(key).first)
+        #expect(entry.method == "GET")
+        #expect(entry.headers["Content-Type"] == nil && entry.headers["Content-Language"] == nil)
+        #expect(entry.headers["X-Kept"] == "yes")
+    }
+
+    // MARK: Small things
+
+    @Test func parametersOfATypeDoNotCountOnEitherSide() async throws {
+        let page = HTTPData(server.url("/bytes/10", ["type": "Text/HTML; charset=latin1"]))
+        let good = page.validation(.contentType("text/html; charset=utf-8"))
+        #expect(try await outcome(good).get().data.count == 10)
+        #expect(await failure(page.validation(.contentType("text/plain; charset=utf-8"))) != nil)
+        let empty = HTTPData(raw("HTTP/1.1 204 No Content\n\n")).validation(.contentType("application/json"))
+        #expect(try await outcome(empty).get().data.isEmpty)
+    }
+
+    @Test func aSchemeIsTheSameInUpperCase() async throws {
+        let address = server.url("/bytes/10").absoluteString.replacingOccurrences(of: "http:", with: "HTTP:")
+        #expect(try await outcome(HTTPData(address)).get().data.count == 10)
+    }
+
+    @Test func cookiesAreATransportsOwn() async throws {
+        let (first, second) = (URLSessionTransport(), URLSessionTransport())
+        let set = raw("HTTP/1.1 200 OK\nSet-Cookie: session=\(key); Path=/; Max-Age=100000\nContent-Length: 0\n\n")
+        _ = try await outcome(HTTPData(set).transport(first)).get()
+        func sent(_ transport: URLSessionTransport) async throws -> String {
+            let page = HTTPData(server.url("/headers")).transport(transport)
+            return String(decoding: try await outcome(page).get().data, as: UTF8.self)
+        }
+        #expect(try await sent(first).contains("session=\(key)"))
+        #expect(try await sent(second).contains("session=") == false)
+    }
+}
