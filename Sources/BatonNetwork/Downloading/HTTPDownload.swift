@@ -13,12 +13,14 @@ public import Foundation
 ///
 /// What comes goes to the disk at once, so that it takes little memory whatever its size. Until it is complete it is in a hidden
 /// file beside the target, `.NAME.partial`. When the connection breaks or the operation is cancelled, that stays, with a note of what
-/// it is the beginning of, `.NAME.origin`; the next run, of a retry or of a later operation, asks for the rest only, and the server says
-/// whether the file is still the same one. If the server cannot do that, the next run begins anew. The note has nothing of user,
+/// it is the beginning of, `.NAME.origin`; the next run, of a retry or of a later operation, asks for the rest only, and goes on if the
+/// answer repeats the strong validator of the first one: an `ETag`, or a `Last-Modified` that is a second older than its `Date` (RFC 9110,
+/// 15.3.7.3). If the server cannot do that, the next run begins anew. The note has nothing of user,
 /// password and query but a hash. A link, or what is no plain file, in place of the hidden file is an error,
 /// ``HTTPError/FileProblem/notPlain``, and is not touched; nor is a device or a pipe in place of the target.
 ///
-/// The progress counts bytes, those included that an earlier run has brought. A file that is there already is replaced. It throws
+/// The progress counts bytes, those included that an earlier run has brought. A file that is there already is replaced, and the new one
+/// has its rights; what a link leads to is replaced, and not the link. It throws
 /// ``HTTPError``; two downloads to one file at the same time are one: the second fails.
 public struct HTTPDownload: HTTPProcedure {
     /// How it is sent and judged.
