@@ -24,7 +24,7 @@ What a request gets, its path and query say:
   /flaky/N          status=CODE (500) for the first N requests of the key, with after=TEXT; then 200 "ok"
   /redirect/…       to=ADDRESS, code=CODE (302); any number of folders in between
   /raw              sends the bytes of reply=BASE64 and nothing else, and closes the connection; with `hold=1` only when `release` is
-                    called for the key
+                    called for the key; with `cut=COUNT` it waits pause=MS after so many bytes
   /loop             redirects to itself, code=CODE (302)
   /silent           no answer at all, until `release` is called for the key
   /upload           takes a body, and answers with its count and SHA-256, and the method, as JSON
@@ -255,7 +255,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def answer_raw(self):
         for _ in self.body():
             pass
-        self.wfile.write(base64.b64decode(self.query["reply"]))
+        reply = base64.b64decode(self.query["reply"])
+        cut = self.number("cut", 0)
+        self.wfile.write(reply[:cut])
+        time.sleep(self.number("pause", 0) / 1000)
+        self.wfile.write(reply[cut:])
         if "hold" in self.query:
             keys.gate(self.key).wait(300)
         self.close_connection = True

@@ -26,11 +26,13 @@ import Testing
     /// One: after a second one, URLSession on Linux has lost the answer.
     @Test func anInterimAnswerComesBeforeTheAnswer() async throws {
         let hints = "HTTP/1.1 103 Early Hints\nLink: </a.css>\n\n"
-        let found = HTTPData(raw(hints + "HTTP/1.1 200 OK\nContent-Length: 5\n\nhello"))
+        // There is time to take it for the answer.
+        let pause = ["cut": "44", "pause": "300"]
+        let found = HTTPData(raw(hints + "HTTP/1.1 200 OK\nContent-Length: 5\n\nhello", pause))
         let response = try await outcome(found).get()
         #expect(response.head.status == 200 && response.data == Data("hello".utf8))
         #expect(response.head.headers["Link"] == nil)
-        let missing = HTTPData(raw(hints + "HTTP/1.1 404 Not Found\nContent-Length: 2\n\nno"))
+        let missing = HTTPData(raw(hints + "HTTP/1.1 404 Not Found\nContent-Length: 2\n\nno", pause))
         #expect(await refusal(missing) == HTTPError.Refusal(status: 404, excerpt: "no"))
     }
 
