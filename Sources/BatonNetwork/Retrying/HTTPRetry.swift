@@ -12,10 +12,9 @@ public struct HTTPRetry: Sendable {
     /// A server that wants us to wait longer has its will: the operation fails.
     private var longestWait = Duration.seconds(120)
 
-    /// Requests that may be sent twice without harm: GET, HEAD, OPTIONS, TRACE, PUT and DELETE; of others those that have not been sent,
-    /// because the host was not found or refused the connection.
+    /// Requests that may be sent twice without harm: GET, HEAD, OPTIONS, TRACE, PUT and DELETE.
     ///
-    /// Of a POST whose connection broke nobody knows whether the server has done what it was told.
+    /// Others only if they have not been sent, because the host was not found or refused the connection. Of a POST whose connection broke nobody knows whether the server has done what it was told.
     public static let idempotent = HTTPRetry(methods: ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"])
 
     /// All requests: for servers that notice when they are told something twice.
