@@ -217,21 +217,21 @@ struct ServiceThreadTests {
 
 @Suite("Handlers that hold every thread for handlers hold up no timer", .serialized)
 struct BlockedHandlerTests {
-    @Test("A delay ends, a limit cuts, and a limit for waiting ends, while 80 handlers block")
+    @Test("A delay ends, a limit cuts, and a limit for waiting ends, while 600 handlers block")
     func manyHandlersThatBlock() async throws {
         try await within {
             let barricade = Barricade()
             let called = Atomic<Int>(0)
             let blocked = AsyncOperationQueue(name: "blocked")
-            for number in 0..<80 {
+            for number in 0..<600 {
                 blocked.add(
                     AsyncOperation("\(number)") {}.didFinish { _ in
                         called.add(1, ordering: .relaxed)
                         #expect(barricade.blockThread())
                     })
             }
-            // As many as there were threads for once.
-            while called.load(ordering: .relaxed) < 64 { await Task.yield() }
+            // As many as there are threads for.
+            while called.load(ordering: .relaxed) < 512 { await Task.yield() }
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2)
             let cut = AsyncOperation<Void> { try await Task.sleep(for: .seconds(600)) }.timeout(.milliseconds(20))
             let never = AsyncOperation {}.addDependency(AsyncOperation {}).timeout(waiting: .milliseconds(20))
