@@ -158,7 +158,8 @@ final class EdgeBlock: ManagedBuffer<EdgeCount, EdgePlace> {
         return unsafeDowncast(buffer, to: EdgeBlock.self)
     }
 
-    /// With room for one more: growing by one again and again costs as much as the graph. With a larger block malloc takes a slower way.
+    /// The block has room for one more, because growing by one each time would cost as much as the graph. A block for four exceeds the
+    /// size that malloc serves fastest.
     static func make(_ first: consuming AnyOperation, _ second: consuming AnyOperation) -> EdgeBlock {
         let block = make(capacity: 3)
         block.append(first)

@@ -85,7 +85,7 @@ extension ResponseValidation {
             retryAfter: RetryAfter.delay(answer.head, now: Date()))
     }
 
-    /// What comes of its beginning within a second.
+    /// Returns the part of the beginning that arrives within a second.
     private static func excerpt(of body: HTTPBody) async -> Data {
         await withTaskGroup(of: Data?.self) { group in
             group.addTask {

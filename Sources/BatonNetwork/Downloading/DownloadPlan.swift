@@ -69,7 +69,7 @@ extension String {
 }
 
 extension HTTPHead {
-    /// What stays the same only as long as every byte does. Nil: there is no such thing.
+    /// The validator that changes whenever a byte of the file does. Nil if the server has sent none.
     ///
     /// A date is one if there is no tag, and if the answer was sent a second later at least: two changes within one second have the
     /// same date (RFC 9110, 8.8.2.2 and 13.1.5).

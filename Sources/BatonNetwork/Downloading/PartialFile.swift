@@ -24,7 +24,7 @@ struct PartialFile: Sendable {
     /// Its name can be guessed. A link that somebody has put there is an error and stays: to remove it could hit the file that another
     /// run has just made in its place.
     static func open(for target: URL) throws(FileError) -> PartialFile? {
-        // What a link leads to is replaced, and not the link.
+        // The download replaces the file that a link leads to, and keeps the link.
         let target = URL(fileURLWithPath: File.endOfLinks(from: target.path))
         let name = target.lastPathComponent
         let folder = target.deletingLastPathComponent().path
@@ -38,6 +38,7 @@ struct PartialFile: Sendable {
                     return nil
                 }
                 if file.isInPlace {
+                    file.hideLike(target.path)
                     let note = folder + "/" + hidden(name, ".origin")
                     return PartialFile(file: file, target: target.path, originPath: note)
                 }

@@ -35,8 +35,8 @@ public struct HTTPError: Error, Sendable {
         case connectionBroken
         /// The connection ended before as many bytes had come as the head had promised.
         case bodyTooShort(received: Int64, promised: Int64)
-        /// What came is no HTTP, or is packed in a way that cannot be undone: another kind of server listens at that port. The text says
-        /// what was seen.
+        /// The answer is not HTTP, or its content encoding cannot be undone. The text says why. Often a server of another kind listens at
+        /// that port.
         case invalidAnswer(String)
         /// The body is larger than the limit, in bytes.
         case bodyTooLarge(limit: Int)

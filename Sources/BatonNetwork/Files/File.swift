@@ -27,7 +27,7 @@ struct File: Sendable {
         throw FileError(notPlain: path)
     }
 
-    /// What is at the end of links, if it is a plain file. A pipe is not waited for.
+    /// Opens a plain file, and follows links. A pipe or a device is an error at once, and blocks no thread.
     static func openReadable(_ path: String) throws(FileError) -> File {
         let file = try open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard let hindrance = file.status.flatMap(hindrance) else { return file }
@@ -149,6 +149,14 @@ struct File: Sendable {
         case S_IFREG: nil
         case S_IFDIR: .isDirectory
         default: .notPlain
+        }
+    }
+
+    /// Lets nobody read this who may not read the file that it is to replace. Its owner can still open it again.
+    func hideLike(_ path: String) {
+        var other = stat()
+        if stat(path, &other) == 0, other.st_mode & S_IFMT == S_IFREG {
+            _ = fchmod(descriptor, other.st_mode & 0o777 | 0o600)
         }
     }
 

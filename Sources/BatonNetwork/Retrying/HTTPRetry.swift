@@ -14,7 +14,8 @@ public struct HTTPRetry: Sendable {
 
     /// Requests that may be sent twice without harm: GET, HEAD, OPTIONS, TRACE, PUT and DELETE.
     ///
-    /// Others only if they have not been sent, because the host was not found or refused the connection. Of a POST whose connection broke nobody knows whether the server has done what it was told.
+    /// Other requests are sent again only if nothing of them has been sent: the host was not found, or refused the connection. If the
+    /// connection of a POST breaks, nobody knows whether the server has done its work.
     public static let idempotent = HTTPRetry(methods: ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"])
 
     /// All requests: for servers that notice when they are told something twice.

@@ -12,8 +12,8 @@
 /// `suspend()` there begins the request again). Connections are kept for later requests, and closed with the transport.
 ///
 /// Redirects to other schemes than http and https are not followed, and one to another origin does not take along `Authorization`,
-/// `Cookie` and `Host`. After 303, and of a POST after 301 and 302, what follows is a GET (of a HEAD, the same); else method and body are sent
-/// once more. Where the body is a stream, that cannot be, and the redirect is the answer.
+/// `Cookie` and `Host`. After 303, and of a POST after 301 and 302, what follows is a GET (of a HEAD, the same); else method and body
+/// are sent once more. Where the body is a stream, that cannot be, and the redirect is the answer.
 public struct URLSessionTransport: HTTPTransport {
     /// One for all, with the usual configuration.
     public static let shared = URLSessionTransport()

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// What is left of each is its own, although the beginnings of their names are the same.
+    /// Each download keeps its own partial file, although the beginnings of their names are the same.
     @Test func longNamesAreToldApart() async throws {
         let names = ["a", "b"].map { String(repeating: "x", count: 254) + $0 }
         for name in names {
@@ -76,6 +76,15 @@ import Testing
         _ = try await outcome(HTTPDownload(server.url("/bytes/10"), to: folder.file("file"))).get()
         #expect(folder.content("file")?.count == 10)
         #expect(rights("file") == mode)
+    }
+
+    /// Nobody may read the part of a secret file while the rest of it is on its way.
+    @Test func aPartHasNoMoreRightsThanTheFile() async throws {
+        try Data("old".utf8).write(to: folder.file("file"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.file("file").path)
+        let url = server.url("/bytes/1000", ["short": "500", "etag": "tag", "ranges": "1"])
+        #expect(await failure(HTTPDownload(url, to: folder.file("file"))) != nil)
+        #expect(rights(".file.partial") == 0o600)
     }
 
     @Test func whatALinkLeadsToIsReplaced() async throws {

@@ -37,7 +37,7 @@ import Testing
         #expect(plan(416, start: 0) == .judge)
     }
 
-    /// What is missing is no sameness, and neither is what is like it.
+    /// A missing or similar validator does not show that the file is the same.
     @Test(arguments: [
         [:], ["ETag": "W/\"tag\""], ["ETag": "tag"], ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"],
     ]) func withoutItsValidatorAPartIsNotTaken(_ headers: [String: String]) {
@@ -54,7 +54,7 @@ import Testing
         }
         #expect(plan(["Last-Modified": date]) == .append(total: 100))
         #expect(plan(["Last-Modified": "Sun, 06 Nov 1994 08:49:38 GMT"]) == .startOver)
-        // Of an answer that has begun with another one: a weak tag does not hide its date.
+        // A weak tag in the answer does not hide that its date is another one.
         #expect(plan(["ETag": "W/\"w2\"", "Last-Modified": "Sun, 06 Nov 1994 08:49:38 GMT"]) == .startOver)
         #expect(plan([:]) == .startOver)
     }

@@ -552,7 +552,7 @@ final class HuntRound: Sendable {
                 fault("n\(node.id): \(bodies) bodies for \(attempts) attempts")
             }
         }
-        // The deinits of what no queue has taken may still add something.
+        // An operation that no queue has taken is released on a thread of its own, and its deinit may still add another one.
         if !program.nodes.contains(where: { $0.features.contains(.deinits) }) {
             for index in program.queues.indices where queue(index).operationCount != 0 {
                 fault("q\(index) is idle, and has \(queue(index).operationCount) operations")
