@@ -29,7 +29,12 @@ let package = Package(
         .target(name: "CBaton"),
         .target(name: "Baton", dependencies: ["CBaton"], swiftSettings: strict),
         .target(name: "BatonFoundation", dependencies: ["Baton"], swiftSettings: strict),
-        .target(name: "BatonNetwork", dependencies: ["Baton"], swiftSettings: strict),
+        // Empty on Apple's platforms, whose default transport is URLSession.
+        .target(name: "CBatonCurl", linkerSettings: [.linkedLibrary("curl", .when(platforms: [.linux]))]),
+        .target(
+            name: "BatonNetwork",
+            dependencies: ["Baton", .target(name: "CBatonCurl", condition: .when(platforms: [.linux]))],
+            swiftSettings: strict),
         .target(name: "CBatonProcess"),
         .target(name: "BatonProcess", dependencies: ["Baton", "CBatonProcess"], swiftSettings: strict),
         .target(name: "BatonTesting", dependencies: ["Baton"], swiftSettings: strict),

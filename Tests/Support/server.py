@@ -30,7 +30,7 @@ What a request gets, its path and query say:
   /upload           takes a body, and answers with its count and SHA-256, and the method, as JSON
   /headers          the request's headers, as JSON
   /ticket, /key, /login     three steps, each of which wants what the one before has given (see `credentials`)
-  /log?key=K        what has come for that key: a list of {"method", "path", "headers"}, as JSON
+  /log?key=K        what has come for that key: a list of {"method", "path", "headers", "connection"}, as JSON
   /await?key=K      answers when count=N requests have come for it (1)
   /release?key=K    lets those go that wait for it
 
@@ -115,7 +115,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.key = self.query.get("key", "")
         steps = parts.path.strip("/").split("/")
         if steps[0] not in ("log", "await", "release"):
-            keys.note(self.key, {"method": self.command, "path": self.path, "headers": dict(self.headers.items())})
+            entry = {"method": self.command, "path": self.path, "headers": dict(self.headers.items())}
+            keys.note(self.key, entry | {"connection": f"{self.client_address}"})
         answer = getattr(self, "answer_" + steps[0], None)
         try:
             if answer is None:

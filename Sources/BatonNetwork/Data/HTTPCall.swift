@@ -17,7 +17,7 @@ struct HTTPCall: Sendable {
         let options = options
         try check(body)
         return try await withDeadline {
-            let answer = try await options.transport.send(options.request, body: body, sent: sent)
+            let answer = try await options.send(body, sent: sent)
             return try await read(answer)
         }
     }

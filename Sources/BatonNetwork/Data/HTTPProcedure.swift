@@ -27,6 +27,8 @@ public struct HTTPOptions: Sendable {
     public var transport: any HTTPTransport = .shared
     /// Which answers are good ones.
     public var validation = ResponseValidation.success
+    /// Which redirects are followed.
+    public var redirects = RedirectPolicy.follow
     /// How long one run may take in all, the body included. Nil: as long as something comes.
     public var deadline: Duration?
     /// What the deadline is measured by.
@@ -79,7 +81,10 @@ extension HTTPProcedure {
     /// Sets which answers are good ones: a status from 200 to 299 otherwise.
     public func validation(_ validation: ResponseValidation) -> Self { changed { $0.validation = validation } }
 
-    /// Sets what sends the request: URLSession otherwise.
+    /// Sets which redirects are followed: 16 otherwise, and none from https to http.
+    public func redirects(_ policy: RedirectPolicy) -> Self { changed { $0.redirects = policy } }
+
+    /// Sets what sends the request: ``HTTPTransport/shared`` otherwise.
     public func transport(_ transport: any HTTPTransport) -> Self { changed { $0.transport = transport } }
 
     private func changed(_ change: (inout HTTPOptions) -> Void) -> Self {

@@ -78,36 +78,10 @@ extension ResponseValidation {
 
     /// A status says more than a body that ends too early, or takes its time.
     static func refusal(_ answer: HTTPAnswer) async throws -> HTTPError.Refusal {
-        let excerpt = await excerpt(of: answer.body)
+        let excerpt = await answer.body.beginning(upTo: excerptLength)
         try Task.checkCancellation()
         return HTTPError.Refusal(
             status: answer.head.status, excerpt: String(decoding: excerpt, as: UTF8.self),
             retryAfter: RetryAfter.delay(answer.head, now: Date()))
-    }
-
-    /// Returns the part of the beginning that arrives within a second.
-    private static func excerpt(of body: HTTPBody) async -> Data {
-        await withTaskGroup(of: Data?.self) { group in
-            group.addTask {
-                var beginning = Data()
-                do {
-                    for try await piece in body {
-                        beginning.append(piece)
-                        if beginning.count >= excerptLength { break }
-                    }
-                } catch {}
-                return beginning.prefix(excerptLength)
-            }
-            group.addTask {
-                try? await TimeSource(ContinuousClock()).sleep(until: .seconds(1))
-                return nil
-            }
-            var beginning = Data()
-            for await data in group {
-                group.cancelAll()
-                if let data { beginning = data }
-            }
-            return beginning
-        }
     }
 }

@@ -22,10 +22,23 @@ extension HTTPError.Reason: CustomStringConvertible {
             "the host was not found. Check its name, and the network"
         case .connectionRefused:
             "the connection was refused. Check host and port, and whether the server runs"
+        case .hostNotReached(let text):
+            "the host was not reached (\(text)). Check host and port, and the network"
+        case .proxyNotReached(let proxy, let text):
+            "the proxy \(proxy) was not reached (\(text)). Check the address of the proxy, for example in the environment "
+                + "(http_proxy, https_proxy, all_proxy), and whether no_proxy should name the host"
+        case .proxyRefused(let proxy, 407):
+            "the proxy \(proxy) wants a password (407). Give its address as http://user:password@host:port"
+        case .proxyRefused(let proxy, let status):
+            "the proxy \(proxy) refused to connect to the host, and answered \(status)"
+        case .tooManyOpenFiles:
+            "the process has too many open files. Raise the limit (ulimit -n), or let fewer requests run at a time"
         case .insecureConnection(let text):
             "no secure connection (\(text)). Check the server's certificate, and that the port speaks TLS"
         case .timedOut(let limit):
             "nothing came for \(limit)"
+        case .tooSlow(let speed, let time):
+            "fewer than \(speed) bytes a second came or went for \(time)"
         case .deadlineExceeded(let limit):
             "took longer than its deadline of \(limit)"
         case .connectionBroken:
@@ -38,6 +51,9 @@ extension HTTPError.Reason: CustomStringConvertible {
             "the body is larger than \(limit) bytes. Raise the limit, or download it to a file"
         case .tooManyRedirects:
             "was redirected too often"
+        case .insecureRedirect(let target):
+            "was redirected to \(target), and so from https to http, which everybody on the way can read. Allow it with "
+                + "redirects(.follow(atMost: 16, allowsInsecure: true)), or ask for another address"
         case .refused(let refusal):
             "\(refusal)"
         case .unexpectedContentType(let found, let expected):
@@ -47,7 +63,7 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .file(let problem, let path):
             "\(path): \(problem)"
         case .other(let code, let text):
-            "\(text) (URLError \(code))"
+            "\(text) (error \(code))"
         }
     }
 }
@@ -70,6 +86,7 @@ extension HTTPError.FileProblem: CustomStringConvertible {
         case .diskFull: "the disk is full"
         case .notPlain: "is a link, or no plain file, and was not touched. Remove it"
         case .inUse: "another download writes to it"
+        case .changed: "got shorter or longer while it was sent. Send a copy that nobody writes to"
         case .other(let number): String(cString: strerror(number))
         }
     }

@@ -25,10 +25,20 @@ public struct HTTPError: Error, Sendable {
         case hostNotFound
         /// Nobody listens at the host's port.
         case connectionRefused
+        /// There is no connection to the host, for another reason than those above: no route to it, for example. The text says why.
+        case hostNotReached(String)
+        /// There is no connection to the proxy, whose address this is. The text says why.
+        case proxyNotReached(proxy: String, String)
+        /// The proxy, whose address this is, answered the request for a tunnel with this status: 407 if it wants a password.
+        case proxyRefused(proxy: String, status: Int)
+        /// The process has as many open files and connections as the system lets it have.
+        case tooManyOpenFiles
         /// No secure connection: a plain port, a bad certificate. The text is that of the system.
         case insecureConnection(String)
         /// Nothing came or went for so long.
         case timedOut(after: Duration)
+        /// Fewer bytes a second came or went than the transport's lowest speed, for so long.
+        case tooSlow(bytesPerSecond: Int, over: Duration)
         /// All of it took longer than the deadline.
         case deadlineExceeded(after: Duration)
         /// The connection ended before the answer did.
@@ -42,6 +52,8 @@ public struct HTTPError: Error, Sendable {
         case bodyTooLarge(limit: Int)
         /// One redirect led to another too often.
         case tooManyRedirects
+        /// A redirect led from https to http, and the request's ``RedirectPolicy`` does not allow that.
+        case insecureRedirect(to: String)
         /// The status is none of those that were expected.
         case refused(Refusal)
         /// The content type, nil if there is none, is none of those expected.
@@ -50,7 +62,7 @@ public struct HTTPError: Error, Sendable {
         case unexpectedPart(String?)
         /// A local file cannot be read or written.
         case file(FileProblem, path: String)
-        /// Anything else that URLSession reports: its error code, and what it says.
+        /// Anything else that URLSession or libcurl reports: the error code, and what it says.
         case other(code: Int, String)
     }
 
@@ -85,6 +97,8 @@ public struct HTTPError: Error, Sendable {
         case notPlain
         /// Another download writes to the same file.
         case inUse
+        /// The file got shorter or longer while it was sent.
+        case changed
         /// Anything else: the system's error number.
         case other(errno: Int32)
     }
@@ -105,19 +119,22 @@ public struct HTTPError: Error, Sendable {
 
     /// Whether the same request may go well a little later.
     ///
-    /// That is so for hosts that are not found or do not listen, broken connections, bodies that are too short, time limits, and
-    /// the status codes 408, 425, 429 and 500 to 599, but for 501 and 505, which say that the server never will.
+    /// That is so for hosts and proxies that are not found or not reached, broken connections, bodies that are too short, too many open
+    /// files, time limits, and the status codes 408, 425, 429 and 500 to 599, but for 501 and 505, which say that the server never will.
     public var isTransient: Bool {
         switch reason {
-        case .hostNotFound, .connectionRefused, .timedOut, .deadlineExceeded, .connectionBroken, .bodyTooShort: true
+        case .hostNotFound, .connectionRefused, .hostNotReached, .proxyNotReached, .tooManyOpenFiles, .timedOut,
+            .tooSlow,
+            .deadlineExceeded, .connectionBroken, .bodyTooShort:
+            true
         case .refused(let refusal):
             switch refusal.status {
             case 501, 505: false
             case 408, 425, 429, 500...599: true
             default: false
             }
-        case .invalidURL, .invalidRequest, .insecureConnection, .invalidAnswer, .bodyTooLarge, .tooManyRedirects,
-            .unexpectedContentType, .unexpectedPart, .file, .other:
+        case .invalidURL, .invalidRequest, .proxyRefused, .insecureConnection, .invalidAnswer, .bodyTooLarge,
+            .tooManyRedirects, .insecureRedirect, .unexpectedContentType, .unexpectedPart, .file, .other:
             false
         }
     }
@@ -125,7 +142,7 @@ public struct HTTPError: Error, Sendable {
     /// Nothing of the request has reached the server.
     var isBeforeTheRequest: Bool {
         switch reason {
-        case .hostNotFound, .connectionRefused: true
+        case .hostNotFound, .connectionRefused, .hostNotReached, .proxyNotReached, .tooManyOpenFiles: true
         default: false
         }
     }

@@ -159,13 +159,6 @@ final class Exchange: Sendable {
     }
 }
 
-extension URLRequest {
-    /// How long nothing may come or go: a minute, if what is said is no time or no number.
-    fileprivate var idleLimit: Duration {
-        timeoutInterval > 0 ? .seconds(min(timeoutInterval, Duration.longest / .seconds(1))) : .seconds(60)
-    }
-}
-
 extension ExchangeMachine.Ending {
     fileprivate init(
         _ error: (any Error)?, _ head: HTTPHead?, _ count: Int64, isCancelled: Bool, _ request: URLRequest

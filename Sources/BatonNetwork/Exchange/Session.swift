@@ -26,6 +26,7 @@ final class Session: Sendable {
             case .data(let data): session.uploadTask(with: request, from: data)
             // On Linux, URLSession takes the length of a link for that of the file.
             case .file(let file): session.uploadTask(with: request, fromFile: file.resolvingSymlinksInPath())
+            case .stream: preconditionFailure("Internal inconsistency: a stream that was not put into a file")
             }
         exchanges.add(exchange, for: task.taskIdentifier)
         exchange.start(task)

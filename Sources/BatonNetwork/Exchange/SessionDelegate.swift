@@ -37,7 +37,9 @@ extension SessionDelegate: URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        completionHandler(newRequest.redirected(after: HTTPHead(response), of: task.originalRequest))
+        // ``HTTPCall`` follows redirects. URLSession on Linux would resolve relative ones wrongly, and ask our host for the addresses
+        // of other schemes.
+        completionHandler(nil)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -47,9 +49,6 @@ extension SessionDelegate: URLSessionDataDelegate {
 }
 
 extension HTTPHead {
-    /// 101 is the last word: what follows is no HTTP.
-    fileprivate var isInterim: Bool { 100...199 ~= status && status != 101 }
-
     fileprivate init(_ response: URLResponse) {
         guard let response = response as? HTTPURLResponse else {
             self.init(status: 0, url: response.url)

@@ -35,11 +35,15 @@ struct File: Sendable {
         throw FileError(hindrance, path)
     }
 
+    /// A new one that only its owner can open.
+    static func new(in folder: String) throws(FileError) -> File {
+        try open(folder + "/baton-" + UUID().uuidString, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode: 0o600)
+    }
+
     /// A new one that nobody else can find.
     static func unnamed(in folder: String) throws(FileError) -> File {
-        let path = folder + "/baton-" + UUID().uuidString
-        let file = try open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode: 0o600)
-        remove(path)
+        let file = try new(in: folder)
+        remove(file.path)
         return file
     }
 
@@ -78,6 +82,15 @@ struct File: Sendable {
             }
         }
         return data
+    }
+
+    /// Returns how many bytes were read: 0 at the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
+        while true {
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+            if count >= 0 { return count }
+            if errno != EINTR { throw FileError(errno, path) }
+        }
     }
 
     /// All of it, however few bytes the system moves at a time.
@@ -133,6 +146,9 @@ struct File: Sendable {
         return here.st_ino == there.st_ino && here.st_dev == there.st_dev
     }
 
+    /// How many bytes it has now.
+    var size: Int64? { status.map { Int64($0.st_size) } }
+
     private var status: stat? {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? status : nil
@@ -151,6 +167,9 @@ struct File: Sendable {
         default: .notPlain
         }
     }
+
+    /// Lets nobody but its owner read it.
+    func hide() { _ = fchmod(descriptor, 0o600) }
 
     /// Lets nobody read this who may not read the file that it is to replace. Its owner can still open it again.
     func hideLike(_ path: String) {

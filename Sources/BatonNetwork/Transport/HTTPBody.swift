@@ -1,3 +1,4 @@
+internal import Baton
 public import Foundation
 
 /// The body of an answer, in pieces, as they come. To be read once, by one task at a time.
@@ -34,5 +35,31 @@ extension HTTPBody {
             if data.count > limit { return data }
         }
         return data
+    }
+
+    /// At most `limit` bytes of the beginning, as far as they arrive within a second.
+    func beginning(upTo limit: Int) async -> Data {
+        await withTaskGroup(of: Data?.self) { group in
+            group.addTask {
+                var beginning = Data()
+                do {
+                    for try await piece in self {
+                        beginning.append(piece)
+                        if beginning.count >= limit { break }
+                    }
+                } catch {}
+                return beginning.prefix(limit)
+            }
+            group.addTask {
+                try? await TimeSource(ContinuousClock()).sleep(until: .seconds(1))
+                return nil
+            }
+            var beginning = Data()
+            for await data in group {
+                group.cancelAll()
+                if let data { beginning = data }
+            }
+            return beginning
+        }
     }
 }

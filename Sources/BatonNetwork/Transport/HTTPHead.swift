@@ -8,12 +8,17 @@ public struct HTTPHead: Sendable, Hashable {
     public let url: URL?
     /// The header fields.
     public let headers: HTTPHeaders
+    /// The heads with a status of 100 to 199 that came before this one: 103 (Early Hints), for example.
+    ///
+    /// The transport on URLSession never has any.
+    public let interimHeads: [HTTPHead]
 
     /// Puts a head together; for transports and tests.
-    public init(status: Int, url: URL?, headers: HTTPHeaders = HTTPHeaders()) {
+    public init(status: Int, url: URL?, headers: HTTPHeaders = HTTPHeaders(), interimHeads: [HTTPHead] = []) {
         self.status = status
         self.url = url
         self.headers = headers
+        self.interimHeads = interimHeads
     }
 
     /// How many bytes the body will have; nil if the server has not said, or has packed them.
@@ -27,27 +32,39 @@ public struct HTTPHead: Sendable, Hashable {
     /// The type of the body without its parameters, in lower case: "application/json".
     public var contentType: String? { headers["Content-Type"].flatMap(Self.type) }
 
+    /// 101 is final: what follows is no HTTP.
+    var isInterim: Bool { 100...199 ~= status && status != 101 }
+
     /// Without parameters, in lower case.
     static func type(_ text: String) -> String? {
         text.split(separator: ";").first.map { String($0).trimmed.lowercased() }
     }
 }
 
-/// Header fields. Their names are the same in upper and lower case.
+/// Header fields. Their names are the same in upper and lower case, and a name may have several values.
 public struct HTTPHeaders: Sendable, Hashable {
-    /// By names in lower case.
-    private var fields: [String: String] = [:]
+    /// By names in lower case. No list is empty.
+    private var fields: [String: [String]] = [:]
 
     /// Fields of these names and values.
     public init(_ fields: [String: String] = [:]) {
-        for (name, value) in fields { self.fields[name.lowercased()] = value }
+        for (name, value) in fields { add(name, value) }
     }
 
     /// The value of a field, nil if there is none.
+    ///
+    /// Several values are one text here, with ", " between them (RFC 9110, 5.3). `Set-Cookie` has commas of its own:
+    /// ``values(of:)`` keeps the values apart. To set a value replaces all that are there.
     public subscript(name: String) -> String? {
-        get { fields[name.lowercased()] }
-        set { fields[name.lowercased()] = newValue }
+        get { fields[name.lowercased()]?.joined(separator: ", ") }
+        set { fields[name.lowercased()] = newValue.map { [$0] } }
     }
+
+    /// All values of a field, in the order in which they came.
+    public func values(of name: String) -> [String] { fields[name.lowercased()] ?? [] }
+
+    /// Adds a value to those that the field has.
+    public mutating func add(_ name: String, _ value: String) { fields[name.lowercased(), default: []].append(value) }
 
     /// The names of all fields, in lower case, sorted.
     public var names: [String] { fields.keys.sorted() }

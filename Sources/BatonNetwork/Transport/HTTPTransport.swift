@@ -4,7 +4,7 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// What sends requests: URLSession unless said otherwise, or any other HTTP stack.
+/// What sends requests: libcurl on Linux, URLSession on Apple's platforms, or any other HTTP stack.
 ///
 /// ```swift
 /// struct OurStack: HTTPTransport {
@@ -15,7 +15,8 @@ public import Foundation
 /// let page = AsyncOperation(HTTPData(url).transport(OurStack()))
 /// ```
 ///
-/// It follows redirects, and asks nobody whether a status is a good one: ``ResponseValidation`` does.
+/// A transport sends one request and brings its answer, whatever the status: the procedures follow redirects (see ``RedirectPolicy``),
+/// and judge the answer (see ``ResponseValidation``).
 public protocol HTTPTransport: Sendable {
     /// Sends a request, and returns when the head of the answer is there.
     ///
@@ -24,7 +25,7 @@ public protocol HTTPTransport: Sendable {
     ///
     /// - Parameters:
     ///   - request: Where to, with its method and header fields.
-    ///   - body: What is sent, in place of the request's own `httpBody`. Nil: that counts.
+    ///   - body: What is sent, in place of the request's own `httpBody`. Nil: that is sent, if there is one.
     ///   - sent: To be called, from any thread, with how many bytes of the body have been sent so far.
     /// - Throws: ``HTTPError``, or `CancellationError` after a cancel.
     func send(
@@ -32,9 +33,17 @@ public protocol HTTPTransport: Sendable {
     ) async throws -> HTTPAnswer
 }
 
-extension HTTPTransport where Self == URLSessionTransport {
-    /// URLSession, with the usual configuration, but without a cache.
-    public static var shared: URLSessionTransport { URLSessionTransport.shared }
+#if os(Linux)
+    /// What sends requests unless a procedure says otherwise: libcurl, because URLSession on Linux ends the process on some answers.
+    public typealias DefaultHTTPTransport = CurlTransport
+#else
+    /// What sends requests unless a procedure says otherwise.
+    public typealias DefaultHTTPTransport = URLSessionTransport
+#endif
+
+extension HTTPTransport where Self == DefaultHTTPTransport {
+    /// One transport for all requests of the process that say nothing else: libcurl on Linux, URLSession on Apple's platforms.
+    public static var shared: DefaultHTTPTransport { DefaultHTTPTransport.shared }
 }
 
 /// The body of a request.
@@ -43,6 +52,8 @@ public enum HTTPRequestBody: Sendable {
     case data(Data)
     /// The content of a file, which is read while it is sent.
     case file(URL)
+    /// Bytes that are made while they are sent.
+    case stream(HTTPBodyStream)
 }
 
 /// What a server answers: the head is there, the body comes while it is read.

@@ -11,9 +11,20 @@
 /// name in the folder for temporary ones, which no other HTTP stack has to do; but URLSession cannot pause a transfer on Linux (its
 /// `suspend()` there begins the request again). Connections are kept for later requests, and closed with the transport.
 ///
-/// Redirects to other schemes than http and https are not followed, and one to another origin does not take along `Authorization`,
-/// `Cookie` and `Host`. After 303, and of a POST after 301 and 302, what follows is a GET (of a HEAD, the same); else method and body
-/// are sent once more. Where the body is a stream, that cannot be, and the redirect is the answer.
+/// An ``HTTPBodyStream`` is written to a temporary file before it is sent.
+///
+/// It is the default on Apple's platforms. On Linux, ``CurlTransport`` is, because Foundation's URLSession has faults there that nothing
+/// around it can mend:
+///
+/// - A connection that the server closes inside the head of an answer, and trailers after a chunked body, end the process.
+/// - An answer of 401 with `WWW-Authenticate: Basic realm=…` does not end before the time limit.
+/// - A request with a body on a kept connection that the server closes at that moment hangs until its time limit, or is sent twice.
+/// - While an answer is awaited, a whole core is busy.
+/// - Legal heads (`Content-Length:2`, values of blanks, bytes that are not ASCII) count as broken connections, as do a head of more than 300
+///   KB and an unknown `Content-Encoding`; several values of one field are one; an answer after two interim ones is lost.
+/// - Addresses with an IPv6 literal cannot be asked. Proxies are not named in errors.
+/// - While a head arrives slowly, the idle limit counts.
+/// - A file that gets shorter while it is sent is noticed at the idle limit; a cancel can take 0.6 s.
 public struct URLSessionTransport: HTTPTransport {
     /// One for all, with the usual configuration.
     public static let shared = URLSessionTransport()
@@ -41,23 +52,8 @@ public struct URLSessionTransport: HTTPTransport {
     public func send(
         _ request: URLRequest, body: HTTPRequestBody?, sent: @escaping @Sendable (Int64) -> Void
     ) async throws -> HTTPAnswer {
-        var request = request
-        for _ in 0..<Self.mostRedirects {
-            let answer = try await sendOnce(request, body, sent)
-            // A stream has been read by now.
-            let isRepeatable = body != nil || request.httpBodyStream == nil
-            guard isRepeatable, let next = request.repeated(after: answer.head) else { return answer }
-            request = next
-        }
-        throw HTTPError(.tooManyRedirects, request)
-    }
-
-    private static let mostRedirects = 16
-
-    private func sendOnce(
-        _ request: URLRequest, _ body: HTTPRequestBody?, _ sent: @escaping @Sendable (Int64) -> Void
-    ) async throws -> HTTPAnswer {
         try Task.checkCancellation()
+        let (body, file) = try await withStreamInFile(body, request)
         let exchange = Exchange(request, sent: sent)
         var request = request
         // ‘HTTP://’ is no address for URLSession on Linux.
@@ -65,9 +61,40 @@ public struct URLSessionTransport: HTTPTransport {
         // Longer than anything: an exchange has its own limit, which URLSession's would cross.
         request.timeoutInterval = 7 * 24 * 60 * 60
         session.start(exchange, request, body)
-        let reader = ExchangeReader(exchange, in: session)
+        let reader = ExchangeReader(exchange, in: session, sending: file)
         let head = try await reader.head()
         return HTTPAnswer(head: head, body: HTTPBody { try await reader.next() })
+    }
+
+    /// URLSession can be given a stream, but cannot tell it to begin again, which Foundation on Linux does.
+    private func withStreamInFile(
+        _ body: HTTPRequestBody?, _ request: URLRequest
+    ) async throws -> (HTTPRequestBody?, TemporaryFile?) {
+        guard let stream = body?.stream else { return (body, nil) }
+        do {
+            let file = try TemporaryFile()
+            try await stream.feed(request) { piece in
+                try file.file.write(piece)
+                return true
+            }
+            return (.file(URL(fileURLWithPath: file.file.path)), file)
+        } catch let error as FileError {
+            throw HTTPError(error, request)
+        }
+    }
+}
+
+/// A file that goes with its last reference.
+private final class TemporaryFile: Sendable {
+    let file: File
+
+    init() throws(FileError) {
+        file = try .new(in: FileManager.default.temporaryDirectory.path)
+    }
+
+    deinit {
+        file.close()
+        File.remove(file.path)
     }
 }
 
@@ -75,10 +102,12 @@ public struct URLSessionTransport: HTTPTransport {
 private final class ExchangeReader: Sendable {
     private let exchange: Exchange
     private let session: Session
+    private let file: TemporaryFile?
 
-    init(_ exchange: Exchange, in session: Session) {
+    init(_ exchange: Exchange, in session: Session, sending file: TemporaryFile?) {
         self.exchange = exchange
         self.session = session
+        self.file = file
     }
 
     func head() async throws -> HTTPHead { try await exchange.head() }

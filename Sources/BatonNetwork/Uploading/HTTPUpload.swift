@@ -5,7 +5,7 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Sends bytes, or a file, and has the whole body of the answer in memory.
+/// Sends bytes, a file, or what a sequence makes, and has the whole body of the answer in memory.
 ///
 /// ```swift
 /// let receipt = AsyncOperation(HTTPUpload(file: picture, to: url).header("Content-Type", "image/png"))
@@ -26,6 +26,9 @@ public struct HTTPUpload: HTTPProcedure {
 
     /// Sends a file.
     public init(file: URL, to url: URL) { self.init(.file(file), with: Self.post(url)) }
+
+    /// Sends what a sequence makes.
+    public init(_ stream: HTTPBodyStream, to url: URL) { self.init(.stream(stream), with: Self.post(url)) }
 
     /// Sends a body with a request, in place of the request's own.
     public init(_ body: HTTPRequestBody, with request: URLRequest) {
@@ -54,9 +57,11 @@ public struct HTTPUpload: HTTPProcedure {
 }
 
 extension HTTPRequestBody {
-    fileprivate func count(_ request: URLRequest) throws -> Int {
+    /// How many bytes there are; nil if that is not known.
+    fileprivate func count(_ request: URLRequest) throws -> Int? {
         switch self {
         case .data(let data): return data.count
+        case .stream(let stream): return stream.length.map { Int(clamping: $0) }
         case .file(let url):
             do throws(FileError) {
                 let file = try File.openReadable(url.path)

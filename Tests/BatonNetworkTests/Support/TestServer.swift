@@ -65,6 +65,8 @@ final class TestServer: Sendable {
         let method: String
         let path: String
         let headers: HeaderFields
+        /// The address from which it came: the same for all requests of a connection.
+        let connection: String
     }
 
     struct HeaderFields: Decodable {

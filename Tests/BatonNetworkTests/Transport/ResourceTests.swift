@@ -60,7 +60,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             func abandon() async throws {
                 let request = URLRequest(url: server.url("/bytes/1000000000"))
-                let answer = try await URLSessionTransport.shared.send(request, body: nil) { _ in }
+                let answer = try await DefaultHTTPTransport.shared.send(request, body: nil) { _ in }
                 precondition(answer.head.status == 200)
             }
             try await abandon()

@@ -89,12 +89,28 @@ import Testing
         var request = URLRequest(url: server.url("/redirect", ["to": target, "code": "\(code)"]))
         request.httpMethod = "PUT"
         request.httpBodyStream = InputStream(data: Data("hello".utf8))
-        guard case .refused(let refusal)? = await failure(HTTPData(request))?.reason else {
+        let page = HTTPData(request).transport(URLSessionTransport())
+        guard case .refused(let refusal)? = await failure(page)?.reason else {
             Issue.record("it was sent")
             return
         }
         #expect(refusal.status == code)
     }
+
+    #if os(Linux)
+        @Test("libcurl refuses an httpBodyStream, and says what to use")
+        func anInputStreamIsRefused() async {
+            var request = URLRequest(url: server.url("/upload"))
+            request.httpMethod = "PUT"
+            request.httpBodyStream = InputStream(data: Data("hello".utf8))
+            let error = await failure(HTTPData(request))
+            guard case .invalidRequest(let problem)? = error?.reason else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(problem.contains("HTTPBodyStream"))
+        }
+    #endif
 
     @Test(arguments: ["PUT", "PATCH", "DELETE"]) func seeOtherIsAskedForWithoutTheBody(_ method: String) async throws {
         let target = server.url("/upload").absoluteString

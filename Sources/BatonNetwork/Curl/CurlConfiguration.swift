@@ -1,0 +1,97 @@
+#if os(Linux)
+    public import Foundation
+
+    extension CurlTransport {
+        /// How a transport connects, and what it keeps.
+        public struct Configuration: Sendable {
+            /// Which version of HTTP is spoken.
+            public enum Version: Sendable, Hashable {
+                /// HTTP/2 where a server offers it on a secure connection, else HTTP/1.1.
+                case automatic
+                /// HTTP/1.1 only.
+                case http1
+                /// HTTP/2 from the first byte, also without TLS: for servers that are known to speak it.
+                case http2
+            }
+
+            /// Which proxy is used.
+            public enum Proxy: Sendable, Hashable {
+                /// That of the environment: `http_proxy`, `https_proxy`, `all_proxy`, and none for the hosts of `no_proxy`.
+                case environment
+                /// None, whatever the environment says.
+                case none
+                /// This one: `http://user:password@host:port`, or with the scheme https, socks4, socks4a, socks5 or socks5h.
+                case address(String)
+            }
+
+            /// Where cookies are kept. They are never shared with another transport or program unless a file is named.
+            public enum Cookies: Sendable, Hashable {
+                /// In memory, as long as the transport lasts.
+                case inMemory
+                /// In this file too, which is read at the first request, and written with mode 0600 after each answer that sets some.
+                case file(URL)
+                /// Nowhere.
+                case none
+            }
+
+            /// Whose certificate a server may ask for.
+            public struct ClientCertificate: Sendable, Hashable {
+                /// The certificate, in PEM.
+                public var certificate: URL
+                /// Its private key, in PEM. Nil: it is in the same file.
+                public var key: URL?
+                /// The password of the key, if it has one.
+                public var password: String?
+
+                /// A certificate and its key, in PEM.
+                public init(certificate: URL, key: URL? = nil, password: String? = nil) {
+                    self.certificate = certificate
+                    self.key = key
+                    self.password = password
+                }
+            }
+
+            /// A speed below which a transfer fails.
+            public struct LowestSpeed: Sendable, Hashable {
+                /// Bytes a second, in the mean over ``time``.
+                public var bytesPerSecond: Int
+                /// How long a transfer may be slower, in whole seconds.
+                public var time: Duration
+
+                /// Transfers that are slower than this for so long fail with ``HTTPError/Reason/tooSlow(bytesPerSecond:over:)``.
+                public init(bytesPerSecond: Int, over time: Duration) {
+                    self.bytesPerSecond = bytesPerSecond
+                    self.time = time
+                }
+            }
+
+            /// Which version of HTTP is spoken.
+            public var version = Version.automatic
+            /// Which proxy is used.
+            public var proxy = Proxy.environment
+            /// Where cookies are kept.
+            public var cookies = Cookies.inMemory
+            /// Whose certificates are trusted: a file in PEM. Nil: those of the system.
+            public var certificateAuthorities: URL?
+            /// What this side shows a server that asks for a certificate.
+            public var clientCertificate: ClientCertificate?
+            /// The `User-Agent` of requests that have none.
+            public var userAgent: String? = "Baton"
+            /// How many connections there may be to one host. Requests beyond that wait. Nil: as many as there are requests.
+            ///
+            /// ``OperationCondition/perHost(_:to:)`` lets operations wait before they start instead.
+            public var connectionsPerHost: Int?
+            /// How many connections there may be in all. Requests beyond that wait. Nil: as many as there are requests.
+            public var connections: Int?
+            /// How many connections are kept for later when nobody uses them.
+            public var idleConnections = 100
+            /// A speed below which a transfer fails. Nil: none; the idle limit of each request counts.
+            public var lowestSpeed: LowestSpeed?
+            /// Addresses for hosts that are not asked of the system: "example.org:443:192.0.2.1,192.0.2.2", in the form of curl's `--resolve`.
+            public var resolved: [String] = []
+
+            /// The usual configuration.
+            public init() {}
+        }
+    }
+#endif

@@ -1,0 +1,299 @@
+#if os(Linux)
+    internal import Baton
+    internal import CBatonCurl
+    internal import Foundation
+    internal import FoundationNetworking
+
+    /// A transfer in the hands of libcurl, from its start to its end: the handle, and what its callbacks do. The thread of the transport
+    /// alone uses it.
+    final class CurlExchange {
+        enum Receipt {
+            case taken
+            /// There is no room. libcurl brings the piece again when it is told that there is.
+            case pause
+            case stop
+        }
+
+        let transfer: CurlTransfer
+        let handle: CurlHandle
+        /// How long nothing may come or go.
+        let limit: Duration
+        /// Its entry among the times to look at it.
+        var look: Deadlines<ContinuousClock.Instant, CurlExchange>.Ticket?
+
+        private let configuration: CurlTransport.Configuration
+        private let cookies: CurlCookies
+        private let header: CurlList
+        private let resolved: CurlList
+        private let source: UploadSource?
+        private let queue: UploadQueue?
+        private let errorText: UnsafeMutableBufferPointer<CChar>
+        private let clock = ContinuousClock()
+
+        private var parser: HeadParser
+        private var head: HTTPHead?
+        private var receivedCount: Int64 = 0
+        private var sentCount: Int64 = 0
+        /// Why a callback has stopped the transfer.
+        private var failure: (any Error)?
+        private var isReceivingPaused = false
+        private var isSendingPaused = false
+        private var requestCount = 0
+        /// When something came or went last; nil while it waits for one of as many connections as there may be.
+        private var lastMoved: ContinuousClock.Instant?
+
+        init(
+            _ transfer: CurlTransfer, _ body: HTTPRequestBody?, _ queue: UploadQueue?,
+            _ configuration: CurlTransport.Configuration, _ cookies: CurlCookies, at now: ContinuousClock.Instant
+        ) throws {
+            let request = transfer.request
+            guard let handle = CurlHandle() else {
+                throw HTTPError(.other(code: Int(ENOMEM), "out of memory"), request)
+            }
+            self.handle = handle
+            self.transfer = transfer
+            self.queue = queue
+            self.configuration = configuration
+            self.cookies = cookies
+            limit = request.idleLimit
+            lastMoved = configuration.limitsConnections ? nil : now
+            parser = HeadParser(url: request.url)
+            header = CurlList(request.headerLines)
+            resolved = CurlList(configuration.resolved)
+            errorText = .allocate(capacity: Int(baton_curl_error_size))
+            errorText.initialize(repeating: 0)
+            do {
+                source = try UploadSource(body, request, queue: queue)
+            } catch {
+                errorText.deallocate()
+                handle.close()
+                throw error
+            }
+            handle.setExchange(self)
+            setUp()
+        }
+
+        /// Once, when libcurl does not work on it any more.
+        func close() {
+            queue?.close()
+            handle.close()
+            errorText.deallocate()
+        }
+
+        // MARK: Options
+
+        private func setUp() {
+            let request = transfer.request
+            handle.setErrorBuffer(errorText.baseAddress!)
+            handle.set(CURLOPT_NOSIGNAL, true)
+            handle.set(CURLOPT_PROTOCOLS_STR, "http,https")
+            handle.set(CURLOPT_FOLLOWLOCATION, false)
+            handle.set(CURLOPT_PATH_AS_IS, true)
+            handle.set(CURLOPT_URL, request.url?.absoluteString)
+            handle.set(CURLOPT_HTTPHEADER, header)
+            handle.set(CURLOPT_ACCEPT_ENCODING, "")
+            handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
+            handle.set(CURLOPT_TCP_KEEPALIVE, true)
+            setMethod(of: request)
+            setConnection(of: request)
+            setCertificates()
+            if request.value(forHTTPHeaderField: "User-Agent") == nil {
+                handle.set(CURLOPT_USERAGENT, configuration.userAgent)
+            }
+            if request.httpShouldHandleCookies { cookies.serve(handle) }
+            if let cookie = request.value(forHTTPHeaderField: "Cookie") { handle.set(CURLOPT_COOKIE, cookie) }
+        }
+
+        private func setMethod(of request: URLRequest) {
+            let method = request.httpMethod ?? "GET"
+            if let source {
+                handle.set(CURLOPT_UPLOAD, true)
+                handle.setUploadLength(source.length)
+                handle.set(CURLOPT_NOPROGRESS, false)
+                handle.set(CURLOPT_UPLOAD_BUFFERSIZE, 64 * 1024)
+            } else if method.uppercased() == "HEAD" {
+                handle.set(CURLOPT_NOBODY, true)
+                return
+            } else {
+                handle.set(CURLOPT_HTTPGET, true)
+            }
+            handle.set(CURLOPT_CUSTOMREQUEST, method)
+        }
+
+        private func setConnection(of request: URLRequest) {
+            switch configuration.version {
+            case .automatic: handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+            case .http1: handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+            case .http2: handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+            }
+            switch configuration.proxy {
+            case .environment: break
+            case .none: handle.set(CURLOPT_PROXY, "")
+            case .address(let address): handle.set(CURLOPT_PROXY, address)
+            }
+            // Several addresses of a host share the time limit of a connection.
+            if !configuration.limitsConnections { handle.set(CURLOPT_CONNECTTIMEOUT_MS, limit.wholeMilliseconds) }
+            if !configuration.resolved.isEmpty { handle.set(CURLOPT_RESOLVE, resolved) }
+            if let lowest = configuration.lowestSpeed {
+                handle.set(CURLOPT_LOW_SPEED_LIMIT, max(1, lowest.bytesPerSecond))
+                handle.set(CURLOPT_LOW_SPEED_TIME, max(1, Int(lowest.time.bounded.components.seconds)))
+            }
+        }
+
+        private func setCertificates() {
+            if let file = configuration.certificateAuthorities { handle.set(CURLOPT_CAINFO, file.path) }
+            guard let own = configuration.clientCertificate else { return }
+            handle.set(CURLOPT_SSLCERT, own.certificate.path)
+            handle.set(CURLOPT_SSLKEY, (own.key ?? own.certificate).path)
+            if let password = own.password { handle.set(CURLOPT_KEYPASSWD, password) }
+        }
+
+        // MARK: What libcurl calls
+
+        func connectionBegins() {
+            if lastMoved == nil { lastMoved = clock.now }
+        }
+
+        /// False: the request would be sent a second time, and must not be.
+        func requestBegins() -> Bool {
+            lastMoved = clock.now
+            requestCount += 1
+            if requestCount == 1 || transfer.request.isIdempotent { return true }
+            failure = HTTPError(.connectionBroken, transfer.request)
+            return false
+        }
+
+        /// False: the transfer is to be stopped.
+        func receive(line: UnsafeRawBufferPointer) -> Bool {
+            lastMoved = clock.now
+            switch parser.line(line) {
+            case .more: return true
+            case .head(let head):
+                self.head = head
+                if !head.headers.values(of: "Set-Cookie").isEmpty { cookies.note(in: handle) }
+                transfer.receive(head)
+                return true
+            case .invalid(let problem): return fail(.invalidAnswer(problem))
+            }
+        }
+
+        func receive(_ piece: UnsafeRawBufferPointer) -> Receipt {
+            lastMoved = clock.now
+            guard parser.isComplete else {
+                _ = fail(.invalidAnswer("its head does not end"))
+                return .stop
+            }
+            isReceivingPaused = !transfer.receive(piece)
+            if isReceivingPaused { return .pause }
+            receivedCount += Int64(piece.count)
+            return .taken
+        }
+
+        /// Returns what libcurl wants to know: how many bytes there are, or to pause, or to stop.
+        func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+            switch source?.read(into: buffer) {
+            case .bytes(let count)?: return count
+            case .later?:
+                isSendingPaused = true
+                return Int(baton_curl_read_pause)
+            case .failure(let error)?:
+                failure = error
+                return Int(baton_curl_read_abort)
+            case nil: return 0
+            }
+        }
+
+        func rewind(to offset: Int64) -> Bool { source?.rewind(to: offset) ?? true }
+
+        func hasSent(_ count: Int64) {
+            if count == sentCount { return }
+            sentCount = count
+            lastMoved = clock.now
+            transfer.sent(count)
+        }
+
+        private func fail(_ reason: HTTPError.Reason) -> Bool {
+            failure = HTTPError(reason, transfer.request)
+            return false
+        }
+
+        // MARK: Pauses
+
+        func resumeReceiving(at now: ContinuousClock.Instant) {
+            isReceivingPaused = false
+            lastMoved = now
+            setPauses()
+        }
+
+        func resumeSending(at now: ContinuousClock.Instant) {
+            isSendingPaused = false
+            lastMoved = now
+            setPauses()
+        }
+
+        private func setPauses() { handle.unpause(receiving: !isReceivingPaused, sending: !isSendingPaused) }
+
+        // MARK: Limits
+
+        /// When to look again. Nil: nothing has come or gone for too long.
+        ///
+        /// While a reader or the source of a body is slow, the network is not to blame. libcurl tells of whole lines of a head only, so the
+        /// system is asked when the connection received something last; a connection of HTTP/2 receives for others, too.
+        func nextLook(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+            guard !isReceivingPaused, !isSendingPaused, let lastMoved else { return now + limit }
+            if lastMoved + limit > now { return lastMoved + limit }
+            if requestCount > 0, handle.number(CURLINFO_HTTP_VERSION) != Int(CURL_HTTP_VERSION_2_0),
+                let silence = handle.silence, silence < limit
+            {
+                return now + max(limit - silence, .milliseconds(1))
+            }
+            return nil
+        }
+
+        // MARK: Ends
+
+        /// Nil: the answer is complete.
+        func error(_ code: CURLcode) -> (any Error)? {
+            if transfer.isCancelled { return CancellationError() }
+            if let failure { return failure }
+            let text = String(cString: errorText.baseAddress!)
+            let result = CurlResult(code: code, text: text, handle: handle, configuration: configuration, limit: limit)
+            guard let reason = result.reason(head: head, receivedCount: receivedCount, request: transfer.request)
+            else { return nil }
+            return HTTPError(reason, transfer.request)
+        }
+    }
+
+    extension CurlTransport.Configuration {
+        /// Requests may wait for a connection.
+        fileprivate var limitsConnections: Bool { connections != nil || connectionsPerHost != nil }
+    }
+
+    extension URLRequest {
+        /// The header fields, one line each, as libcurl wants them: an empty value is a semicolon, and a name without a value takes out what
+        /// libcurl would send.
+        fileprivate var headerLines: [String] {
+            var lines: [String] = []
+            var names: Set<String> = []
+            for (name, value) in allHTTPHeaderFields ?? [:] {
+                names.insert(name.lowercased())
+                // libcurl knows the length, and puts all cookies into one field.
+                if ["content-length", "cookie"].contains(name.lowercased()) { continue }
+                lines.append(value.trimmed.isEmpty ? "\(name);" : "\(name): \(value)")
+            }
+            // Servers that do not know it would make each large body wait for a second.
+            if !names.contains("expect") { lines.append("Expect:") }
+            return lines
+        }
+
+        /// RFC 9110, 9.2.2.
+        fileprivate var isIdempotent: Bool {
+            ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(httpMethod?.uppercased() ?? "GET")
+        }
+    }
+
+    extension Duration {
+        /// At least one, and at most what libcurl takes: some 24 days.
+        fileprivate var wholeMilliseconds: Int { Int(min(max(1, self / .milliseconds(1)), Double(Int32.max))) }
+    }
+#endif

@@ -1,0 +1,160 @@
+#if os(Linux)
+    internal import CBatonCurl
+    internal import Foundation
+
+    /// libcurl's easy handle: one transfer. The only file that passes pointers to libcurl; the callbacks lead to the
+    /// ``CurlExchange`` that owns the handle, on the thread that works on it.
+    struct CurlHandle {
+        let pointer: UnsafeMutableRawPointer
+
+        init(pointer: UnsafeMutableRawPointer) { self.pointer = pointer }
+
+        /// Nil: there is no memory left.
+        init?() {
+            guard let pointer = curl_easy_init() else { return nil }
+            self.init(pointer: pointer)
+        }
+
+        /// To be called once, when the handle is in no multi handle any more.
+        func close() { curl_easy_cleanup(pointer) }
+
+        // MARK: Options
+
+        func set(_ option: CURLoption, _ value: Int) { _ = baton_curl_set_long(pointer, option, value) }
+
+        func set(_ option: CURLoption, _ value: Bool) { set(option, value ? 1 : 0) }
+
+        /// libcurl copies the text.
+        func set(_ option: CURLoption, _ value: String?) { _ = baton_curl_set_string(pointer, option, value) }
+
+        /// The list must live as long as the handle.
+        func set(_ option: CURLoption, _ list: CurlList) { _ = baton_curl_set_list(pointer, option, list.pointer) }
+
+        func setUploadLength(_ length: Int64?) {
+            _ = baton_curl_set_offset(pointer, CURLOPT_INFILESIZE_LARGE, length ?? -1)
+        }
+
+        /// libcurl writes the reason of a failure there.
+        func setErrorBuffer(_ buffer: UnsafeMutablePointer<CChar>) {
+            _ = baton_curl_set_pointer(pointer, CURLOPT_ERRORBUFFER, buffer)
+        }
+
+        func setShare(_ share: UnsafeMutableRawPointer) { _ = baton_curl_set_pointer(pointer, CURLOPT_SHARE, share) }
+
+        func unpause(receiving: Bool, sending: Bool) {
+            curl_easy_pause(pointer, (receiving ? 0 : CURLPAUSE_RECV) | (sending ? 0 : CURLPAUSE_SEND))
+        }
+
+        // MARK: What libcurl knows
+
+        func number(_ info: CURLINFO) -> Int { baton_curl_long(pointer, info) }
+
+        /// How long ago the connection received something; nil if that is not known.
+        var silence: Duration? {
+            let milliseconds = baton_curl_silence(baton_curl_socket(pointer))
+            return milliseconds < 0 ? nil : .milliseconds(milliseconds)
+        }
+
+        // MARK: Callbacks
+
+        /// The exchange that the callbacks of this handle lead to.
+        var exchange: CurlExchange { Self.exchange(baton_curl_private(pointer)) }
+
+        /// The exchange must live until the handle is closed.
+        func setExchange(_ exchange: CurlExchange) {
+            let context = Unmanaged.passUnretained(exchange).toOpaque()
+            for option in [
+                CURLOPT_PRIVATE, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA,
+                CURLOPT_XFERINFODATA, CURLOPT_PREREQDATA, CURLOPT_RESOLVER_START_DATA,
+            ] { _ = baton_curl_set_pointer(pointer, option, context) }
+            _ = baton_curl_set_data(pointer, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+                let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+                return CurlHandle.exchange(context).receive(line: line) ? line.count : 0
+            }
+            _ = baton_curl_set_data(pointer, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+                let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
+                switch CurlHandle.exchange(context).receive(piece) {
+                case .taken: return piece.count
+                case .pause: return Int(baton_curl_write_pause)
+                // Anything but the count, and an empty piece has no other.
+                case .stop: return piece.count + 1
+                }
+            }
+            _ = baton_curl_set_data(pointer, CURLOPT_READFUNCTION) { bytes, size, count, context in
+                CurlHandle.exchange(context).send(
+                    into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+            }
+            _ = baton_curl_set_seek(pointer) { context, offset, origin in
+                let isDone = origin == SEEK_SET && CurlHandle.exchange(context).rewind(to: Int64(offset))
+                return Int32(isDone ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL)
+            }
+            _ = baton_curl_set_progress(pointer) { context, _, _, _, sent in
+                CurlHandle.exchange(context).hasSent(Int64(sent))
+                return 0
+            }
+            _ = baton_curl_set_request(pointer) { context, _, _, _, _ in
+                let mayBeSent = CurlHandle.exchange(context).requestBegins()
+                return Int32(mayBeSent ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
+            }
+            _ = baton_curl_set_resolve(pointer) { _, _, context in
+                CurlHandle.exchange(context).connectionBegins()
+                return 0
+            }
+        }
+
+        private static func exchange(_ context: UnsafeMutableRawPointer?) -> CurlExchange {
+            guard let context else { preconditionFailure("Internal inconsistency: a callback without a context") }
+            return Unmanaged<CurlExchange>.fromOpaque(context).takeUnretainedValue()
+        }
+    }
+
+    /// A list of texts for libcurl, which goes with its last reference.
+    final class CurlList {
+        fileprivate private(set) var pointer: UnsafeMutablePointer<curl_slist>?
+
+        init(_ texts: [String] = []) {
+            for text in texts {
+                guard let longer = curl_slist_append(pointer, text) else { continue }
+                pointer = longer
+            }
+        }
+
+        deinit { curl_slist_free_all(pointer) }
+    }
+
+    /// The cookies of a transport, which all of its handles share. Its thread alone uses it.
+    final class CurlCookies {
+        private let share: UnsafeMutableRawPointer?
+        private let file: String?
+        private var isRead = false
+
+        init(_ cookies: CurlTransport.Configuration.Cookies) {
+            switch cookies {
+            case .inMemory: (share, file) = (baton_curl_cookie_share(), nil)
+            case .file(let url): (share, file) = (baton_curl_cookie_share(), url.path)
+            case .none: (share, file) = (nil, nil)
+            }
+        }
+
+        /// To be called when no handle is left.
+        func close() {
+            if let share { curl_share_cleanup(share) }
+        }
+
+        func serve(_ handle: CurlHandle) {
+            guard let share else { return }
+            handle.setShare(share)
+            handle.set(CURLOPT_COOKIEFILE, isRead ? "" : file ?? "")
+            isRead = true
+        }
+
+        /// An answer has set some: they are in the file when the handle is closed.
+        func note(in handle: CurlHandle) {
+            guard let file, let made = try? File.open(file, O_WRONLY | O_CREAT | O_CLOEXEC, mode: 0o600) else { return }
+            // libcurl gives the file that it writes the rights of the one that is there.
+            made.hide()
+            made.close()
+            handle.set(CURLOPT_COOKIEJAR, file)
+        }
+    }
+#endif

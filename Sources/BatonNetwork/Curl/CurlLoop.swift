@@ -1,0 +1,143 @@
+#if os(Linux)
+    internal import Baton
+    internal import CBatonCurl
+    internal import Foundation
+    internal import FoundationNetworking
+
+    /// What the thread of a transport does: it takes orders, lets libcurl work, tells transfers that they have ended, and waits for
+    /// sockets, orders and time limits. It lives and ends with its thread, and nothing else touches it.
+    final class CurlLoop {
+        let multi: CurlMulti
+        private let configuration: CurlTransport.Configuration
+        private let cookies: CurlCookies
+        private let clock = ContinuousClock()
+        private var running: [ObjectIdentifier: CurlExchange] = [:]
+        /// When to look whether something has come or gone. An entry is left in place when that happens, and set again when its time comes.
+        private var looks = Deadlines<ContinuousClock.Instant, CurlExchange>()
+
+        init(_ configuration: CurlTransport.Configuration) throws(CurlFailure) {
+            self.configuration = configuration
+            multi = try CurlMulti(configuration)
+            cookies = CurlCookies(configuration.cookies)
+        }
+
+        /// Returns when `takeOrders` says so: it is told whether no transfer is left, and returns nil if there will be no more.
+        func run(_ takeOrders: (_ isIdle: Bool) -> [CurlWorker.Order]?) {
+            while let orders = takeOrders(running.isEmpty) {
+                for order in orders { obey(order) }
+                multi.perform()
+                while let (handle, code) = multi.nextEnded() { end(handle.exchange, code) }
+                lookAtLimits()
+                multi.wait(upTo: looks.next.map { clock.now.duration(to: $0) })
+            }
+            cookies.close()
+            multi.close()
+        }
+
+        // MARK: Orders
+
+        private func obey(_ order: CurlWorker.Order) {
+            switch order {
+            case .start(let transfer, let body, let queue): start(transfer, body, queue)
+            case .cancel(let transfer):
+                if let exchange = running[ObjectIdentifier(transfer)] { end(exchange, with: CancellationError()) }
+            case .resumeReceiving(let transfer): running[ObjectIdentifier(transfer)]?.resumeReceiving(at: clock.now)
+            case .resumeSending(let transfer): running[ObjectIdentifier(transfer)]?.resumeSending(at: clock.now)
+            }
+        }
+
+        private func start(_ transfer: CurlTransfer, _ body: HTTPRequestBody?, _ queue: UploadQueue?) {
+            if transfer.isCancelled {
+                queue?.close()
+                return transfer.end(CancellationError())
+            }
+            do {
+                let exchange = try CurlExchange(transfer, body, queue, configuration, cookies, at: clock.now)
+                running[ObjectIdentifier(transfer)] = exchange
+                exchange.look = looks.add(exchange, at: clock.now + exchange.limit)
+                multi.add(exchange.handle)
+            } catch {
+                queue?.close()
+                transfer.end(error)
+            }
+        }
+
+        // MARK: Ends
+
+        private func end(_ exchange: CurlExchange, _ code: CURLcode) { end(exchange, with: exchange.error(code)) }
+
+        private func end(_ exchange: CurlExchange, with error: (any Error)?) {
+            running[ObjectIdentifier(exchange.transfer)] = nil
+            if let look = exchange.look { looks.remove(look) }
+            multi.remove(exchange.handle)
+            exchange.close()
+            exchange.transfer.end(error)
+        }
+
+        // MARK: Limits
+
+        private func lookAtLimits() {
+            let now = clock.now
+            for exchange in looks.takeDue(at: now) {
+                exchange.look = nil
+                if let next = exchange.nextLook(at: now) {
+                    exchange.look = looks.add(exchange, at: next)
+                } else {
+                    end(exchange, with: HTTPError(.timedOut(after: exchange.limit), exchange.transfer.request))
+                }
+            }
+        }
+    }
+
+    /// libcurl's multi handle: all transfers of a thread, and their connections.
+    struct CurlMulti: @unchecked Sendable {
+        // @unchecked: other threads only call `wake`.
+        private let multi: UnsafeMutableRawPointer
+
+        init(_ configuration: CurlTransport.Configuration) throws(CurlFailure) {
+            Self.initialize
+            guard let multi = curl_multi_init() else { throw CurlFailure(reason: .tooManyOpenFiles) }
+            self.multi = multi
+            // Without a descriptor to be woken by, the thread would sleep for ever.
+            if curl_multi_wakeup(multi) != CURLM_OK {
+                curl_multi_cleanup(multi)
+                throw CurlFailure(reason: .tooManyOpenFiles)
+            }
+            set(CURLMOPT_MAXCONNECTS, configuration.idleConnections)
+            if let count = configuration.connectionsPerHost { set(CURLMOPT_MAX_HOST_CONNECTIONS, max(1, count)) }
+            if let count = configuration.connections { set(CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, count)) }
+        }
+
+        /// Once for the process, before anything else.
+        private static let initialize: Void = { curl_global_init(Int(CURL_GLOBAL_DEFAULT)) }()
+
+        private func set(_ option: CURLMoption, _ value: Int) { _ = baton_curl_multi_set_long(multi, option, value) }
+
+        func wake() { curl_multi_wakeup(multi) }
+
+        func add(_ handle: CurlHandle) { curl_multi_add_handle(multi, handle.pointer) }
+
+        func remove(_ handle: CurlHandle) { curl_multi_remove_handle(multi, handle.pointer) }
+
+        func perform() {
+            var count: Int32 = 0
+            curl_multi_perform(multi, &count)
+        }
+
+        func nextEnded() -> (CurlHandle, CURLcode)? {
+            var code = CURLE_OK
+            return baton_curl_next_ended(multi, &code).map { (CurlHandle(pointer: $0), code) }
+        }
+
+        /// Returns when something can be done: for a socket, after a call of ``wake()``, or at the limit.
+        func wait(upTo limit: Duration?) {
+            let milliseconds = limit.map { ($0 / .milliseconds(1)).rounded(.up) } ?? 3_600_000
+            // A failing poll must not become a loop that burns a core.
+            if curl_multi_poll(multi, nil, 0, Int32(min(max(milliseconds, 0), 3_600_000)), nil) != CURLM_OK {
+                usleep(10_000)
+            }
+        }
+
+        func close() { curl_multi_cleanup(multi) }
+    }
+#endif

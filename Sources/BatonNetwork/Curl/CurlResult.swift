@@ -1,0 +1,136 @@
+#if os(Linux)
+    internal import Baton
+    internal import CBatonCurl
+    internal import Foundation
+    internal import FoundationNetworking
+
+    /// What libcurl says at the end of a transfer, and what that means for the request.
+    struct CurlResult {
+        let code: CURLcode
+        let text: String
+        let handle: CurlHandle
+        let configuration: CurlTransport.Configuration
+        let limit: Duration
+
+        /// Nil: the answer is complete.
+        ///
+        /// libcurl calls a connection that ends inside the head a success.
+        func reason(head: HTTPHead?, receivedCount: Int64, request: URLRequest) -> HTTPError.Reason? {
+            if code == CURLE_OK { return head == nil ? .connectionBroken : nil }
+            let reason = reason(of: request, hasHead: head != nil)
+            guard reason == .connectionBroken, let head, request.httpMethod?.uppercased() != "HEAD",
+                let promised = head.contentLength, receivedCount < promised
+            else { return reason }
+            return .bodyTooShort(received: receivedCount, promised: promised)
+        }
+
+        private func reason(of request: URLRequest, hasHead: Bool) -> HTTPError.Reason {
+            switch code {
+            case CURLE_URL_MALFORMAT: return .invalidURL(request.url?.withoutSecrets ?? "")
+            case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR:
+                return .invalidAnswer(words)
+            case CURLE_COULDNT_RESOLVE_HOST: return hasDescriptors ? .hostNotFound : .tooManyOpenFiles
+            case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
+                return hasDescriptors ? .proxyNotReached(proxy: proxy(for: request), words) : .tooManyOpenFiles
+            case CURLE_COULDNT_CONNECT: return connectionReason(request)
+            case CURLE_OPERATION_TIMEDOUT: return timeReason
+            case CURLE_SSL_CONNECT_ERROR where breaksTheConnection: return .connectionBroken
+            case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ENGINE_NOTFOUND,
+                CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED,
+                CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_SHUTDOWN_FAILED,
+                CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+                CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
+                return hasDescriptors ? .insecureConnection(words) : .tooManyOpenFiles
+            case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND, CURLE_HTTP2_STREAM:
+                return .connectionBroken
+            case CURLE_HTTP2: return hasHead ? .connectionBroken : .invalidAnswer(words)
+            case CURLE_RECV_ERROR: return receivingReason(request)
+            case CURLE_UPLOAD_FAILED: return .invalidRequest("\(words). Give the body's length")
+            // libcurl has limits of its own, and no code for them.
+            case CURLE_OUT_OF_MEMORY where !hasHead: return .invalidAnswer("its head has too long a line")
+            case CURLE_OUT_OF_MEMORY: return .invalidAnswer("its content unpacks to far more than was sent")
+            default: return .other(code: Int(code.rawValue), words)
+            }
+        }
+
+        /// What libcurl wrote, or what it says of this code in general.
+        private var words: String { text.isEmpty ? String(cString: curl_easy_strerror(code)) : text.trimmed }
+
+        // MARK: Connections
+
+        private func connectionReason(_ request: URLRequest) -> HTTPError.Reason {
+            if !hasDescriptors { return .tooManyOpenFiles }
+            let proxy = proxy(for: request)
+            if !proxy.isEmpty, let parts = URLComponents(string: proxy), text.namesOnly(parts, not: request.url) {
+                return .proxyNotReached(proxy: proxy, words)
+            }
+            switch Int32(handle.number(CURLINFO_OS_ERRNO)) {
+            case ECONNREFUSED: return .connectionRefused
+            case EMFILE, ENFILE: return .tooManyOpenFiles
+            default: return text.contains("refused") ? .connectionRefused : .hostNotReached(words)
+            }
+        }
+
+        /// libcurl calls a tunnel that the proxy refuses an error of receiving.
+        private func receivingReason(_ request: URLRequest) -> HTTPError.Reason {
+            let status = handle.number(CURLINFO_HTTP_CONNECTCODE)
+            if status >= 300 { return .proxyRefused(proxy: proxy(for: request), status: status) }
+            if text.contains("chunked-encoding") { return .invalidAnswer(words) }
+            return .connectionBroken
+        }
+
+        private var timeReason: HTTPError.Reason {
+            if text.hasPrefix("Operation too slow"), let lowest = configuration.lowestSpeed {
+                return .tooSlow(bytesPerSecond: lowest.bytesPerSecond, over: lowest.time)
+            }
+            return .timedOut(after: limit)
+        }
+
+        /// The other side has closed the connection while keys were exchanged: a server that dies, not one that cannot be trusted.
+        private var breaksTheConnection: Bool {
+            ["SSL_ERROR_SYSCALL", "unexpected eof", "Connection reset"].contains { text.contains($0) }
+        }
+
+        /// libcurl has no code of its own for a process that has as many descriptors as it may have.
+        private var hasDescriptors: Bool {
+            do throws(FileError) {
+                try File.open("/dev/null", O_RDONLY | O_CLOEXEC).close()
+                return true
+            } catch {
+                return ![.other(errno: EMFILE), .other(errno: ENFILE)].contains(error.problem)
+            }
+        }
+
+        // MARK: Proxies
+
+        /// The address of the proxy that libcurl uses, without its password; empty if it uses none.
+        private func proxy(for request: URLRequest) -> String {
+            let address =
+                switch configuration.proxy {
+                case .none: nil as String?
+                case .address(let address): address
+                case .environment: Self.environmentProxy(scheme: request.url?.scheme?.lowercased() ?? "http")
+                }
+            guard let address, !address.isEmpty else { return "" }
+            let url = URL(string: address.contains("://") ? address : "http://" + address)
+            return url?.withoutSecrets ?? "of the environment"
+        }
+
+        /// `HTTP_PROXY` does not count: a server that runs this as CGI would have it from a request.
+        private static func environmentProxy(scheme: String) -> String? {
+            let names = scheme == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
+            for name in names + ["all_proxy", "ALL_PROXY"] {
+                if let value = getenv(name), value.pointee != 0 { return String(cString: value) }
+            }
+            return nil
+        }
+    }
+
+    extension String {
+        /// Whether a message of libcurl speaks of a connection to this host and port, and they are not those of the request.
+        fileprivate func namesOnly(_ proxy: URLComponents, not url: URL?) -> Bool {
+            guard let host = proxy.host, contains("to \(host) port ") else { return false }
+            return host != url?.host || proxy.port != url?.port
+        }
+    }
+#endif

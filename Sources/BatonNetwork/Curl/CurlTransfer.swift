@@ -1,0 +1,124 @@
+#if os(Linux)
+    internal import Baton
+    internal import Foundation
+    internal import FoundationNetworking
+
+    /// One request and its answer: locks a ``TransferMachine``, asks it, unlocks, and acts.
+    ///
+    /// The worker's thread tells it what comes; one task reads. A cancel is over when the thread has taken the transfer out of libcurl.
+    final class CurlTransfer: Sendable {
+        private typealias Machine = TransferMachine<UnsafeContinuation<Void, Never>>
+
+        let request: URLRequest
+        let sent: @Sendable (Int64) -> Void
+        private let body: HTTPRequestBody?
+        private let machine: LockedState<Machine>
+        private let worker: CurlWorker
+
+        init(
+            _ request: URLRequest, _ body: HTTPRequestBody?, on worker: CurlWorker,
+            sent: @escaping @Sendable (Int64) -> Void
+        ) throws {
+            self.request = request
+            self.body = body
+            self.worker = worker
+            self.sent = sent
+            machine = LockedState(Machine(isFeeding: body?.stream != nil))
+        }
+
+        // MARK: Start and end
+
+        /// Once.
+        func start() {
+            guard let stream = body?.stream else { return worker.start(self, body, queue: nil) }
+            let queue = UploadQueue { [self] in worker.resumeSending(self) }
+            // It ends before the transfer is told to have ended, so the request waits for it.
+            let feeder = Task {
+                do {
+                    try await stream.feed(request) { await queue.put($0) }
+                    queue.end(.success(()))
+                } catch {
+                    queue.end(.failure(error))
+                }
+                resume(machine.withLock { $0.feedingEnded() })
+            }
+            queue.onClose { feeder.cancel() }
+            worker.start(self, body, queue: queue)
+        }
+
+        /// Ends it, unless it has ended.
+        func cancel() {
+            if machine.withLock({ $0.cancel() }) { worker.cancel(self) }
+        }
+
+        // MARK: The reader
+
+        func head() async throws -> HTTPHead {
+            while true {
+                switch machine.withLock({ $0.takeHead() }) {
+                case .value(let head): return head
+                case .end(.failed(let error)): throw error
+                case .end(.complete):
+                    preconditionFailure("Internal inconsistency: an answer without a head is complete")
+                case .nothing: await wait(forHead: true)
+                }
+            }
+        }
+
+        func next() async throws -> Data? {
+            // A body that comes faster than it is read must not keep the thread from others.
+            await Task.yield()
+            while true {
+                let (taken, resumes) = machine.withLock { $0.take() }
+                if resumes { worker.resumeReceiving(self) }
+                switch taken {
+                case .value(let data): return data
+                case .end(.complete): return nil
+                case .end(.failed(let error)): throw error
+                case .nothing: await wait(forHead: false)
+                }
+            }
+        }
+
+        private func wait(forHead: Bool) async {
+            await withTaskCancellationHandler {
+                await withUnsafeContinuation { waiter in
+                    if !machine.withLock({ $0.wait(waiter, forHead: forHead) }) { waiter.resume() }
+                }
+            } onCancel: {
+                cancel()
+            }
+        }
+
+        // MARK: The worker's thread
+
+        func receive(_ head: HTTPHead) { resume(machine.withLock { $0.receive(head) }) }
+
+        /// False: there is no room, and the worker is told when there is.
+        func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+            switch machine.withLock({ $0.receive(bytes) }) {
+            case .kept(let waiters):
+                resume(waiters)
+                return true
+            case .full: return false
+            }
+        }
+
+        var isCancelled: Bool { machine.withLock { $0.isCancelled } }
+
+        func end(_ error: (any Error)?) {
+            resume(machine.withLock { $0.end(error.map { .failed($0) } ?? .complete) })
+        }
+
+        private func resume(_ waiters: [UnsafeContinuation<Void, Never>]) {
+            for waiter in waiters { waiter.resume() }
+        }
+    }
+#endif
+
+extension HTTPRequestBody {
+    var stream: HTTPBodyStream? {
+        if case .stream(let stream) = self { return stream }
+        return nil
+    }
+}

@@ -1,0 +1,77 @@
+#if os(Linux)
+    internal import Foundation
+    public import FoundationNetworking
+
+    /// Sends requests with libcurl. The default on Linux.
+    ///
+    /// ```swift
+    /// var configuration = CurlTransport.Configuration()
+    /// configuration.certificateAuthorities = URL(fileURLWithPath: "/etc/our/ca.pem")
+    /// let transport = CurlTransport(configuration)
+    /// let page = AsyncOperation(HTTPData(url).transport(transport))
+    /// ```
+    ///
+    /// - Connections: one thread serves all requests of a transport. Connections are kept for later requests, and closed with the
+    ///   transport. Requests to one host share a connection where the server speaks HTTP/2.
+    /// - Bodies: a slow reader holds the sender back; at most a quarter of a megabyte and what came last wait in memory. Content that is
+    ///   packed (gzip, deflate, br and zstd, as libcurl has them) is unpacked.
+    /// - Sending twice: a request is sent once more by itself only if its method is idempotent, the server has closed a kept
+    ///   connection without a word, and its body can be read again from the start: never a POST, and never a stream.
+    /// - Secure connections use the certificates of the system unless the configuration says otherwise.
+    /// - Proxies are those of the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`) unless the configuration
+    ///   says otherwise.
+    /// - A user and a password in the address are sent as Basic authentication.
+    /// - `httpShouldHandleCookies`, `timeoutInterval`, method, header fields and `httpBody` of a request count; an `httpBodyStream` is an
+    ///   error (see ``HTTPBodyStream``); what it says of caches and kinds of networks does not count.
+    public struct CurlTransport: HTTPTransport {
+        /// One for all, with the usual configuration.
+        public static let shared = CurlTransport()
+
+        private let engine: CurlEngine
+
+        /// A transport with connections, cookies and a thread of its own.
+        public init(_ configuration: Configuration = Configuration()) { engine = CurlEngine(configuration) }
+
+        /// See ``HTTPTransport/send(_:body:sent:)``.
+        public func send(
+            _ request: URLRequest, body: HTTPRequestBody?, sent: @escaping @Sendable (Int64) -> Void
+        ) async throws -> HTTPAnswer {
+            try Task.checkCancellation()
+            if body == nil, request.httpBodyStream != nil {
+                let problem = "libcurl does not send an httpBodyStream. Give HTTPUpload an HTTPBodyStream"
+                throw HTTPError(.invalidRequest(problem), request)
+            }
+            let transfer = try CurlTransfer(request, body, on: engine.worker, sent: sent)
+            let reader = TransferReader(transfer, of: engine)
+            transfer.start()
+            let head = try await reader.head()
+            return HTTPAnswer(head: head, body: HTTPBody { try await reader.next() })
+        }
+    }
+
+    /// Keeps the worker's thread until the transport and all who read from it have gone.
+    final class CurlEngine: Sendable {
+        let worker: CurlWorker
+
+        init(_ configuration: CurlTransport.Configuration) { worker = CurlWorker(configuration) }
+
+        deinit { worker.close() }
+    }
+
+    /// Gives the transfer up when nobody reads it any more.
+    private final class TransferReader: Sendable {
+        private let transfer: CurlTransfer
+        private let engine: CurlEngine
+
+        init(_ transfer: CurlTransfer, of engine: CurlEngine) {
+            self.transfer = transfer
+            self.engine = engine
+        }
+
+        func head() async throws -> HTTPHead { try await transfer.head() }
+
+        func next() async throws -> Data? { try await transfer.next() }
+
+        deinit { transfer.cancel() }
+    }
+#endif

@@ -1,0 +1,101 @@
+internal import Foundation
+
+/// Puts the head of an answer together from its lines. Pure.
+///
+/// libcurl has taken the lines apart, and is generous with what they contain; so is this (RFC 9112, 2.2 and 5).
+struct HeadParser {
+    enum Step: Hashable {
+        /// The head goes on.
+        case more
+        /// The head is complete.
+        case head(HTTPHead)
+        /// The answer cannot be understood.
+        case invalid(String)
+    }
+
+    /// More bytes than this, interim heads included, are no head that anybody means to send.
+    static let mostBytes = 1 << 20
+
+    private let url: URL?
+    private var status: Int?
+    private var headers = HTTPHeaders()
+    /// The last field, which a line that begins with a blank goes on with.
+    private var last: (name: String, value: String)?
+    private var interimHeads: [HTTPHead] = []
+    private var byteCount = 0
+    /// The final head has come. Lines that follow are trailers.
+    private(set) var isComplete = false
+
+    init(url: URL?) { self.url = url }
+
+    mutating func line(_ bytes: UnsafeRawBufferPointer) -> Step {
+        if isComplete { return .more }
+        byteCount += bytes.count
+        if byteCount > Self.mostBytes { return .invalid("its head is longer than \(Self.mostBytes) bytes") }
+        let text = Self.text(bytes)
+        if status == nil { return begin(text) }
+        if text.isEmpty { return end() }
+        add(text)
+        return .more
+    }
+
+    private mutating func begin(_ text: String) -> Step {
+        let parts = text.split(separator: " ", maxSplits: 2)
+        guard text.hasPrefix("HTTP/"), parts.count > 1, parts[1].count == 3, let status = Int(parts[1]) else {
+            return .invalid("its first line is ‘\(text.prefix(100))’")
+        }
+        self.status = status
+        return .more
+    }
+
+    private mutating func add(_ text: String) {
+        if text.first == " " || text.first == "\t" {
+            last?.value += " " + text.trimmed
+            return
+        }
+        keepLast()
+        guard let colon = text.firstIndex(of: ":") else { return }
+        last = (String(text[..<colon]).trimmed, String(text[text.index(after: colon)...]).trimmed)
+    }
+
+    private mutating func keepLast() {
+        if let last { headers.add(last.name, last.value) }
+        last = nil
+    }
+
+    private mutating func end() -> Step {
+        keepLast()
+        let head = HTTPHead(status: status ?? 0, url: url, headers: headers, interimHeads: interimHeads)
+        (status, headers) = (nil, HTTPHeaders())
+        if head.isInterim {
+            interimHeads.append(HTTPHead(status: head.status, url: url, headers: head.headers))
+            return .more
+        }
+        isComplete = true
+        if let problem = head.lengthProblem { return .invalid(problem) }
+        return .head(head)
+    }
+
+    /// A line without its end. Bytes that are no UTF-8 are Latin-1 (RFC 9110, 5.5).
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        var line = bytes[...]
+        if line.last == UInt8(ascii: "\n") { line = line.dropLast() }
+        if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
+        if let text = String(validating: line, as: UTF8.self) { return text }
+        return String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
+    }
+}
+
+extension HTTPHead {
+    /// A length that is no number, or several that differ, leave open where the body ends (RFC 9112, 6.3).
+    fileprivate var lengthProblem: String? {
+        if headers["Transfer-Encoding"] != nil { return nil }
+        let lengths = headers.values(of: "Content-Length").flatMap { $0.split(separator: ",") }.map {
+            String($0).trimmed
+        }
+        guard let first = lengths.first else { return nil }
+        if lengths.contains(where: { $0 != first }) { return "it has different Content-Lengths" }
+        let isNumber = !first.isEmpty && first.utf8.allSatisfy { 0x30...0x39 ~= $0 }
+        return isNumber && Int64(first) != nil ? nil : "its Content-Length is ‘\(first.prefix(100))’"
+    }
+}

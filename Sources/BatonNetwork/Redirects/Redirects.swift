@@ -1,0 +1,89 @@
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+extension HTTPOptions {
+    /// Sends the request, and after each redirect the next one.
+    func send(_ body: HTTPRequestBody?, sent: @escaping @Sendable (Int64) -> Void) async throws -> HTTPAnswer {
+        var (request, body) = (request, body)
+        var count = 0
+        while true {
+            let answer = try await transport.send(request, body: body, sent: sent)
+            guard redirects.limit > 0, let next = request.redirected(by: answer.head, hasBody: body != nil) else {
+                return answer
+            }
+            if count == redirects.limit { throw HTTPError(.tooManyRedirects, self.request) }
+            if !redirects.allowsInsecure, request.isSecure, !next.isSecure {
+                throw HTTPError(.insecureRedirect(to: next.url?.withoutSecrets ?? ""), self.request)
+            }
+            // A connection can be used again if all of the answer has been read.
+            if let length = answer.head.contentLength, length <= 65536 { _ = await answer.body.beginning(upTo: 65536) }
+            count += 1
+            if !next.mayHaveBody { body = nil }
+            request = next
+        }
+    }
+}
+
+extension URLRequest {
+    /// The request that follows a redirect. Nil: there is none, and the redirect is the answer.
+    fileprivate func redirected(by head: HTTPHead, hasBody: Bool) -> URLRequest? {
+        guard let method = method(after: head.status), let target = head.target(from: url) else { return nil }
+        var next = self
+        if method != httpMethod ?? "GET" {
+            next.httpMethod = method
+            next.httpBody = nil
+            next.httpBodyStream = nil
+            next.removeContentFields()
+        } else if !hasBody, httpBodyStream != nil {
+            // A stream can be read once.
+            return nil
+        }
+        next.url = target
+        if target.origin != url?.origin { next.removeSecrets() }
+        return next
+    }
+
+    /// RFC 9110, 15.4. Nil: the status is no redirect that can be followed.
+    private func method(after status: Int) -> String? {
+        let method = httpMethod ?? "GET"
+        let isRead = ["GET", "HEAD"].contains(method.uppercased())
+        return switch status {
+        case 301, 302: method.uppercased() == "POST" ? "GET" : method
+        case 303: isRead ? method : "GET"
+        case 307, 308: method
+        default: nil
+        }
+    }
+
+    fileprivate var mayHaveBody: Bool { !["GET", "HEAD"].contains(httpMethod?.uppercased() ?? "GET") }
+
+    fileprivate var isSecure: Bool { url?.scheme?.lowercased() == "https" }
+
+    /// Another origin must not see these.
+    private mutating func removeSecrets() {
+        for name in ["Authorization", "Proxy-Authorization", "Cookie", "Host"] {
+            setValue(nil, forHTTPHeaderField: name)
+        }
+    }
+
+    /// These describe a body that is not sent any more (RFC 9110, 15.4).
+    private mutating func removeContentFields() {
+        for name in (allHTTPHeaderFields ?? [:]).keys where name.lowercased().hasPrefix("content-") {
+            setValue(nil, forHTTPHeaderField: name)
+        }
+        setValue(nil, forHTTPHeaderField: "Digest")
+    }
+}
+
+extension HTTPHead {
+    /// Where a redirect leads (RFC 3986, 5.3). Nil: nowhere that could be asked by HTTP.
+    fileprivate func target(from request: URL?) -> URL? {
+        guard let location = headers.values(of: "Location").first?.trimmed, !location.isEmpty,
+            let target = URL(string: location, relativeTo: request)?.absoluteURL, target.isHTTP
+        else { return nil }
+        return target
+    }
+}

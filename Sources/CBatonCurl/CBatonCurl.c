@@ -1,0 +1,98 @@
+#ifdef __linux__
+#define _GNU_SOURCE
+#endif
+#include "CBatonCurl.h"
+
+#ifdef __linux__
+
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+CURLcode baton_curl_set_long(CURL *handle, CURLoption option, long value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+CURLcode baton_curl_set_offset(CURL *handle, CURLoption option, long long value) {
+    return curl_easy_setopt(handle, option, (curl_off_t)value);
+}
+
+CURLcode baton_curl_set_string(CURL *handle, CURLoption option, const char *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+CURLcode baton_curl_set_pointer(CURL *handle, CURLoption option, void *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+CURLcode baton_curl_set_list(CURL *handle, CURLoption option, struct curl_slist *list) {
+    return curl_easy_setopt(handle, option, list);
+}
+
+CURLcode baton_curl_set_data(CURL *handle, CURLoption option, baton_curl_data function) {
+    return curl_easy_setopt(handle, option, function);
+}
+
+CURLcode baton_curl_set_seek(CURL *handle, baton_curl_seek function) {
+    return curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, function);
+}
+
+CURLcode baton_curl_set_progress(CURL *handle, baton_curl_progress function) {
+    return curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, function);
+}
+
+CURLcode baton_curl_set_request(CURL *handle, baton_curl_request function) {
+    return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, function);
+}
+
+CURLcode baton_curl_set_resolve(CURL *handle, baton_curl_resolve function) {
+    return curl_easy_setopt(handle, CURLOPT_RESOLVER_START_FUNCTION, function);
+}
+
+long baton_curl_long(CURL *handle, CURLINFO info) {
+    long value = 0;
+    curl_easy_getinfo(handle, info, &value);
+    return value;
+}
+
+void *baton_curl_private(CURL *handle) {
+    char *value = NULL;
+    curl_easy_getinfo(handle, CURLINFO_PRIVATE, &value);
+    return value;
+}
+
+int baton_curl_socket(CURL *handle) {
+    curl_socket_t socket = CURL_SOCKET_BAD;
+    curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, &socket);
+    return socket;
+}
+
+long baton_curl_silence(int socket) {
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+    if (socket < 0 || getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return -1;
+    return info.tcpi_last_data_recv;
+}
+
+CURLMcode baton_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+CURLSH *baton_curl_cookie_share(void) {
+    CURLSH *share = curl_share_init();
+    if (share) curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
+    return share;
+}
+
+CURL *baton_curl_next_ended(CURLM *multi, CURLcode *result) {
+    int left;
+    CURLMsg *message;
+    while ((message = curl_multi_info_read(multi, &left))) {
+        if (message->msg != CURLMSG_DONE) continue;
+        *result = message->data.result;
+        return message->easy_handle;
+    }
+    return NULL;
+}
+
+#endif
