@@ -45,6 +45,10 @@ CURLcode baton_curl_set_request(CURL *handle, baton_curl_request function) {
     return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, function);
 }
 
+CURLcode baton_curl_set_socket(CURL *handle, baton_curl_socket function) {
+    return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, function);
+}
+
 CURLcode baton_curl_set_resolve(CURL *handle, baton_curl_resolve function) {
     return curl_easy_setopt(handle, CURLOPT_RESOLVER_START_FUNCTION, function);
 }
@@ -61,13 +65,22 @@ void *baton_curl_private(CURL *handle) {
     return value;
 }
 
-int baton_curl_socket(CURL *handle) {
-    curl_socket_t socket = CURL_SOCKET_BAD;
-    curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, &socket);
-    return socket;
+curl_socket_t baton_curl_open(const struct curl_sockaddr *address) {
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-long baton_curl_silence(int socket) {
+int baton_curl_local_port(curl_socket_t socket) {
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    if (getsockname(socket, (struct sockaddr *)&address, &size) != 0) return 0;
+    switch (address.ss_family) {
+    case AF_INET: return ntohs(((struct sockaddr_in *)&address)->sin_port);
+    case AF_INET6: return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+    default: return 0;
+    }
+}
+
+long baton_curl_silence(curl_socket_t socket) {
     struct tcp_info info;
     socklen_t size = sizeof info;
     if (socket < 0 || getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return -1;

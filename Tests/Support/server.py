@@ -4,6 +4,11 @@
 It listens on a free port of 127.0.0.1, which is the first line that it prints, and ends when its standard input is closed or
 its parent has gone. The standard library is all it needs.
 
+    server.py                                   speaks HTTP
+    server.py tls CERTIFICATE [AUTHORITY]       speaks HTTPS with a certificate and its key, in PEM; with an authority it wants
+                                                a certificate of the other side
+    server.py proxy [USER:PASSWORD | STATUS]    is a proxy, which wants a password, or refuses every tunnel with a status
+
 What a request gets, its path and query say:
 
   /bytes/COUNT      that many reproducible bytes (see `pattern`). Query, all optional:
@@ -24,10 +29,13 @@ What a request gets, its path and query say:
   /flaky/N          status=CODE (500) for the first N requests of the key, with after=TEXT; then 200 "ok"
   /redirect/…       to=ADDRESS, code=CODE (302); any number of folders in between
   /raw              sends the bytes of reply=BASE64 and nothing else, and closes the connection; with `hold=1` only when `release` is
-                    called for the key; with `cut=COUNT` it waits pause=MS after so many bytes
+                    called for the key; with `cut=COUNT` it waits pause=MS after so many bytes, with slow=MS after each
+  /bomb/COUNT       that many zeros, with Content-Encoding: gzip
   /loop             redirects to itself, code=CODE (302)
   /silent           no answer at all, until `release` is called for the key
-  /upload           takes a body, and answers with its count and SHA-256, and the method, as JSON
+  /upload           takes a body, and answers with its count and SHA-256, the method and how it was framed, as JSON; with hold=1 it
+                    reads the body only when `release` is called for the key
+  /form             takes a multipart form, and answers with its parts, as JSON
   /headers          the request's headers, as JSON
   /ticket, /key, /login     three steps, each of which wants what the one before has given (see `credentials`)
   /log?key=K        what has come for that key: a list of {"method", "path", "headers", "connection"}, as JSON
@@ -37,17 +45,22 @@ What a request gets, its path and query say:
 Every request may have key=TEXT: counts and logs are kept for each of them.
 """
 import base64
+import email
+import email.policy
 import gzip
 import hashlib
 import http.server
 import json
 import os
+import select
 import socket
+import ssl
 import struct
 import sys
 import threading
 import time
 import urllib.parse
+import zlib
 
 PERIOD = 65521
 patterns = {}
@@ -256,13 +269,30 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def answer_raw(self):
         for _ in self.body():
             pass
-        reply = base64.b64decode(self.query["reply"])
+        reply = base64.b64decode(self.query["reply"].replace(" ", "+"))
         cut = self.number("cut", 0)
         self.wfile.write(reply[:cut])
         time.sleep(self.number("pause", 0) / 1000)
-        self.wfile.write(reply[cut:])
+        if "slow" in self.query:
+            for byte in reply:
+                self.wfile.write(bytes([byte]))
+                time.sleep(self.number("slow") / 1000)
+        else:
+            self.wfile.write(reply[cut:])
         if "hold" in self.query:
             keys.gate(self.key).wait(300)
+        self.close_connection = True
+
+    def answer_bomb(self, count):
+        self.send_response_only(200)
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        packer, left, zeros = zlib.compressobj(9, zlib.DEFLATED, 31), int(count), bytes(1 << 20)
+        while left:
+            left -= len(zeros)
+            self.wfile.write(packer.compress(zeros))
+        self.wfile.write(packer.flush())
         self.close_connection = True
 
     def answer_redirect(self, *folders):
@@ -279,12 +309,27 @@ class Handler(http.server.BaseHTTPRequestHandler):
         keys.gate(self.key).wait(300)
         self.close_connection = True
 
+    def answer_form(self):
+        head = f"Content-Type: {self.headers['Content-Type']}\r\n\r\n".encode()
+        message = email.message_from_bytes(head + b"".join(self.body()), policy=email.policy.HTTP)
+        parts = []
+        for part in message.iter_parts():
+            content = part.get_payload(decode=True)
+            name = part.get_param("name", header="content-disposition")
+            parts.append({"name": name, "fileName": part.get_filename(), "contentType": part.get("Content-Type"),
+                          "count": len(content), "sha256": hashlib.sha256(content).hexdigest()})
+        self.reply_json(parts)
+
     def answer_upload(self):
+        if "hold" in self.query:
+            keys.gate(self.key).wait(300)
         digest, count = hashlib.sha256(), 0
         for piece in self.body():
             digest.update(piece)
             count += len(piece)
-        self.reply_json({"method": self.command, "count": count, "sha256": digest.hexdigest()})
+        framing = "chunked" if "Transfer-Encoding" in self.headers else "length"
+        answer = {"method": self.command, "count": count, "sha256": digest.hexdigest(), "framing": framing}
+        self.reply_json(answer)
 
     def answer_headers(self):
         self.reply_json(dict(self.headers.items()))
@@ -326,6 +371,60 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.reply(200, b"released")
 
 
+class Proxy(http.server.BaseHTTPRequestHandler):
+    """Tunnels, and forwards requests for http by a tunnel of its own."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *arguments):
+        pass
+
+    def is_allowed(self):
+        word = sys.argv[2] if len(sys.argv) > 2 else ""
+        status = None
+        if word.isdigit():
+            status = int(word)
+        elif word and self.headers.get("Proxy-Authorization") != "Basic " + base64.b64encode(word.encode()).decode():
+            status = 407
+        if status is None:
+            return True
+        self.send_response_only(status)
+        self.send_header("Content-Length", "0")
+        if status == 407:
+            self.send_header("Proxy-Authenticate", 'Basic realm="tests"')
+        self.end_headers()
+        return False
+
+    def do_CONNECT(self):
+        if not self.is_allowed():
+            return
+        host, port = self.path.rsplit(":", 1)
+        with socket.create_connection((host.strip("[]"), int(port))) as other:
+            self.send_response_only(200)
+            self.end_headers()
+            self.pass_on(other)
+
+    def do_GET(self):
+        if not self.is_allowed():
+            return
+        parts = urllib.parse.urlsplit(self.path)
+        with socket.create_connection((parts.hostname, parts.port or 80)) as other:
+            lines = [f"{self.command} {parts.path}?{parts.query} HTTP/1.1", "Via: 1.1 tests", "Connection: close"]
+            lines += [f"{name}: {value}" for name, value in self.headers.items() if not name.startswith("Proxy-")]
+            other.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+            self.pass_on(other)
+
+    def pass_on(self, other):
+        self.close_connection = True
+        ends = {self.connection: other, other: self.connection}
+        while True:
+            for end in select.select(list(ends), [], [])[0]:
+                piece = end.recv(1 << 16)
+                if not piece:
+                    return
+                ends[end].sendall(piece)
+
+
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 1024
@@ -342,7 +441,16 @@ def end_with_parent(parent):
 
 def main():
     threading.Thread(target=end_with_parent, args=(os.getppid(),), daemon=True).start()
-    server = Server(("127.0.0.1", 0), Handler)
+    mode = sys.argv[1] if len(sys.argv) > 1 else ""
+    server = Server(("127.0.0.1", 0), Proxy if mode == "proxy" else Handler)
+    if mode == "tls":
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(sys.argv[2])
+        if len(sys.argv) > 3:
+            context.load_verify_locations(sys.argv[3])
+            context.verify_mode = ssl.CERT_REQUIRED
+        # The handshake belongs to the thread of the connection.
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(server.server_address[1], flush=True)
     while sys.stdin.buffer.read(1 << 16):

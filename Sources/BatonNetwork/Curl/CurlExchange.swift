@@ -23,6 +23,7 @@
 
         private let configuration: CurlTransport.Configuration
         private let cookies: CurlCookies
+        private let connections: CurlConnections
         private let header: CurlList
         private let resolved: CurlList
         private let source: UploadSource?
@@ -39,12 +40,19 @@
         private var isReceivingPaused = false
         private var isSendingPaused = false
         private var requestCount = 0
+        private var isConnecting = false
+        /// The sockets that were opened for it, until one of them is the connection.
+        private var openedSockets: [curl_socket_t] = []
+        private var localPort: Int32?
+        /// There was no socket to be had.
+        private var lacksDescriptors = false
         /// When something came or went last; nil while it waits for one of as many connections as there may be.
         private var lastMoved: ContinuousClock.Instant?
 
         init(
             _ transfer: CurlTransfer, _ body: HTTPRequestBody?, _ queue: UploadQueue?,
-            _ configuration: CurlTransport.Configuration, _ cookies: CurlCookies, at now: ContinuousClock.Instant
+            _ configuration: CurlTransport.Configuration, _ cookies: CurlCookies,
+            _ connections: CurlConnections, at now: ContinuousClock.Instant
         ) throws {
             let request = transfer.request
             guard let handle = CurlHandle() else {
@@ -55,6 +63,7 @@
             self.queue = queue
             self.configuration = configuration
             self.cookies = cookies
+            self.connections = connections
             limit = request.idleLimit
             lastMoved = configuration.limitsConnections ? nil : now
             parser = HeadParser(url: request.url)
@@ -75,6 +84,7 @@
 
         /// Once, when libcurl does not work on it any more.
         func close() {
+            connectionEnds()
             queue?.close()
             handle.close()
             errorText.deallocate()
@@ -100,7 +110,9 @@
             if request.value(forHTTPHeaderField: "User-Agent") == nil {
                 handle.set(CURLOPT_USERAGENT, configuration.userAgent)
             }
-            if request.httpShouldHandleCookies { cookies.serve(handle) }
+            // libcurl 7.88 never ends the head of a longer one if it has a cookie for it.
+            let hasShortAddress = request.url.map { $0.absoluteString.utf8.count <= 8000 } ?? true
+            if request.httpShouldHandleCookies, hasShortAddress { cookies.serve(handle) }
             if let cookie = request.value(forHTTPHeaderField: "Cookie") { handle.set(CURLOPT_COOKIE, cookie) }
         }
 
@@ -152,10 +164,33 @@
 
         func connectionBegins() {
             if lastMoved == nil { lastMoved = clock.now }
+            if isConnecting { return }
+            isConnecting = true
+            connections.connectingCount += 1
+        }
+
+        /// - Parameter error: Why there is no socket.
+        func socketOpened(_ socket: curl_socket_t, error: Int32) {
+            if socket < 0 {
+                lacksDescriptors = [EMFILE, ENFILE].contains(error)
+                return
+            }
+            openedSockets.append(socket)
+            // A host whose addresses are known already is not resolved.
+            connectionBegins()
+        }
+
+        private func connectionEnds() {
+            if isConnecting { connections.connectingCount -= 1 }
+            isConnecting = false
+            openedSockets = []
         }
 
         /// False: the request would be sent a second time, and must not be.
-        func requestBegins() -> Bool {
+        func requestBegins(localPort: Int32) -> Bool {
+            connections.note(openedSockets, localPort: localPort)
+            connectionEnds()
+            self.localPort = localPort
             lastMoved = clock.now
             requestCount += 1
             if requestCount == 1 || transfer.request.isIdempotent { return true }
@@ -242,8 +277,8 @@
         func nextLook(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
             guard !isReceivingPaused, !isSendingPaused, let lastMoved else { return now + limit }
             if lastMoved + limit > now { return lastMoved + limit }
-            if requestCount > 0, handle.number(CURLINFO_HTTP_VERSION) != Int(CURL_HTTP_VERSION_2_0),
-                let silence = handle.silence, silence < limit
+            if let localPort, handle.number(CURLINFO_HTTP_VERSION) != Int(CURL_HTTP_VERSION_2_0),
+                let silence = connections.silence(localPort: localPort), silence < limit
             {
                 return now + max(limit - silence, .milliseconds(1))
             }
@@ -256,6 +291,7 @@
         func error(_ code: CURLcode) -> (any Error)? {
             if transfer.isCancelled { return CancellationError() }
             if let failure { return failure }
+            if code != CURLE_OK, lacksDescriptors { return HTTPError(.tooManyOpenFiles, transfer.request) }
             let text = String(cString: errorText.baseAddress!)
             let result = CurlResult(code: code, text: text, handle: handle, configuration: configuration, limit: limit)
             guard let reason = result.reason(head: head, receivedCount: receivedCount, request: transfer.request)

@@ -49,12 +49,6 @@
 
         func number(_ info: CURLINFO) -> Int { baton_curl_long(pointer, info) }
 
-        /// How long ago the connection received something; nil if that is not known.
-        var silence: Duration? {
-            let milliseconds = baton_curl_silence(baton_curl_socket(pointer))
-            return milliseconds < 0 ? nil : .milliseconds(milliseconds)
-        }
-
         // MARK: Callbacks
 
         /// The exchange that the callbacks of this handle lead to.
@@ -65,7 +59,7 @@
             let context = Unmanaged.passUnretained(exchange).toOpaque()
             for option in [
                 CURLOPT_PRIVATE, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA,
-                CURLOPT_XFERINFODATA, CURLOPT_PREREQDATA, CURLOPT_RESOLVER_START_DATA,
+                CURLOPT_XFERINFODATA, CURLOPT_PREREQDATA, CURLOPT_RESOLVER_START_DATA, CURLOPT_OPENSOCKETDATA,
             ] { _ = baton_curl_set_pointer(pointer, option, context) }
             _ = baton_curl_set_data(pointer, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
                 let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
@@ -92,8 +86,14 @@
                 CurlHandle.exchange(context).hasSent(Int64(sent))
                 return 0
             }
-            _ = baton_curl_set_request(pointer) { context, _, _, _, _ in
-                let mayBeSent = CurlHandle.exchange(context).requestBegins()
+            _ = baton_curl_set_socket(pointer) { context, _, address in
+                guard let address else { return -1 }
+                let socket = baton_curl_open(address)
+                CurlHandle.exchange(context).socketOpened(socket, error: socket < 0 ? errno : 0)
+                return socket
+            }
+            _ = baton_curl_set_request(pointer) { context, _, _, _, localPort in
+                let mayBeSent = CurlHandle.exchange(context).requestBegins(localPort: localPort)
                 return Int32(mayBeSent ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
             }
             _ = baton_curl_set_resolve(pointer) { _, _, context in

@@ -10,6 +10,7 @@
         let multi: CurlMulti
         private let configuration: CurlTransport.Configuration
         private let cookies: CurlCookies
+        private let connections = CurlConnections()
         private let clock = ContinuousClock()
         private var running: [ObjectIdentifier: CurlExchange] = [:]
         /// When to look whether something has come or gone. An entry is left in place when that happens, and set again when its time comes.
@@ -28,10 +29,15 @@
                 multi.perform()
                 while let (handle, code) = multi.nextEnded() { end(handle.exchange, code) }
                 lookAtLimits()
-                multi.wait(upTo: looks.next.map { clock.now.duration(to: $0) })
+                multi.wait(upTo: longestPause)
             }
             cookies.close()
             multi.close()
+        }
+
+        private var longestPause: Duration? {
+            if connections.connectingCount > 0 { return .milliseconds(20) }
+            return looks.next.map { clock.now.duration(to: $0) }
         }
 
         // MARK: Orders
@@ -52,7 +58,8 @@
                 return transfer.end(CancellationError())
             }
             do {
-                let exchange = try CurlExchange(transfer, body, queue, configuration, cookies, at: clock.now)
+                let exchange = try CurlExchange(
+                    transfer, body, queue, configuration, cookies, connections, at: clock.now)
                 running[ObjectIdentifier(transfer)] = exchange
                 exchange.look = looks.add(exchange, at: clock.now + exchange.limit)
                 multi.add(exchange.handle)

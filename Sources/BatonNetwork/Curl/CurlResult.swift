@@ -71,11 +71,13 @@
             }
         }
 
-        /// libcurl calls a tunnel that the proxy refuses an error of receiving.
+        /// libcurl calls a tunnel that the proxy refuses, and answers that it does not understand, errors of receiving.
         private func receivingReason(_ request: URLRequest) -> HTTPError.Reason {
             let status = handle.number(CURLINFO_HTTP_CONNECTCODE)
             if status >= 300 { return .proxyRefused(proxy: proxy(for: request), status: status) }
-            if text.contains("chunked-encoding") { return .invalidAnswer(words) }
+            if text.contains("chunked-encoding") || text.hasPrefix("Too large response headers") {
+                return .invalidAnswer(words)
+            }
             return .connectionBroken
         }
 

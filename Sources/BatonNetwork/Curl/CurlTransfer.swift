@@ -12,6 +12,7 @@
         let request: URLRequest
         let sent: @Sendable (Int64) -> Void
         private let body: HTTPRequestBody?
+        private let pass: HTTPBodyStream.Pass?
         private let machine: LockedState<Machine>
         private let worker: CurlWorker
 
@@ -23,19 +24,20 @@
             self.body = body
             self.worker = worker
             self.sent = sent
-            machine = LockedState(Machine(isFeeding: body?.stream != nil))
+            pass = try body?.stream?.pass(for: request)
+            machine = LockedState(Machine(isFeeding: pass != nil))
         }
 
         // MARK: Start and end
 
         /// Once.
         func start() {
-            guard let stream = body?.stream else { return worker.start(self, body, queue: nil) }
-            let queue = UploadQueue { [self] in worker.resumeSending(self) }
+            guard let pass else { return worker.start(self, body, queue: nil) }
+            let queue = UploadQueue(length: pass.length) { [self] in worker.resumeSending(self) }
             // It ends before the transfer is told to have ended, so the request waits for it.
             let feeder = Task {
                 do {
-                    try await stream.feed(request) { await queue.put($0) }
+                    try await pass.send { await queue.put($0) }
                     queue.end(.success(()))
                 } catch {
                     queue.end(.failure(error))

@@ -20,6 +20,9 @@
     /// - Secure connections use the certificates of the system unless the configuration says otherwise.
     /// - Proxies are those of the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`) unless the configuration
     ///   says otherwise.
+    /// - Cookies are kept in memory and sent with later requests of the transport, except for addresses of more than 8,000 bytes, which
+    ///   libcurl 7.88 cannot send along with cookies.
+    /// - HTTP/2: libcurl itself keeps up to 32 MB for each request whose reader is slow.
     /// - A user and a password in the address are sent as Basic authentication.
     /// - `httpShouldHandleCookies`, `timeoutInterval`, method, header fields and `httpBody` of a request count; an `httpBodyStream` is an
     ///   error (see ``HTTPBodyStream``); what it says of caches and kinds of networks does not count.

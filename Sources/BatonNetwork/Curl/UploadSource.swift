@@ -48,10 +48,10 @@ final class UploadSource {
             } catch {
                 throw HTTPError(error, request)
             }
-        case .stream(let stream):
+        case .stream:
             guard let queue else { preconditionFailure("Internal inconsistency: nothing to feed the stream through") }
             content = .queue(queue)
-            length = stream.length
+            length = queue.length
         }
     }
 
@@ -136,11 +136,16 @@ final class UploadQueue: Sendable {
 
     private static let mostKept = 256 * 1024
 
+    /// How many bytes there will be; nil if that is not known.
+    let length: Int64?
     private let state = LockedState(State())
     private let resume: @Sendable () -> Void
 
     /// - Parameter resume: Called, on the task, when the thread has found nothing and there is something.
-    init(resume: @escaping @Sendable () -> Void) { self.resume = resume }
+    init(length: Int64?, resume: @escaping @Sendable () -> Void) {
+        self.length = length
+        self.resume = resume
+    }
 
     /// Sets what happens when the transfer has ended. To be called before the transfer is started.
     func onClose(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onClose = action } }

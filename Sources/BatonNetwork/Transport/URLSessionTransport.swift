@@ -73,7 +73,7 @@ public struct URLSessionTransport: HTTPTransport {
         guard let stream = body?.stream else { return (body, nil) }
         do {
             let file = try TemporaryFile()
-            try await stream.feed(request) { piece in
+            try await stream.pass(for: request).send { piece in
                 try file.file.write(piece)
                 return true
             }

@@ -5,7 +5,7 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Sends bytes, a file, or what a sequence makes, and has the whole body of the answer in memory.
+/// Sends bytes, a file, a form, or what a sequence makes, and has the whole body of the answer in memory.
 ///
 /// ```swift
 /// let receipt = AsyncOperation(HTTPUpload(file: picture, to: url).header("Content-Type", "image/png"))
@@ -29,6 +29,12 @@ public struct HTTPUpload: HTTPProcedure {
 
     /// Sends what a sequence makes.
     public init(_ stream: HTTPBodyStream, to url: URL) { self.init(.stream(stream), with: Self.post(url)) }
+
+    /// Sends a form.
+    public init(_ form: MultipartForm, to url: URL) {
+        self.init(form.body, with: Self.post(url))
+        options.request.setValue(form.contentType, forHTTPHeaderField: "Content-Type")
+    }
 
     /// Sends a body with a request, in place of the request's own.
     public init(_ body: HTTPRequestBody, with request: URLRequest) {
@@ -61,7 +67,7 @@ extension HTTPRequestBody {
     fileprivate func count(_ request: URLRequest) throws -> Int? {
         switch self {
         case .data(let data): return data.count
-        case .stream(let stream): return stream.length.map { Int(clamping: $0) }
+        case .stream(let stream): return try stream.pass(for: request).length.map { Int(clamping: $0) }
         case .file(let url):
             do throws(FileError) {
                 let file = try File.openReadable(url.path)

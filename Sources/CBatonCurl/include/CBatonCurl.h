@@ -25,6 +25,8 @@ typedef int (*baton_curl_progress)(
     void *_Nullable context, curl_off_t toReceive, curl_off_t received, curl_off_t toSend, curl_off_t sent);
 typedef int (*baton_curl_request)(
     void *_Nullable context, char *_Nullable peer, char *_Nullable local, int peer_port, int local_port);
+typedef curl_socket_t (*baton_curl_socket)(
+    void *_Nullable context, curlsocktype purpose, struct curl_sockaddr *_Nullable address);
 typedef int (*baton_curl_resolve)(void *_Nullable state, void *_Nullable reserved, void *_Nullable context);
 
 /// The setters of functions. Those for data: to write, to read, and for header lines.
@@ -32,16 +34,20 @@ CURLcode baton_curl_set_data(CURL *_Nonnull handle, CURLoption option, baton_cur
 CURLcode baton_curl_set_seek(CURL *_Nonnull handle, baton_curl_seek _Nonnull function);
 CURLcode baton_curl_set_progress(CURL *_Nonnull handle, baton_curl_progress _Nonnull function);
 CURLcode baton_curl_set_request(CURL *_Nonnull handle, baton_curl_request _Nonnull function);
+CURLcode baton_curl_set_socket(CURL *_Nonnull handle, baton_curl_socket _Nonnull function);
 CURLcode baton_curl_set_resolve(CURL *_Nonnull handle, baton_curl_resolve _Nonnull function);
 
 /// The getters; 0 or null if there is nothing.
 long baton_curl_long(CURL *_Nonnull handle, CURLINFO info);
 void *_Nullable baton_curl_private(CURL *_Nonnull handle);
-/// The socket of a transfer; -1 if it has none.
-int baton_curl_socket(CURL *_Nonnull handle);
+/// Opens a socket for an address, and keeps it from programs that are started. On failure -1, and `errno` says why.
+curl_socket_t baton_curl_open(const struct curl_sockaddr *_Nonnull address);
+
+/// The local port of a socket; 0 if it has none.
+int baton_curl_local_port(curl_socket_t socket);
 
 /// How many milliseconds ago a TCP socket received something; -1 if that is not known.
-long baton_curl_silence(int socket);
+long baton_curl_silence(curl_socket_t socket);
 
 CURLMcode baton_curl_multi_set_long(CURLM *_Nonnull multi, CURLMoption option, long value);
 

@@ -159,6 +159,7 @@ import Testing
 
 /// What `/upload` answers.
 struct UploadSeen: Decodable {
+    let framing: String
     let method: String
     let count: Int
     let sha256: String

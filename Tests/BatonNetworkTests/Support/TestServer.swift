@@ -13,14 +13,18 @@ final class TestServer: Sendable {
     /// One for all tests.
     static let shared = TestServer()
 
-    private let port: String
+    let port: String
     private let input = Pipe()
     private let process = Process()
 
-    init() {
+    private let scheme: String
+
+    /// - Parameter arguments: What kind of server it is: see `server.py`.
+    init(_ arguments: String...) {
+        scheme = arguments.first == "tls" ? "https" : "http"
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", "-u", Self.script]
+        process.arguments = ["python3", "-u", Self.support("server.py").path] + arguments
         process.standardInput = input
         process.standardOutput = output
         do { try process.run() } catch { preconditionFailure("the tests need python3: \(error)") }
@@ -38,17 +42,21 @@ final class TestServer: Sendable {
         process.waitUntilExit()
     }
 
-    private static var script: String {
+    private static func support(_ name: String) -> URL {
         var folder = URL(fileURLWithPath: #filePath)
         for _ in 0..<3 { folder.deleteLastPathComponent() }
-        return folder.appendingPathComponent("Support/server.py").path
+        return folder.appendingPathComponent("Support/" + name)
     }
 
+    /// A certificate of the tests: see `Tests/Support/certificates/make`.
+    static func certificate(_ name: String) -> URL { support("certificates/\(name).pem") }
+
     /// The address of a path with its query.
-    func url(_ path: String, _ query: [String: String] = [:], scheme: String = "http") -> URL {
+    func url(_ path: String, _ query: [String: String] = [:], scheme: String? = nil, host: String = "127.0.0.1") -> URL
+    {
         var parts = URLComponents()
-        parts.scheme = scheme
-        parts.host = "127.0.0.1"
+        parts.scheme = scheme ?? self.scheme
+        parts.host = host
         parts.port = Int(port)
         parts.path = path
         if !query.isEmpty {

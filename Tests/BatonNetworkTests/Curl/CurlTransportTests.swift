@@ -1,0 +1,209 @@
+#if os(Linux)
+    import Baton
+    import BatonNetwork
+    import BatonTesting
+    import Foundation
+    import FoundationNetworking
+    import Testing
+
+    @Suite(.timeLimit(.minutes(10))) struct CurlTransportTests {
+        private let key = freshKey()
+
+        private func transport(_ change: (inout CurlTransport.Configuration) -> Void) -> CurlTransport {
+            var configuration = CurlTransport.Configuration()
+            change(&configuration)
+            return CurlTransport(configuration)
+        }
+
+        private func raw(_ reply: String, _ query: [String: String] = [:]) -> URL {
+            let bytes = Data(reply.replacingOccurrences(of: "\n", with: "\r\n").utf8).base64EncodedString()
+            return server.url("/raw", ["reply": bytes, "key": key].merging(query) { $1 })
+        }
+
+        // MARK: Heads
+
+        @Test("Interim heads are there beside the answer, and no part of it")
+        func interimHeads() async throws {
+            let hint = "HTTP/1.1 103 Early Hints\nLink: </a.css>\nLink: </b.css>\n\n"
+            let page = HTTPData(
+                raw("HTTP/1.1 100 Continue\n\n" + hint + hint + "HTTP/1.1 200 OK\nContent-Length: 2\n\nok"))
+            let answer = try await outcome(page).get()
+            #expect(answer.status == 200 && answer.data == Data("ok".utf8))
+            #expect(answer.headers.names == ["content-length"])
+            #expect(answer.head.interimHeads.map(\.status) == [100, 103, 103])
+            #expect(answer.head.interimHeads.last?.headers.values(of: "link") == ["</a.css>", "</b.css>"])
+        }
+
+        @Test("Several fields of one name keep their values apart")
+        func severalValues() async throws {
+            let head =
+                "HTTP/1.1 200 OK\nSet-Cookie: a=1; Expires=Thu, 01 Jan 2099 00:00:00 GMT\nSet-Cookie: b=2\nVary: x\nvary:y\n"
+            let answer = try await outcome(HTTPData(raw(head + "Content-Length: 0\n\n"))).get()
+            #expect(answer.headers.values(of: "set-cookie").count == 2)
+            #expect(answer.headers["VARY"] == "x, y")
+            #expect(answer.headers.values(of: "none") == [])
+        }
+
+        @Test("A head that never ends is an error, and takes little memory")
+        func endlessHeads() async throws {
+            let field = "X-Field: " + String(repeating: "x", count: 1000) + "\n"
+            let long = HTTPData(raw("HTTP/1.1 200 OK\n" + String(repeating: field, count: 30) + "\n"))
+            #expect(try await outcome(long).get().headers.values(of: "X-Field").count == 30)
+            for reply in [String(repeating: field, count: 2000), "X: " + String(repeating: "y", count: 500_000) + "\n"]
+            {
+                let server = try RawServer(
+                    "HTTP/1.1 200 OK\r\n" + reply.replacingOccurrences(of: "\n", with: "\r\n") + "\r\n")
+                defer { server.stop() }
+                let error = await failure(HTTPData(server.url))
+                guard case .invalidAnswer? = error?.reason else {
+                    Issue.record("\(String(describing: error))")
+                    continue
+                }
+            }
+        }
+
+        @Test("The idle limit does not count while a head arrives slowly")
+        func slowHeads() async throws {
+            let reply = "HTTP/1.1 200 OK\nContent-Length: 2\n\nok"
+            let slow = HTTPData(server.url("/raw", ["reply": Data(reply.utf8).base64EncodedString(), "slow": "100"]))
+            #expect(try await outcome(slow.timeout(.milliseconds(1500))).get().data == Data("ok".utf8))
+        }
+
+        // MARK: Bodies
+
+        @Test("Content that unpacks without an end does not fill the memory")
+        func bombs() async throws {
+            let bomb = HTTPData(server.url("/bomb/\(4 << 30)")).sizeLimit(1 << 20)
+            #expect(await failure(bomb)?.reason == .bodyTooLarge(limit: 1 << 20))
+            await #expect(processExitsWith: .success) {
+                let before = Resources.residentBytes
+                let request = URLRequest(url: server.url("/bomb/\(1 << 30)"))
+                let answer = try await CurlTransport.shared.send(request, body: nil) { _ in }
+                var count = 0
+                for try await piece in answer.body { count += piece.count }
+                precondition(count == 1 << 30, "\(count)")
+                precondition(
+                    Resources.mostResidentBytes < before + 100_000_000, "\(Resources.mostResidentBytes - before)")
+            }
+        }
+
+        @Test("A transfer that is slower than the lowest speed fails")
+        func lowestSpeeds() async {
+            let transport = transport { $0.lowestSpeed = .init(bytesPerSecond: 1000, over: .seconds(1)) }
+            let page = HTTPData(server.url("/bytes/10000", ["piece": "10", "pause": "100"])).transport(transport)
+            let error = await failure(page)
+            #expect(error?.reason == .tooSlow(bytesPerSecond: 1000, over: .seconds(1)))
+            #expect(error?.isTransient == true)
+        }
+
+        // MARK: Connections
+
+        @Test("No more connections are made than the configuration allows, and waiting for one is not idle")
+        func limits() async throws {
+            let transport = transport { $0.connectionsPerHost = 2 }
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
+            let url = server.url("/bytes/20", ["piece": "10", "pause": "200", "key": key])
+            let pages = (0..<10).map { _ in
+                AsyncOperation(HTTPData(url).transport(transport).timeout(.milliseconds(700)))
+            }
+            queue.add(pages)
+            for page in pages { #expect(try await page.value.data.count == 20) }
+            #expect(Set(try await server.log(key).map(\.connection)).count <= 2)
+        }
+
+        @Test("Nine addresses that do not answer are passed over")
+        func deadAddresses() async throws {
+            let dead = (2...10).map { "127.0.0.\($0)" }.joined(separator: ",")
+            let transport = transport { $0.resolved = ["many.test:\(server.port):\(dead),127.0.0.1"] }
+            let page = HTTPData(server.url("/bytes/10", host: "many.test")).transport(transport)
+            #expect(try await outcome(page).get().data.count == 10)
+        }
+
+        @Test("With few descriptors, requests succeed or say that there are too many open files")
+        func fewDescriptors() async {
+            await #expect(processExitsWith: .success) {
+                _ = try await outcome(HTTPData(server.url("/bytes/10"))).get()
+                var limit = rlimit(rlim_cur: 100, rlim_max: 100)
+                precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+                let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
+                let pages = (0..<500).map { _ in
+                    AsyncOperation(HTTPData(server.url("/bytes/20", ["piece": "10", "pause": "50"])))
+                }
+                queue.add(pages)
+                var refused = 0
+                for page in pages {
+                    do throws(OperationError) {
+                        let answer = try await page.value
+                        precondition(answer.data.count == 20)
+                    } catch {
+                        refused += 1
+                        let reason = (error.underlyingError as? HTTPError)?.reason
+                        precondition(reason == .tooManyOpenFiles, "\(error)")
+                    }
+                }
+                precondition(refused > 0 && refused < 500, "\(refused)")
+                let status = try await outcome(HTTPData(server.url("/bytes/10"))).get().status
+                precondition(status == 200)
+            }
+        }
+
+        @Test("An address of IPv6 is reached")
+        func ipv6() async {
+            let error = await failure(HTTPData("http://[::1]:1/"))
+            #expect(error?.reason == .connectionRefused)
+        }
+
+        @Test("A slow server costs next to no processor time")
+        func waitingIsCheap() async {
+            await #expect(processExitsWith: .success) {
+                _ = try await outcome(HTTPData(server.url("/bytes/10"))).get()
+                let before = clock()
+                // A body of four pieces, half a second apart.
+                let page = HTTPData(server.url("/bytes/4", ["piece": "1", "pause": "500"]))
+                _ = try await outcome(page).get()
+                let seconds = Double(clock() - before) / Double(CLOCKS_PER_SEC)
+                precondition(seconds < 0.1, "\(seconds)")
+            }
+        }
+
+        // MARK: Cookies
+
+        private func cookies(_ transport: CurlTransport) async throws -> String? {
+            let page = HTTPData(server.url("/headers")).transport(transport)
+            let fields = try JSONDecoder().decode([String: String].self, from: try await outcome(page).get().data)
+            return fields["Cookie"]
+        }
+
+        @Test("Cookies are a transport's own, unless they are in a file, which nobody else can read")
+        func whereCookiesAre() async throws {
+            let folder = try TestFolder()
+            let set = raw("HTTP/1.1 200 OK\nSet-Cookie: session=\(key); Path=/; Max-Age=100000\nContent-Length: 0\n\n")
+            for cookies in [CurlTransport.Configuration.Cookies.inMemory, .file(folder.file("cookies")), .none] {
+                let (first, second) = (transport { $0.cookies = cookies }, transport { $0.cookies = cookies })
+                _ = try await outcome(HTTPData(set).transport(first)).get()
+                var request = URLRequest(url: server.url("/bytes/1"))
+                request.httpShouldHandleCookies = false
+                _ = try await outcome(HTTPData(request).transport(first)).get()
+                #expect(try await self.cookies(first) == (cookies == .none ? nil : "session=\(key)"))
+                let isShared = if case .file = cookies { true } else { false }
+                #expect(try await self.cookies(second) == (isShared ? "session=\(key)" : nil))
+            }
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.file("cookies").path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+
+        @Test("A Cookie field of the request goes along with those that are kept")
+        func cookiesOfTheRequest() async throws {
+            let transport = CurlTransport()
+            let set = raw("HTTP/1.1 200 OK\nSet-Cookie: a=1; Path=/\nContent-Length: 0\n\n")
+            _ = try await outcome(HTTPData(set).transport(transport)).get()
+            let page = HTTPData(server.url("/headers")).header("Cookie", "b=2").transport(transport)
+            let fields = try JSONDecoder().decode([String: String].self, from: try await outcome(page).get().data)
+            #expect(fields["Cookie"] == "a=1; b=2")
+            var request = URLRequest(url: server.url("/headers"))
+            request.httpShouldHandleCookies = false
+            let without = try await outcome(HTTPData(request).transport(transport)).get()
+            #expect(!String(decoding: without.data, as: UTF8.self).contains("a=1"))
+        }
+    }
+#endif

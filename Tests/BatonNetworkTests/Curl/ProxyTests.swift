@@ -1,0 +1,109 @@
+#if os(Linux)
+    import Baton
+    import BatonNetwork
+    import Foundation
+    import Testing
+
+    @Suite(.timeLimit(.minutes(10))) struct ProxyTests {
+        private func transport(_ proxy: String) -> CurlTransport {
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .address(proxy)
+            configuration.certificateAuthorities = TestServer.certificate("authority")
+            return CurlTransport(configuration)
+        }
+
+        @Test("Requests go through a proxy, and those for https through a tunnel")
+        func throughAProxy() async throws {
+            let proxy = TestServer("proxy")
+            let secure = TestServer("tls", TestServer.certificate("good").path)
+            defer {
+                proxy.stop()
+                secure.stop()
+            }
+            let transport = transport("127.0.0.1:\(proxy.port)")
+            let plain = try await outcome(HTTPData(server.url("/headers")).transport(transport)).get()
+            #expect(String(decoding: plain.data, as: UTF8.self).contains("1.1 tests"))
+            let page = HTTPData(secure.url("/bytes/10")).transport(transport)
+            #expect(try await outcome(page).get().data == TestServer.bytes(10))
+        }
+
+        @Test("A proxy that wants a password gets it, and is named without it")
+        func passwords() async throws {
+            let proxy = TestServer("proxy", "ada:secret")
+            let secure = TestServer("tls", TestServer.certificate("good").path)
+            defer {
+                proxy.stop()
+                secure.stop()
+            }
+            let good = transport("http://ada:secret@127.0.0.1:\(proxy.port)")
+            #expect(try await outcome(HTTPData(server.url("/bytes/10")).transport(good)).get().status == 200)
+            #expect(try await outcome(HTTPData(secure.url("/bytes/10")).transport(good)).get().status == 200)
+            let bad = transport("http://ada:wrong@127.0.0.1:\(proxy.port)")
+            let error = await failure(HTTPData(secure.url("/bytes/10")).transport(bad))
+            #expect(error?.reason == .proxyRefused(proxy: "http://127.0.0.1:\(proxy.port)", status: 407))
+            #expect(error?.isTransient == false)
+            #expect(error?.description.contains("wrong") == false)
+            let plain = await failure(HTTPData(server.url("/bytes/10")).transport(bad))
+            #expect(plain?.reason == .refused(HTTPError.Refusal(status: 407)))
+        }
+
+        @Test("A proxy that refuses a tunnel is named, with its status")
+        func refusals() async throws {
+            let proxy = TestServer("proxy", "403")
+            defer { proxy.stop() }
+            let transport = transport("http://127.0.0.1:\(proxy.port)")
+            let error = await failure(HTTPData("https://127.0.0.1:1/").transport(transport))
+            #expect(error?.reason == .proxyRefused(proxy: "http://127.0.0.1:\(proxy.port)", status: 403))
+        }
+
+        @Test("A proxy that does not listen, or has no address, is named", arguments: ["http", "https"])
+        func unreachableProxies(_ scheme: String) async throws {
+            for (proxy, host) in [
+                ("http://127.0.0.1:1", "127.0.0.1:1"), ("http://no-proxy.invalid:80", "no-proxy.invalid"),
+            ] {
+                let page = HTTPData(server.url("/bytes/10", scheme: scheme)).transport(transport(proxy))
+                let error = await failure(page)
+                guard case .proxyNotReached(let name, _)? = error?.reason else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(name == proxy && name.contains(host))
+                #expect(error?.isTransient == true)
+            }
+        }
+
+        @Test("A proxy that dies is a broken connection")
+        func dyingProxies() async throws {
+            let dying = try RawServer("")
+            defer { dying.stop() }
+            let transport = transport("http://127.0.0.1:\(dying.port)")
+            #expect(
+                await failure(HTTPData("http://example.invalid/").transport(transport))?.reason == .connectionBroken)
+        }
+
+        @Test("Without a proxy, a server that does not listen is not taken for one")
+        func noProxy() async {
+            let error = await failure(
+                HTTPData("http://127.0.0.1:1/").transport(transport("http://127.0.0.1:\(server.port)")))
+            #expect(error?.reason != .connectionRefused)
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .none
+            let direct = HTTPData("http://127.0.0.1:1/").transport(CurlTransport(configuration))
+            #expect(await failure(direct)?.reason == .connectionRefused)
+        }
+
+        @Test("The environment names a proxy, and the hosts that need none")
+        func theEnvironment() async {
+            await #expect(processExitsWith: .success) {
+                setenv("http_proxy", "http://127.0.0.1:1", 1)
+                let error = await failure(HTTPData(server.url("/bytes/10")))
+                guard case .proxyNotReached("http://127.0.0.1:1", _)? = error?.reason else {
+                    preconditionFailure("\(String(describing: error))")
+                }
+                setenv("no_proxy", "127.0.0.1", 1)
+                let status = try await outcome(HTTPData(server.url("/bytes/10"))).get().status
+                precondition(status == 200)
+            }
+        }
+    }
+#endif

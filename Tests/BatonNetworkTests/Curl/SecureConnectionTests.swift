@@ -1,0 +1,104 @@
+#if os(Linux)
+    import Baton
+    import BatonNetwork
+    import Foundation
+    import Testing
+
+    @Suite(.timeLimit(.minutes(10))) struct SecureConnectionTests {
+        private static func transport(
+            _ change: (inout CurlTransport.Configuration) -> Void = { _ in }
+        ) -> CurlTransport {
+            var configuration = CurlTransport.Configuration()
+            configuration.certificateAuthorities = TestServer.certificate("authority")
+            change(&configuration)
+            return CurlTransport(configuration)
+        }
+
+        private func server(_ certificate: String) -> TestServer {
+            TestServer("tls", TestServer.certificate(certificate).path)
+        }
+
+        @Test("A certificate of a trusted authority is accepted, for names and addresses")
+        func aGoodCertificate() async throws {
+            let server = server("good")
+            defer { server.stop() }
+            for host in ["localhost", "127.0.0.1"] {
+                let page = HTTPData(server.url("/bytes/10", host: host)).transport(Self.transport())
+                #expect(try await outcome(page).get().data == TestServer.bytes(10))
+            }
+            let upload = HTTPUpload(Data("hello".utf8), to: server.url("/upload")).transport(Self.transport())
+            #expect(try await outcome(upload).get().status == 200)
+        }
+
+        @Test(
+            "A bad certificate is an error that says why",
+            arguments: [
+                ("expired", "expired"), ("self-signed", "self-signed"),
+                ("other-host", "no alternative certificate subject name"),
+            ])
+        func badCertificates(_ certificate: String, _ why: String) async {
+            let server = server(certificate)
+            defer { server.stop() }
+            let error = await failure(HTTPData(server.url("/bytes/10")).transport(Self.transport()))
+            guard case .insecureConnection(let text)? = error?.reason else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(text.contains(why), "\(text)")
+            #expect(error?.isTransient == false)
+        }
+
+        @Test("A certificate of an authority that nobody trusts is an error")
+        func anUnknownAuthority() async {
+            let server = server("good")
+            defer { server.stop() }
+            let error = await failure(HTTPData(server.url("/bytes/10")).transport(CurlTransport()))
+            guard case .insecureConnection? = error?.reason else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+
+        @Test("A file of authorities that is missing is an error")
+        func aMissingAuthority() async {
+            let server = server("good")
+            defer { server.stop() }
+            let transport = Self.transport { $0.certificateAuthorities = URL(fileURLWithPath: "/nowhere.pem") }
+            let error = await failure(HTTPData(server.url("/bytes/10")).transport(transport))
+            guard case .insecureConnection(let text)? = error?.reason else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(text.contains("/nowhere.pem"), "\(text)")
+        }
+
+        @Test("A server that wants a certificate gets the one of the configuration")
+        func clientCertificates() async throws {
+            let server = TestServer(
+                "tls", TestServer.certificate("good").path, TestServer.certificate("authority").path)
+            defer { server.stop() }
+            let with = Self.transport {
+                $0.clientCertificate = .init(certificate: TestServer.certificate("client"))
+            }
+            #expect(try await outcome(HTTPData(server.url("/bytes/10")).transport(with)).get().status == 200)
+            #expect(await failure(HTTPData(server.url("/bytes/10")).transport(Self.transport())) != nil)
+        }
+
+        @Test("A server that dies while keys are exchanged is a broken connection")
+        func aDyingServer() async throws {
+            let dying = try RawServer("")
+            defer { dying.stop() }
+            let url = "https://127.0.0.1:\(dying.port)/"
+            #expect(await failure(HTTPData(url).transport(Self.transport()))?.reason == .connectionBroken)
+        }
+
+        @Test("A port that speaks plain HTTP is no secure connection")
+        func plainPorts() async throws {
+            let error = await failure(HTTPData(BatonNetworkTests.server.url("/bytes/10", scheme: "https")))
+            guard case .insecureConnection? = error?.reason else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+#endif
