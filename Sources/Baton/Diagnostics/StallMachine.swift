@@ -13,19 +13,19 @@ struct StallMachine<Handler: Sendable> {
     }
 
     struct Call: Sendable {
-        let handler: Handler
+        /// In the order in which they came.
+        let handlers: [Handler]
         /// Nothing has progressed for so long, at least.
         let quiet: Duration
     }
 
     private struct Watcher {
-        let id: UInt64
         let limit: Duration
         let handler: Handler
         /// It came then.
         let start: Duration
-        /// It was told of the stall that goes on.
-        var isTold = false
+        /// The lull that it was told of last.
+        var toldLull: UInt64 = 0
 
         func end(since: Duration) -> Duration { max(start, since) + limit }
     }
@@ -48,13 +48,20 @@ struct StallMachine<Handler: Sendable> {
     /// However short the limit.
     static var shortest: Duration { .milliseconds(1) }
 
-    private var watchers: [Watcher] = []
+    /// By their numbers, which grow in the order in which they come.
+    private var watchers: [UInt64: Watcher] = [:]
     private var lastID: UInt64 = 0
+    /// No watcher has a shorter one. May be shorter than all after one has gone, until all of them are looked at again.
+    private var shortestLimit = Duration.zero
     private var alarm = Alarm.none
     private var lastAlarm: UInt64 = 0
+    /// When the alarm rings that is there or about to be set; nil: all watchers have to be asked.
+    private var nextLook: Duration?
     private var signs: Signs?
     /// The signs are the same as then.
     private var since = Duration.zero
+    /// How often the signs have changed. Between two changes is a lull, of which each watcher is told once.
+    private var lull: UInt64 = 0
 
     var isWatched: Bool { !watchers.isEmpty }
 
@@ -62,16 +69,21 @@ struct StallMachine<Handler: Sendable> {
 
     mutating func add(_ handler: Handler, after limit: Duration, at now: Duration) -> (UInt64, Order) {
         lastID += 1
-        watchers.append(Watcher(id: lastID, limit: max(Self.shortest, limit.bounded), handler: handler, start: now))
-        // Its time may come before the alarm's.
-        return (lastID, dropAlarm())
+        let limit = max(Self.shortest, limit.bounded)
+        shortestLimit = watchers.isEmpty ? limit : min(shortestLimit, limit)
+        watchers[lastID] = Watcher(limit: limit, handler: handler, start: now)
+        let firstLook = Self.firstLook(after: now, limit)
+        // Else an alarm that is about to be set asks this watcher, too.
+        guard let nextLook, firstLook < nextLook else { return (lastID, .none) }
+        let order = dropAlarm()
+        self.nextLook = firstLook
+        return (lastID, order)
     }
 
     /// Its handler is released by the caller, after unlocking.
     mutating func remove(_ id: UInt64) -> (Handler?, Order) {
-        guard let place = watchers.firstIndex(where: { $0.id == id }) else { return (nil, .none) }
-        let handler = watchers.remove(at: place).handler
-        return (handler, watchers.isEmpty ? dropAlarm() : .none)
+        guard let watcher = watchers.removeValue(forKey: id) else { return (nil, .none) }
+        return (watcher.handler, watchers.isEmpty ? dropAlarm() : .none)
     }
 
     // MARK: The alarm
@@ -80,17 +92,19 @@ struct StallMachine<Handler: Sendable> {
     mutating func adjust(isEmpty: Bool) -> Order {
         let isWanted = !isEmpty && isWatched
         switch alarm {
-        case .none:
-            if !isWanted { return .none }
+        case .none where isWanted:
             lastAlarm += 1
             alarm = .coming(lastAlarm)
             return .setAlarm(lastAlarm)
-        case .coming, .set: return isWanted ? .none : dropAlarm()
+        case .none, .coming, .set: return isWanted ? .none : dropAlarm()
         }
     }
 
     private mutating func dropAlarm() -> Order {
-        defer { alarm = .none }
+        defer {
+            alarm = .none
+            nextLook = nil
+        }
         if case .set(_, let ticket) = alarm { return .removeAlarm(ticket) }
         return .none
     }
@@ -98,8 +112,11 @@ struct StallMachine<Handler: Sendable> {
     /// When it has to ring. Nil: it is not wanted any more.
     mutating func begin(_ number: UInt64, at now: Duration, signs: Signs) -> Duration? {
         guard case .coming(number) = alarm else { return nil }
-        look(at: signs, now)
-        return next(after: now)
+        let hasChanged = look(at: signs, now)
+        // After a change, nobody's limit is over before the first look.
+        let time = nextLook ?? (hasChanged ? Self.firstLook(after: now, shortestLimit) : askAll(after: now))
+        nextLook = time
+        return time
     }
 
     /// False: it is not wanted any more, or has rung already.
@@ -109,38 +126,40 @@ struct StallMachine<Handler: Sendable> {
         return true
     }
 
-    /// Who is to be called. The alarm has gone.
-    mutating func rang(_ number: UInt64, at now: Duration, signs: Signs) -> [Call] {
+    /// Who is to be called; nil: nobody. The alarm has gone.
+    mutating func rang(_ number: UInt64, at now: Duration, signs: Signs) -> Call? {
         switch alarm {
         case .coming(number), .set(number, _): alarm = .none
         // Another one has taken its place.
-        case .none, .coming, .set: return []
+        case .none, .coming, .set: return nil
         }
+        nextLook = nil
         look(at: signs, now)
-        if signs.isEmpty { return [] }
-        var calls: [Call] = []
-        for place in watchers.indices where !watchers[place].isTold && watchers[place].end(since: since) <= now {
-            watchers[place].isTold = true
-            calls.append(Call(handler: watchers[place].handler, quiet: now - since))
-        }
-        return calls
+        if signs.isEmpty { return nil }
+        let due = watchers.filter { $0.value.toldLull != lull && $0.value.end(since: since) <= now }.keys.sorted()
+        for id in due { watchers[id]?.toldLull = lull }
+        return due.isEmpty ? nil : Call(handlers: due.compactMap { watchers[$0]?.handler }, quiet: now - since)
     }
 
-    private mutating func look(at signs: Signs, _ now: Duration) {
-        if signs == self.signs { return }
+    /// True: something has changed since the last look.
+    @discardableResult
+    private mutating func look(at signs: Signs, _ now: Duration) -> Bool {
+        if signs == self.signs { return false }
         self.signs = signs
         since = now
-        for place in watchers.indices { watchers[place].isTold = false }
+        lull += 1
+        return true
     }
 
-    /// To see whether anything has changed, or when a limit is over.
-    private func next(after now: Duration) -> Duration {
-        var next: Duration?
-        for watcher in watchers {
-            let look = now + max(Self.shortest, watcher.limit / 4)
-            let end = watcher.isTold ? look : min(look, max(now, watcher.end(since: since)))
-            next = min(next ?? end, end)
-        }
-        return next ?? now
+    private static func firstLook(after now: Duration, _ limit: Duration) -> Duration {
+        now + max(shortest, limit / 4)
+    }
+
+    /// The next time to see whether anything has changed, or when a limit is over.
+    private mutating func askAll(after now: Duration) -> Duration {
+        shortestLimit = watchers.values.map(\.limit).min() ?? .zero
+        var next = Self.firstLook(after: now, shortestLimit)
+        for watcher in watchers.values where watcher.toldLull != lull { next = min(next, watcher.end(since: since)) }
+        return max(now, next)
     }
 }

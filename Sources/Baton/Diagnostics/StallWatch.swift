@@ -64,7 +64,7 @@ final class StallWatch: Sendable {
 
     fileprivate func alarmRang(_ number: UInt64, at now: Duration, on core: QueueCore) {
         let signs = core.signs
-        for call in machine.withLock({ $0.rang(number, at: now, signs: signs) }) { core.tell(call) }
+        if let call = machine.withLock({ $0.rang(number, at: now, signs: signs) }) { core.tell(call) }
         adjust(on: core)
     }
 }
@@ -93,11 +93,13 @@ extension QueueCore {
         }
     }
 
-    /// The queue goes when it would, however long the handler takes.
+    /// The report is made once, because it takes time in proportion to the queue. The queue goes when it would, however long
+    /// the handlers take.
     fileprivate func tell(_ call: StallWatch.Machine.Call) {
-        services.spawn { [weak self] in
+        services.spawn { [services, weak self] in
             guard let report = self?.stallReport(after: call.quiet) else { return }
-            await call.handler(report)
+            for handler in call.handlers.dropFirst() { services.spawn { await handler(report) } }
+            await call.handlers[0](report)
         }
     }
 }

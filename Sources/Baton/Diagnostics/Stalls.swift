@@ -68,6 +68,8 @@ extension AsyncOperationQueue {
     /// - Parameters:
     ///   - limit: Negative is ``Misuse`` and counts as zero; less than a millisecond counts as that.
     ///   - handler: Called once for every stall, with what keeps the queue.
+    /// - Complexity: O(1). Each look takes time in proportion to the number of handlers, and the report of a stall, which all
+    ///   of them share, takes time in proportion to what the queue's operations wait for.
     @discardableResult
     public func onStall(
         after limit: Duration, file: StaticString = #fileID, line: UInt = #line,

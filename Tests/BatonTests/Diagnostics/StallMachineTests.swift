@@ -12,7 +12,9 @@ import Testing
         Machine.Signs(added: added, finished: finished, taken: taken)
     }
 
-    private func calls(_ calls: [Machine.Call]) -> [String] { calls.map { "\($0.handler) \($0.quiet)" } }
+    private func calls(_ call: Machine.Call?) -> [String] {
+        call.map { call in call.handlers.map { "\($0) \(call.quiet)" } } ?? []
+    }
 
     /// The number of the alarm that is to be set; nil if none is.
     private mutating func adjust(isEmpty: Bool = false) -> UInt64? {
