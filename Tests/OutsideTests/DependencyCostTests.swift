@@ -103,6 +103,56 @@ struct ChainDelayTests {
         }
     }
 
+    @Test("Dependencies and such delays of one operation in turns")
+    func inTurns() async {
+        await expectNearlyLinear(250) { count in
+            let operation = AsyncOperation {}
+            let delays = (0..<count).map { _ in
+                operation.addDependency(AsyncOperation {})
+                return operation.delay(untilAtLeast: .milliseconds(1))
+            }
+            #expect(delays.last?.state == .created)
+        }
+    }
+
+    @Test("Each delay counts from the first start of what its operation needed at the time of the call")
+    func changesBetweenDelays() async throws {
+        let clock = TestClock()
+        let queue = AsyncOperationQueue(clock: clock)
+        let gates = (0..<4).map { _ in Gate() }
+        let sources = gates.map { gate in AsyncOperation { await gate.wait() } }
+        let operation = AsyncOperation {}.addDependency(sources[3])
+        func delay() -> AsyncOperation<Void> { operation.delay(untilAtLeast: .seconds(20)) }
+        let fourth = delay()
+        operation.addDependency(sources[2])
+        let third = delay()
+        sources[3].addDependency(sources[1])
+        let second = delay()
+        operation.removeDependency(sources[2])
+        operation.addDependency(sources[0])
+        let first = delay()
+        queue.add(operation, sources[3])
+        let delays = [first, second, third, fourth]
+        // Each sleeps on its own.
+        for delay in delays { AsyncOperationQueue(clock: clock).add(delay) }
+        for number in 0..<3 {
+            queue.add(sources[number])
+            await gates[number].waitForWaiters(count: 1)
+            clock.advance(by: .seconds(1))
+        }
+        gates[1].open()
+        await gates[3].waitForWaiters(count: 1)
+        for gate in gates { gate.open() }
+        await clock.waitForSleepers(count: 4)
+        // The first source has started at 0, and it is 3.
+        clock.advance(by: .seconds(16))
+        for (number, delay) in delays.enumerated() {
+            #expect(delays[number...].allSatisfy { $0.state != .finished })
+            clock.advance(by: .seconds(1))
+            try await within { try await delay.value }
+        }
+    }
+
     @Test("What has started before the call counts from the call, on the clock of its queue")
     func startedBefore() async throws {
         let clock = TestClock()

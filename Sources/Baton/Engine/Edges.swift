@@ -42,6 +42,15 @@ struct Edges: ~Copyable {
         }
     }
 
+    /// Those after so many places.
+    func all(after count: Int) -> [AnyOperation] {
+        switch word {
+        case .none: []
+        case .one(let operation): count == 0 ? [operation.takeUnretainedValue()] : []
+        case .many(let block): block._withUnsafeGuaranteedRef { $0.all(after: count) }
+        }
+    }
+
     func first(_ count: Int) -> [AnyOperation] {
         switch word {
         case .none: []
@@ -189,6 +198,10 @@ final class EdgeBlock: ManagedBuffer<EdgeCount, EdgePlace> {
     }
 
     var all: [AnyOperation] { first(.max) }
+
+    func all(after count: Int) -> [AnyOperation] {
+        places.dropFirst(count).compactMap { $0.source?.takeUnretainedValue() }
+    }
 
     func first(_ count: Int) -> [AnyOperation] {
         Array(places.lazy.compactMap { $0.source?.takeUnretainedValue() }.prefix(count))

@@ -59,13 +59,13 @@ extension AnyOperation {
             if policy != .always { life.madeDetails().policies.append(EdgePolicy(source: source, policy: policy)) }
             return .created
         }
-        if hasDetails { chainChanges() }
+        if hasDetails { chainGrows() }
         GraphChanges.note()
         return phase
     }
 
     @inline(never)
-    private final func chainChanges() { withLife { $0.details?.chainStart }?.dependenciesHaveChanged() }
+    private final func chainGrows() { withLife { $0.details?.chainStart }?.dependencyWasAdded() }
 
     /// Takes back ``addDependency(_:file:line:)``, with its policy if it had one. Nothing happens if there is no such dependency.
     ///
@@ -84,7 +84,7 @@ extension AnyOperation {
             chain = life.details?.chainStart
             return remove(operation, life.madeDetails(), inputCount: life.inputCount) ? .done : .isInput
         }
-        chain?.dependenciesHaveChanged()
+        chain?.dependencyWasRemoved()
         GraphChanges.note()
         switch answer {
         case .done: break

@@ -4,7 +4,9 @@ import Synchronization
 ///
 /// Each operation that a delay looks at has one of its own, for itself and everything that it needs, which is told by those of its
 /// dependencies. So a chain of such delays is built in a time in proportion to its length: nobody walks through what another
-/// call has seen. The dependencies know their readers weakly, so no chain of these is kept or released by its first one.
+/// call has seen. If the operation gets further dependencies, it has another one of these from then on, which is told by the
+/// former one and by the further dependencies. The dependencies know their readers weakly, so no chain of these is kept or
+/// released by its first one.
 final class ChainStart: Sendable {
     private struct Start {
         let time: TimeSource
@@ -31,14 +33,28 @@ final class ChainStart: Sendable {
         }
     }
 
-    private let state = LockedState(State())
-    /// Something of what it needs has got or lost a dependency. It still tells its readers, and takes no new ones.
-    private let hasChanged = Atomic<Bool>(false)
+    /// What has become of the dependencies since it was made. Whatever it is, it still tells its readers.
+    private enum Change: UInt8 {
+        case none
+        /// Its operation has got further ones. The next one of that operation reads it, and nobody else does.
+        case growth
+        /// Its operation has lost some, or something that the operation needs has got or lost some. It takes no new readers.
+        case other
+    }
 
-    init() {}
+    private let state = LockedState(State())
+    /// Only grows.
+    private let change = Atomic<UInt8>(Change.none.rawValue)
+    /// Its operation had so many places for dependencies.
+    private let placeCount: Int
+
+    init(placeCount: Int = 0) { self.placeCount = placeCount }
 
     /// Of `last` and everything that it needs now. What of it has started counts as if it started with this.
-    init(of last: AnyOperation) { Self.chain(of: last).tell(self) }
+    convenience init(of last: AnyOperation) {
+        self.init()
+        Self.chain(of: last).tell(self)
+    }
 
     /// The first one counts.
     func note(_ time: TimeSource) { note(Start(time: time, instant: time.now)) }
@@ -49,13 +65,19 @@ final class ChainStart: Sendable {
         return start.time.now - start.instant
     }
 
-    /// The operations that it is of have other dependencies now.
-    func dependenciesHaveChanged() {
-        var changed = [self]
-        while let chain = changed.popLast() {
-            if chain.hasChanged.exchange(true, ordering: .relaxed) { continue }
+    /// Its operation has got another dependency.
+    func dependencyWasAdded() { note(.growth) }
+
+    /// Its operation has lost a dependency.
+    func dependencyWasRemoved() { note(.other) }
+
+    private func note(_ change: Change) {
+        var changed = [(chain: self, change: change)]
+        while let (chain, change) = changed.popLast() {
+            let (former, now) = chain.change.max(change.rawValue, ordering: .relaxed)
+            if former == now { continue }
             let readers = chain.state.withLock { $0.readers }
-            changed.append(contentsOf: readers.compactMap(\.chain))
+            for case let reader? in readers.map(\.chain) { changed.append((reader, .other)) }
         }
     }
 
@@ -75,7 +97,7 @@ final class ChainStart: Sendable {
     }
 
     /// When this starts, so does `reader`: now, if it has started.
-    private func tell(_ reader: ChainStart) {
+    fileprivate func tell(_ reader: ChainStart) {
         // What is looked at is released after unlocking.
         let (start, looked) = state.withLock { state -> (Start?, [ChainStart?]) in
             if let start = state.start { return (start, []) }
@@ -105,22 +127,45 @@ final class ChainStart: Sendable {
         return chains[ObjectIdentifier(last)]!
     }
 
-    fileprivate var isUsable: Bool { !hasChanged.load(ordering: .relaxed) }
+    /// How much the next one of its operation can take from it.
+    fileprivate enum Use {
+        /// It is still right.
+        case all
+        /// It is right but for the dependencies after so many places.
+        case allBefore(Int)
+        case none
+    }
+
+    fileprivate var use: Use {
+        switch Change(rawValue: change.load(ordering: .relaxed)) {
+        case .none?: .all
+        case .growth?: .allBefore(placeCount)
+        case .other?, nil: .none
+        }
+    }
 }
 
 extension AnyOperation {
     /// Its own, and the dependencies that are still to tell it, if it is new.
     fileprivate final func chainStart() -> (ChainStart, sources: [AnyOperation]) {
-        let new = ChainStart()
-        let found = withLife { life -> (ChainStart, [AnyOperation])? in
+        let found = withLife { life -> (ChainStart, former: ChainStart?, sources: [AnyOperation])? in
             if life.hasBegun || life.phase == .finished { return nil }
             let details = life.madeDetails()
-            if let known = details.chainStart, known.isUsable { return (known, []) }
+            let former = details.chainStart
+            let use = former?.use ?? .none
+            if case .all = use, let former { return (former, nil, []) }
+            let new = ChainStart(placeCount: edges.placeCount)
             details.add(new)
-            return (new, edges.all)
+            // A removal may have moved the others to other places.
+            guard case .allBefore(let count) = use, details.removals == nil else { return (new, nil, edges.all) }
+            return (new, former, edges.all(after: count))
         }
-        if let found { return found }
-        new.note(core?.time ?? TimeSource(ContinuousClock()))
-        return (new, [])
+        guard let (chain, former, sources) = found else {
+            let chain = ChainStart()
+            chain.note(core?.time ?? TimeSource(ContinuousClock()))
+            return (chain, [])
+        }
+        former?.tell(chain)
+        return (chain, sources)
     }
 }

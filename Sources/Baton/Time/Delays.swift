@@ -36,6 +36,10 @@ extension AsyncOperation {
     /// After 2 s of work, one of 5 s waits for 3 s; after 6 s it does not wait. The chain is this operation with everything that it
     /// needs at the time of this call, directly or not. What of it has started before the call counts as if it started
     /// with it.
+    ///
+    /// - Complexity: O(n) for n operations of the chain and dependencies between them, without those that a former call has
+    ///   seen. After a dependency was removed from an operation, or something that the operation needs has got or lost one,
+    ///   all of its dependencies count again.
     public final func delay(
         untilAtLeast duration: Duration, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Output> {
