@@ -48,6 +48,8 @@ extension AnyOperation {
         }
     }
 
+    /// Takes time in proportion to the children. It is asked twice for each cycle through the group that is broken, and twice
+    /// when the group is added after that.
     private final func isGroup(of child: AnyOperation?) -> Bool { plannedChildren.contains { $0 === child } }
 
     /// Of one that is being added. True: it has ended, because it was on a cycle.
