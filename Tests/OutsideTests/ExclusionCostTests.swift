@@ -115,6 +115,26 @@ import Testing
         }
     }
 
+    @Test("Holders of names inside one another take time in proportion, by children or by groups")
+    func nestedHolders() async throws {
+        @Sendable func holder(_ number: Int, of count: Int) -> AsyncOperation<Void> {
+            AsyncOperation { context in
+                if number < count { try await context.run(holder(number + 1, of: count)) }
+            }.addCondition(.mutuallyExclusive("nested \(number)"))
+        }
+        try await within {
+            try await expectNearlyLinear(1_000) { count in try await AsyncOperationQueue().run(holder(1, of: count)) }
+            await expectNearlyLinear(1_000) { count in
+                let group = (0..<count).reduce(AsyncOperation {} as AnyOperation) { child, number in
+                    GroupOperation(child).addCondition(.mutuallyExclusive("nested \(number)"))
+                }
+                let queue = AsyncOperationQueue()
+                queue.add(group)
+                await queue.waitUntilIdle()
+            }
+        }
+    }
+
     @Test("A holder that waits elsewhere makes claims on other names no slower")
     func bystander() async throws {
         try await within {

@@ -13,6 +13,13 @@ enum Claims {
         /// The lane has asked, in vain, and found the end; whoever brings it will find this.
         var askedInVain: Set<ObjectIdentifier> = []
 
+        /// Grants names that nobody holds or waits for, for which it does not matter inside whom the operation runs. False: they
+        /// are not granted so, and there is more to look at.
+        mutating func grantIfFree(_ exclusions: ExclusionSet, to operation: AnyOperation) -> Bool {
+            guard ended.isEmpty, exclusions.allSatisfy({ arbiter.isFree($0.name) }) else { return false }
+            return arbiter.request(operation, exclusions, inside: []) == .granted
+        }
+
         mutating func place(
             _ exclusions: ExclusionSet, for operation: AnyOperation, inside scope: [AnyOperation]
         ) -> Placed {
@@ -111,6 +118,10 @@ enum Claims {
     private static func place(
         _ exclusions: ExclusionSet, for operation: AnyOperation, inside holder: AnyOperation?
     ) -> Placed {
+        // First, because it takes no time in proportion to how deep the operation is nested.
+        if holder != nil, state.withLock({ $0.grantIfFree(exclusions, to: operation) }) {
+            return Placed(answer: .granted)
+        }
         let scope = holder?.holdersAround ?? []
         let placed = state.withLock { $0.place(exclusions, for: operation, inside: scope) }
         if let conflict = placed.conflict, let operation = placed.operation {
