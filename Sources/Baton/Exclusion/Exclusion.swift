@@ -19,6 +19,10 @@
 /// A weight or a limit below 1, or a weight above the limit, ends the operation with ``OperationError/misuse(_:)``. Two limits
 /// for one name are ``Misuse``, which is reported, and the smaller counts; a child that its own parent leaves no room for by
 /// that ends with it.
+///
+/// - Complexity: An operation inside n holders of names, one inside the other, takes O(n) to get a name that somebody has. If
+///   children inside n holders wait for more of a name, O(n) of them are looked at whenever a holder of it finishes, and
+///   O(n²) time is needed to find a deadlock among them.
 public struct Exclusion: OperationCondition, Hashable {
     /// Whether others of the name may hold it at the same time.
     public enum Mode: Sendable, Hashable {

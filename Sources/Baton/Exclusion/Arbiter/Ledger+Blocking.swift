@@ -144,6 +144,8 @@ extension Ledger {
     /// still list.
     struct Extent {
         private var names: Set<Scope.ID> = []
+        /// Scopes whose holders were listed but for this one and those inside it; ``Place/ID/none``: all of them.
+        private var unlisted: [Scope.ID: Place.ID] = [:]
         private(set) var left: Int
         /// There was more.
         private(set) var isCut = false
@@ -157,6 +159,17 @@ extension Ledger {
         }
 
         fileprivate mutating func enter(_ name: Scope.ID) -> Bool { !isCut && names.insert(name).inserted }
+
+        /// False: the holders in the scope but this one were listed before. So they are listed twice at most.
+        fileprivate mutating func enter(_ scope: Scope.ID, but holder: Place.ID) -> Bool {
+            guard let former = unlisted[scope] else {
+                unlisted[scope] = holder
+                return true
+            }
+            if former.isNone || former == holder { return false }
+            unlisted[scope] = Place.ID.none
+            return true
+        }
     }
 
     /// Whom a waiting claim may have to wait for, now or when those before it in its lines have what they wait for: more
@@ -171,17 +184,14 @@ extension Ledger {
             // Its own ancestors are in nobody's way. The inner before the outer, who may all be strangers.
             var (inner, scope) = (Place.ID.none, places[place].scope)
             while !scope.isNone {
-                forEachHolder(within: scope, but: inner) { holder in
-                    if !extent.take() { return false }
-                    found.append(places[holder].claim)
-                    return true
-                }
+                if extent.enter(scope, but: inner) { addHolders(in: scope, but: inner, &extent) }
                 (inner, scope) = (scopes[scope].holder, enclosing(scope))
             }
             list(linkedTo: scopes[root].links.keys, within: &extent, holdersOf)
         }
-        func holdersOf(_ root: Scope.ID, _ extent: inout Extent) {
-            forEachHolder(within: root) { holder in
+        func holdersOf(_ root: Scope.ID, _ extent: inout Extent) { addHolders(in: root, but: .none, &extent) }
+        func addHolders(in scope: Scope.ID, but inner: Place.ID, _ extent: inout Extent) {
+            forEachHolder(within: scope, but: inner) { holder in
                 if !extent.take() { return false }
                 found.append(places[holder].claim)
                 return true

@@ -101,6 +101,19 @@ import Testing
         #expect(rig.arbiter.possibleBlockers(of: rig.owner("w"), within: &extent).isEmpty)
     }
 
+    @Test("A search lists the holders of a name twice at most, however many children wait inside them")
+    func holdersAreListedTwiceAtMost() {
+        let names = (10..<30).map { "\($0)" }
+        let rig = ArbiterRig(
+            after: names.map { .ask($0, .units(1, of: 20)) } + names.map { .ask("\($0)/child", .units(2, of: 20)) })
+        var extent = Ledger.Extent(limit: .max)
+        let found = names.map { name in
+            rig.arbiter.possibleBlockers(of: rig.owner("\(name)/child"), within: &extent).map(\.path)
+        }
+        #expect(found.map(\.count) == [19, 19] + Array(repeating: 0, count: 18))
+        #expect(Set(found.joined()) == Set(names))
+    }
+
     @Test func fitsBesideThoseWhoRemain() {
         let rig = ArbiterRig(after: [
             .ask("a", .units(1)), .ask("b", .units(1)), .ask("a/c", .units(2)), .ask("d", .units(2), .otherAll),
