@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "Baton", targets: ["Baton"]),
         .library(name: "BatonFoundation", targets: ["BatonFoundation"]),
         .library(name: "BatonNetwork", targets: ["BatonNetwork"]),
+        .library(name: "BatonNetworkTesting", targets: ["BatonNetworkTesting"]),
         .library(name: "BatonProcess", targets: ["BatonProcess"]),
         .library(name: "BatonTesting", targets: ["BatonTesting"]),
         .library(name: "BatonTrace", targets: ["BatonTrace"]),
@@ -35,6 +36,7 @@ let package = Package(
             name: "BatonNetwork",
             dependencies: ["Baton", .target(name: "CBatonCurl", condition: .when(platforms: [.linux]))],
             swiftSettings: strict),
+        .target(name: "BatonNetworkTesting", dependencies: ["Baton", "BatonNetwork"], swiftSettings: strict),
         .target(name: "CBatonProcess"),
         .target(name: "BatonProcess", dependencies: ["Baton", "CBatonProcess"], swiftSettings: strict),
         .target(name: "BatonTesting", dependencies: ["Baton"], swiftSettings: strict),
@@ -45,6 +47,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BatonNetworkTests", dependencies: ["Baton", "BatonNetwork", "BatonTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "BatonNetworkTestingTests", dependencies: ["BatonNetwork", "BatonNetworkTesting"],
+            swiftSettings: strict),
         .testTarget(
             name: "BatonProcessTests", dependencies: ["Baton", "BatonProcess", "BatonTesting"], swiftSettings: strict),
         .testTarget(name: "BatonTestingTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),

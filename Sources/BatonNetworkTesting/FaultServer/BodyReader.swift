@@ -1,0 +1,72 @@
+internal import Foundation
+
+/// Takes the body of a request out of the bytes of a connection: RFC 9112, 6 and 7. Pure.
+struct BodyReader {
+    private enum Place {
+        /// So many bytes of a body with a `Content-Length`, or of a chunk, are left.
+        case counted(Int)
+        case chunk(Int)
+        case sizeLine
+        case endOfChunk
+        case trailers
+        case end
+    }
+
+    private var place: Place
+    private(set) var hasBegun = false
+
+    init(_ framing: ReceivedRequest.Framing) {
+        switch framing {
+        case .counted(let count): place = count > 0 ? .counted(count) : .end
+        case .chunked: place = .sizeLine
+        }
+    }
+
+    var isComplete: Bool {
+        if case .end = place { return true }
+        return false
+    }
+
+    /// The next bytes of the body, none if more have to come or it is complete. Nil: this is no chunk.
+    mutating func take(upTo most: Int, from pending: inout Data) -> Data? {
+        while true {
+            switch place {
+            case .counted(let rest), .chunk(let rest):
+                let piece = Data(pending.prefix(min(rest, most)))
+                pending.removeFirst(piece.count)
+                if !piece.isEmpty { hasBegun = true }
+                advance(by: piece.count)
+                return piece
+            case .sizeLine:
+                guard let line = Self.line(from: &pending) else { return Data() }
+                hasBegun = true
+                let digits = line.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+                guard let count = Int(digits, radix: 16), count >= 0 else { return nil }
+                place = count > 0 ? .chunk(count) : .trailers
+            case .endOfChunk:
+                guard let line = Self.line(from: &pending) else { return Data() }
+                if !line.isEmpty { return nil }
+                place = .sizeLine
+            case .trailers:
+                guard let line = Self.line(from: &pending) else { return Data() }
+                if line.isEmpty { place = .end }
+            case .end:
+                return Data()
+            }
+        }
+    }
+
+    private mutating func advance(by count: Int) {
+        switch place {
+        case .counted(let rest): place = rest > count ? .counted(rest - count) : .end
+        case .chunk(let rest): place = rest > count ? .chunk(rest - count) : .endOfChunk
+        case .sizeLine, .endOfChunk, .trailers, .end: break
+        }
+    }
+
+    private static func line(from pending: inout Data) -> String? {
+        guard let end = pending.range(of: Data("\r\n".utf8)) else { return nil }
+        defer { pending.removeSubrange(..<end.upperBound) }
+        return String(decoding: pending[..<end.lowerBound], as: UTF8.self)
+    }
+}

@@ -1,0 +1,53 @@
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Bionic)
+    internal import Bionic
+#endif
+
+/// A thread that somebody joins: after ``join()`` it has left the process.
+///
+/// It is unchecked because its handle is a pointer on some systems. Any thread may use the handle.
+struct JoinableThread: @unchecked Sendable {
+    private final class Start {
+        let body: @Sendable () -> Void
+
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    private let thread: pthread_t
+
+    /// Nil: the system gives no more threads.
+    init?(_ body: @escaping @Sendable () -> Void) {
+        #if canImport(Darwin) || canImport(Musl)
+            var thread: pthread_t?
+        #else
+            var thread = pthread_t()
+        #endif
+        let start = Unmanaged.passRetained(Start(body))
+        let status = pthread_create(
+            &thread, nil,
+            { argument in
+                // The C libraries disagree about which pointers may be null.
+                let pointer = (argument as UnsafeMutableRawPointer?)!
+                Unmanaged<Start>.fromOpaque(pointer).takeRetainedValue().body()
+                return pointer
+            }, start.toOpaque())
+        guard status == 0 else {
+            start.release()
+            return nil
+        }
+        #if canImport(Darwin) || canImport(Musl)
+            guard let thread else { return nil }
+            self.thread = thread
+        #else
+            self.thread = thread
+        #endif
+    }
+
+    /// Blocks until the thread has ended. Must be called exactly once, by another thread.
+    func join() { _ = pthread_join(thread, nil) }
+}

@@ -1,0 +1,211 @@
+internal import Foundation
+
+/// One connection of a ``FaultServer``: reads requests and performs their scripts, on its own thread.
+///
+/// Every function that needs the peer throws how the connection has ended.
+struct ServerConnection {
+    typealias End = FaultServer.ConnectionEnd
+
+    private let descriptor: Int32
+    private let number: Int
+    private let wake: Wake
+    private let server: FaultServer
+    /// What was received and not yet used.
+    private var pending = Data()
+    private var buffer = Data(count: 64 * 1024)
+
+    init(_ descriptor: Int32, number: Int, wake: Wake, of server: FaultServer) {
+        self.descriptor = descriptor
+        self.number = number
+        self.wake = wake
+        self.server = server
+    }
+
+    consuming func serve() {
+        let end = serveRequests()
+        if end == .resetByServer { Socket.reset(descriptor) } else { Socket.closeCompletely(descriptor) }
+        server.end(connection: number, end)
+    }
+
+    private mutating func serveRequests() -> End {
+        do throws(End) {
+            for step in server.firstSteps { try perform(step, nil) }
+            while true { try serveRequest() }
+        } catch {
+            return error
+        }
+    }
+
+    // MARK: One request
+
+    /// The request whose script is performed.
+    private final class Current {
+        let index: Int
+        let wantsContinue: Bool
+        /// How far its body was read.
+        var body: BodyReader
+
+        init(_ index: Int, _ request: ReceivedRequest, _ script: FaultScript) {
+            self.index = index
+            wantsContinue = request.expectsContinue && script.saysContinue
+            body = BodyReader(request.framing)
+        }
+    }
+
+    private mutating func serveRequest() throws(End) {
+        let request = try readHead()
+        let (index, script) = server.receive(request)
+        let current = Current(index, request, script)
+        if script.readsBodyFirst { try readBody(of: current) }
+        for step in script.steps { try perform(step, current) }
+        try readBody(of: current)
+    }
+
+    private static let endOfHead = Data("\r\n\r\n".utf8)
+
+    private mutating func readHead() throws(End) -> ReceivedRequest {
+        while true {
+            // Empty lines before a request line are ignored: RFC 9112, 2.2.
+            while pending.starts(with: [13, 10]) { pending.removeFirst(2) }
+            if let end = pending.range(of: Self.endOfHead) {
+                let head = pending[..<end.lowerBound]
+                pending.removeSubrange(..<end.upperBound)
+                guard let request = ReceivedRequest(head: head, connection: number) else { throw .invalidRequest }
+                return request
+            }
+            if pending.count > 1 << 20 { throw .invalidRequest }
+            try receive()
+        }
+    }
+
+    /// - Parameter count: At most so many bytes; nil reads to the end.
+    private mutating func readBody(of current: Current, upTo count: Int? = nil) throws(End) {
+        if current.body.isComplete {
+            server.completeBody(of: current.index)
+            return
+        }
+        if current.wantsContinue, !current.body.hasBegun, pending.isEmpty {
+            try send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+        }
+        var rest = count ?? .max
+        while !current.body.isComplete, rest > 0 {
+            guard let piece = current.body.take(upTo: rest, from: &pending) else { throw .invalidRequest }
+            if piece.isEmpty {
+                if !current.body.isComplete { try receive() }
+                continue
+            }
+            server.receiveBody(piece, of: current.index)
+            rest -= piece.count
+        }
+        if current.body.isComplete { server.completeBody(of: current.index) }
+    }
+
+    // MARK: Steps
+
+    private mutating func perform(_ step: FaultStep, _ current: Current?) throws(End) {
+        switch step.action {
+        case .send(let data):
+            try send(data)
+        case .sendSlowly(let data, let interval):
+            for byte in data {
+                try send(Data([byte]))
+                try pause(interval)
+            }
+        case .sendPattern(let count, let chunked):
+            try sendPattern(count, chunked: chunked)
+        case .pause(let duration):
+            try pause(duration)
+        case .waitForRelease(let key):
+            while !server.isReleased(key) { try waitForWake(until: nil) }
+        case .readBody:
+            if let current { try readBody(of: current) }
+        case .readBodySlowly(let count, let interval):
+            guard let current else { return }
+            while !current.body.isComplete {
+                try readBody(of: current, upTo: count)
+                try pause(interval)
+            }
+        case .close:
+            throw .closedByServer
+        case .closeAfterReading:
+            Socket.closeWriting(descriptor)
+            try dropRest(until: .now + .seconds(2))
+        case .reset:
+            throw .resetByServer
+        }
+    }
+
+    private mutating func sendPattern(_ count: Int, chunked: Bool) throws(End) {
+        var offset = 0
+        while offset < count {
+            let piece = PatternBytes.piece(count - offset, from: offset)
+            if chunked { try send(Data("\(String(piece.count, radix: 16))\r\n".utf8)) }
+            try send(piece)
+            if chunked { try send(Data("\r\n".utf8)) }
+            offset += piece.count
+        }
+        if chunked { try send(Data("0\r\n\r\n".utf8)) }
+    }
+
+    private func pause(_ duration: Duration) throws(End) {
+        let end = ContinuousClock.now + duration
+        while ContinuousClock.now < end { try waitForWake(until: end) }
+    }
+
+    /// Returns when the thread was woken or the time is over.
+    private func waitForWake(until deadline: ContinuousClock.Instant?) throws(End) {
+        let found = Socket.poll(descriptor, for: .hangup, wake: wake, until: deadline)
+        if found.isWoken { wake.clear() }
+        if server.isStopped { throw .stopped }
+        if found.hasHungUp { throw .closedByClient }
+    }
+
+    /// Reads and drops what comes, until the client closes or the time is over.
+    private mutating func dropRest(until deadline: ContinuousClock.Instant) throws(End) {
+        pending = Data()
+        do throws(End) {
+            while true {
+                try receive(until: deadline)
+                pending = Data()
+            }
+        } catch {
+            throw error == .stopped ? .stopped : .closedByServer
+        }
+    }
+
+    // MARK: Bytes
+
+    /// Adds at least one byte to those that are pending.
+    private mutating func receive(until deadline: ContinuousClock.Instant? = nil) throws(End) {
+        while true {
+            switch buffer.withUnsafeMutableBytes({ Socket.receive(descriptor, into: $0) }) {
+            case .bytes(let count):
+                pending.append(buffer.prefix(count))
+                return
+            case .endOfStream: throw .closedByClient
+            case .failed: throw .resetByClient
+            case .nothingYet:
+                let found = Socket.poll(descriptor, for: .readable, wake: wake, until: deadline)
+                if found.isWoken { wake.clear() }
+                if server.isStopped { throw .stopped }
+                if found.hasExpired { throw .closedByServer }
+            }
+        }
+    }
+
+    private func send(_ data: Data) throws(End) {
+        var rest = data
+        while !rest.isEmpty {
+            switch rest.withUnsafeBytes({ Socket.send(descriptor, $0) }) {
+            case .bytes(let count): rest = rest.dropFirst(count)
+            case .failed: throw .resetByClient
+            case .noRoom:
+                let found = Socket.poll(descriptor, for: .writable, wake: wake, until: nil)
+                if found.isWoken { wake.clear() }
+                if server.isStopped { throw .stopped }
+                // A client that has closed its side and does not read has gone.
+                if found.hasHungUp, !found.isReady { throw .closedByClient }
+            }
+        }
+    }
+}
