@@ -1,0 +1,141 @@
+internal import BatonNetwork
+internal import Foundation
+
+extension HTTPTransportConformance {
+    /// Connections that end before the answer does: RFC 9112, 8.
+    static var brokenAnswerCases: [Case] {
+        [
+            Case(
+                "closed-at-once", "A connection that closes without an answer is a broken one.", "RFC 9112, 8"
+            ) { trial in
+                trial.server.on("/", .close)
+                try trial.requireError(await trial.get(), .broken)
+            },
+            Case(
+                "closed-in-status-line", "A connection that closes in the status line is a broken one.", "RFC 9112, 8"
+            ) { trial in
+                let line = Data("HTTP/1.1 200 OK\r\n".utf8)
+                for count in 1..<line.count {
+                    let text = String(decoding: line.prefix(count), as: UTF8.self)
+                    try trial.requireBroken(await trial.reply(line.prefix(count)), for: "after ‘\(text)’")
+                }
+            },
+            Case(
+                "closed-in-head", "A connection that closes inside the head is a broken one.", "RFC 9112, 8"
+            ) { trial in
+                try await requireBroken(trial, at: heads, then: .close)
+            },
+            Case(
+                "closed-in-interim", "A connection that closes after an interim answer is a broken one.",
+                "RFC 9110, 15.2"
+            ) { trial in
+                for bytes in [
+                    "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nX-A: 1\r\n\r\nHTTP/1.1 200 O",
+                ] {
+                    try trial.requireBroken(await trial.reply(bytes), for: bytes)
+                }
+            },
+            Case("closed-in-chunk", "A chunked body without its last chunk is incomplete.", "RFC 9112, 8") { trial in
+                try await requireBroken(trial, at: [chunkedBody], then: .close)
+            },
+            Case(
+                "closed-in-body", "A body that is shorter than its Content-Length is incomplete.", "RFC 9112, 8"
+            ) { trial in
+                for count in 0..<5 {
+                    let bytes = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n" + "hello".prefix(count)
+                    let outcome = await trial.reply(bytes)
+                    guard case .error(.bodyTooShort(received: let received, promised: let promised)) = outcome else {
+                        try trial.requireError(outcome, .tooShort, for: "\(count) of 5 bytes")
+                        return
+                    }
+                    try trial.requireEqual(Int(received), count, "the bytes that came")
+                    try trial.requireEqual(promised, 5, "the bytes that were promised")
+                }
+            },
+            Case("closed-in-head-of-post", "A POST is broken in the same way.", "RFC 9112, 8") { trial in
+                for bytes in ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nX-A: 1\r\n"] {
+                    trial.server.on("/", .send(bytes), .close)
+                    let outcome = await trial.send(trial.request("/", "POST"), .data(Data("hello".utf8)))
+                    try trial.requireBroken(outcome, for: "after ‘\(bytes)’")
+                }
+            },
+            Case(
+                "reset-at-once", "A connection that is reset without an answer is a broken one.", "RFC 9112, 8"
+            ) { trial in
+                trial.server.on("/", .reset)
+                try trial.requireError(await trial.get(), .broken)
+            },
+            Case(
+                "reset-in-status-line", "A connection that is reset in the status line is a broken one.", "RFC 9112, 8"
+            ) { trial in
+                for bytes in ["H", "HTTP/1.1", "HTTP/1.1 200", "HTTP/1.1 200 OK\r"] {
+                    try trial.requireBroken(await trial.reply(bytes, then: .reset), for: "after ‘\(bytes)’")
+                }
+            },
+            Case(
+                "reset-in-head", "A connection that is reset inside the head is a broken one.", "RFC 9112, 8"
+            ) { trial in
+                try await requireBroken(trial, at: heads, then: .reset)
+            },
+            Case("reset-in-chunk", "A chunked body that a reset cuts is incomplete.", "RFC 9112, 8") { trial in
+                try await requireBroken(trial, at: [chunkedBody], then: .reset)
+            },
+            Case(
+                "reset-in-body", "A body with a Content-Length that a reset cuts is incomplete.", "RFC 9112, 8"
+            ) { trial in
+                for count in 0..<5 {
+                    let bytes = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n" + "hello".prefix(count)
+                    try trial.requireBroken(await trial.reply(bytes, then: .reset), for: "\(count) of 5 bytes")
+                }
+            },
+            Case(
+                "reset-in-body-until-close", "A body until the close that a reset cuts is incomplete.", "RFC 9112, 8"
+            ) { trial in
+                trial.server.on("/", .send("HTTP/1.1 200 OK\r\n\r\nhello"), .waitForRelease("read"), .reset)
+                let answer = try await trial.transport.send(trial.request(), body: nil) { _ in }
+                trial.server.release("read")
+                do {
+                    for try await _ in answer.body {}
+                } catch {
+                    return try trial.requireError(Trial.Outcome(error), .broken)
+                }
+                throw trial.fail("the body ended as if it were complete")
+            },
+            Case(
+                "gzip-cut", "A packed body without its end is no success, though its length is right.",
+                "RFC 9110, 8.4.1.3"
+            ) { trial in
+                let bytes = Packed.gzip.dropLast(10)
+                trial.server.on(
+                    "/", .answerHead(200, ["Content-Encoding: gzip", "Content-Length: \(bytes.count)"]), .send(bytes))
+                try trial.requireError(await trial.get(), .invalid, .broken, .tooShort)
+            },
+        ]
+    }
+
+    private static let heads = [
+        ["HTTP/1.1 200 OK\r\n", "X-A: 1\r\n", "Content-Type: text/plain\r\n", "Content-Length: 5\r\n"],
+        ["HTTP/1.1 206 P\r\n", "Upgrade: h2c\r\n", "Location: /x\r\n", "WWW-Authenticate: Basic realm=\"r\"\r\n"],
+        ["HTTP/1.1 301 Moved\r\n", "Location: /next\r\n", "Transfer-Encoding: chunked\r\n"],
+        ["HTTP/1.1 204 No Content\r\n", "X-A: 1\r\n"],
+    ]
+
+    private static let chunkedBody = [
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "5\r\nhello\r\n", "1", "0\r\n", "0123456789abcdef",
+        "\r\n",
+    ]
+
+    /// Sends the beginnings that end after each of the lines, and in the middle of it.
+    private static func requireBroken(_ trial: Trial, at texts: [[String]], then end: FaultStep) async throws {
+        for lines in texts {
+            var begin = ""
+            for line in lines {
+                let half = begin + line.prefix(line.count / 2)
+                begin += line
+                for bytes in Set([half, begin]).sorted() where bytes.contains("\r\n") {
+                    try trial.requireBroken(await trial.reply(bytes, then: end), for: "after ‘\(bytes)’")
+                }
+            }
+        }
+    }
+}

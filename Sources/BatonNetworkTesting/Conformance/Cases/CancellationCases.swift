@@ -1,0 +1,115 @@
+internal import BatonNetwork
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+extension HTTPTransportConformance {
+    /// A cancelled task gives its request up.
+    static var cancellationCases: [Case] {
+        [
+            Case("cancel-before", "A task that is cancelled already sends nothing.") { trial in
+                trial.server.on("/", .answer())
+                let task = Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return await trial.get()
+                }
+                try requireCancelled(trial, await task.value)
+                try trial.requireEqual(trial.server.requests.count, 0, "the number of requests")
+            },
+            Case("cancel-connecting", "A cancel while it connects ends the request.") { trial in
+                let port = try SilentPort(.staysSilent)
+                let request = URLRequest(url: URL(string: "http://127.0.0.1:\(port.number)/")!)
+                try await requireSoon(
+                    trial, { await trial.send(request) },
+                    once: { _ in try await ContinuousClock().sleep(for: .milliseconds(50)) })
+                withExtendedLifetime(port) {}
+            },
+            Case("cancel-before-head", "A cancel before the head closes the connection.") { trial in
+                trial.server.on("/", .waitForRelease("never"))
+                try await requireSoon(
+                    trial, { await trial.get() },
+                    once: { try await trial.server.waitForRequests($0 + 1) },
+                    then: { try await trial.server.waitForEnd(ofConnection: $0) })
+            },
+            Case("cancel-in-body", "A cancel inside the body closes the connection.") { trial in
+                trial.server.on(
+                    "/", .answerHead(200, ["Content-Length: 10"]), .send("hello"), .waitForRelease("never"))
+                let (pieces, began) = AsyncStream.makeStream(of: Void.self)
+                try await requireSoon(
+                    trial, { await trial.send(trial.request()) { began.yield() } },
+                    once: { _ in for await _ in pieces { break } },
+                    then: { try await trial.server.waitForEnd(ofConnection: $0) })
+            },
+            Case("cancel-in-fast-body", "A cancel of a fast transfer ends it soon, too.") { trial in
+                trial.server.on("/", .answerHead(200, ["Content-Length: \(1 << 40)"]), .sendPattern(count: 1 << 40))
+                try await requireSoon(
+                    trial,
+                    {
+                        do {
+                            let answer = try await trial.transport.send(trial.request(), body: nil) { _ in }
+                            for try await _ in answer.body {}
+                            return .answer(answer.head, Data())
+                        } catch {
+                            return Trial.Outcome(error)
+                        }
+                    },
+                    once: {
+                        try await trial.server.waitForRequests($0 + 1)
+                        try await ContinuousClock().sleep(for: .milliseconds(20))
+                    },
+                    then: { try await trial.server.waitForEnd(ofConnection: $0) })
+            },
+            Case("cancel-in-upload", "A cancel during an upload closes the connection.") { trial in
+                // A server that does not read would never see the end behind what was sent before.
+                trial.server.on("/", readsBodyFirst: false, .readBodySlowly(200_000, every: .milliseconds(2)))
+                let file = try TemporaryFile(zeros: 512 << 20)
+                try await requireSoon(
+                    trial, { await trial.send(trial.request("/", "POST"), .file(file.url)) },
+                    once: { try await trial.server.waitForRequests($0 + 1) },
+                    then: { try await trial.server.waitForEnd(ofConnection: $0) })
+            },
+            Case("cancel-one-of-many", "A cancel disturbs no other request.") { trial in
+                trial.server.on("/held", .waitForRelease("never"))
+                trial.server.on("/", .waitForRelease("answer"), .answer(200, body: "hello"))
+                let held = Task { await trial.get("/held") }
+                try await trial.server.waitForRequests(1, at: "/held")
+                async let other = trial.get("/")
+                try await trial.server.waitForRequests(1, at: "/")
+                held.cancel()
+                try requireCancelled(trial, await held.value)
+                trial.server.release("answer")
+                try trial.requireAnswer(await other, body: "hello")
+            },
+        ]
+    }
+
+    /// So long a cancel may take.
+    private static let soon = Duration.milliseconds(200)
+
+    /// Cancels a request, and measures how long it takes to end. Three times, because the machine may be busy: the fastest counts.
+    private static func requireSoon(
+        _ trial: Trial, _ send: @escaping @Sendable () async -> Trial.Outcome,
+        once begun: @Sendable (Int) async throws -> Void,
+        then check: @escaping @Sendable (Int) async throws -> Void = { _ in }
+    ) async throws {
+        var times: [Duration] = []
+        for number in 0..<3 {
+            let task = Task { (await send(), ContinuousClock.now) }
+            try await begun(number)
+            let start = ContinuousClock.now
+            task.cancel()
+            let (outcome, end) = await task.value
+            try requireCancelled(trial, outcome)
+            times.append(start.duration(to: end))
+            try await within(.seconds(2), "the end of the connection after the cancel") { try await check(number) }
+        }
+        if let fastest = times.min(), fastest > soon { throw trial.fail("the cancel took \(fastest)") }
+    }
+
+    private static func requireCancelled(_ trial: Trial, _ outcome: Trial.Outcome) throws {
+        if case .cancelled = outcome { return }
+        throw trial.fail("a CancellationError was expected, and there was \(outcome)")
+    }
+}

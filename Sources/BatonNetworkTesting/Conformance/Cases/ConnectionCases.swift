@@ -1,0 +1,149 @@
+internal import BatonNetwork
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+extension HTTPTransportConformance {
+    /// Whom a transport connects to, and how often.
+    static var connectionCases: [Case] {
+        [
+            Case("refused", "A port at which nobody listens refuses the connection.") { trial in
+                let port = try SilentPort(.refuses)
+                for method in ["GET", "POST"] {
+                    var request = URLRequest(url: URL(string: "http://127.0.0.1:\(port.number)/")!)
+                    request.httpMethod = method
+                    let body = method == "POST" ? HTTPRequestBody.data(Data("hello".utf8)) : nil
+                    try trial.requireError(await trial.send(request, body), .refused, for: method)
+                }
+                withExtendedLifetime(port) {}
+            },
+            Case(
+                "https-to-http", "A server that speaks HTTP where TLS is asked for is no secure connection.",
+                "RFC 8446, 6"
+            ) { trial in
+                let plain = try FaultServer(greeting: [
+                    .answer(400, ["Connection: close"], body: "plain"), .closeAfterReading,
+                ])
+                defer { plain.stop() }
+                let url = URL(string: "https://127.0.0.1:\(plain.port)/")!
+                let outcome = await trial.send(URLRequest(url: url))
+                guard case .error(.insecureConnection) = outcome else {
+                    throw trial.fail("the error .insecureConnection was expected, and there was \(outcome)")
+                }
+            },
+            Case("unknown-host", "A host that nobody knows is not found.", "RFC 6761, 6.4") { trial in
+                let request = URLRequest(url: URL(string: "http://nobody.invalid/")!)
+                try trial.requireError(await trial.send(request), .noHost)
+            },
+            Case("ipv6", "An address of IPv6 in brackets is a host.", "RFC 3986, 3.2.2") { trial in
+                guard let server = try? FaultServer(on: .ipv6) else { return }
+                defer { server.stop() }
+                server.on("/", .answer(200, body: "hello"))
+                try trial.requireAnswer(await trial.send(URLRequest(url: server.url())), body: "hello")
+                try trial.requireEqual(
+                    server.requests.first?.values(of: "Host"), ["[::1]:\(server.port)"], "the field Host")
+            },
+            Case("scheme-in-upper-case", "The scheme is the same in upper and lower case.", "RFC 3986, 3.1") { trial in
+                trial.server.on("/", .answer(200, body: "hello"))
+                for scheme in ["HTTP", "Http"] {
+                    let url = URL(string: "\(scheme)://127.0.0.1:\(trial.server.port)/")!
+                    try trial.requireAnswer(await trial.send(URLRequest(url: url)), body: "hello", to: scheme)
+                }
+            },
+            Case("kept", "A connection is kept for the next request.", "RFC 9112, 9.3") { trial in
+                try await requireOneConnection(trial) { _ in [.answer(200, body: "hello")] }
+            },
+            Case(
+                "kept-after-each-kind", "A connection is kept after answers of every framing.", "RFC 9112, 9.3"
+            ) { trial in
+                try await requireOneConnection(trial) { number in
+                    switch number % 5 {
+                    case 0: [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")]
+                    case 1: [.answerHead(204)]
+                    case 2: [.answer(404, body: "gone")]
+                    case 3: [.answerHead(304, ["Content-Length: 5"])]
+                    default: [.answer()]
+                    }
+                }
+            },
+            Case("kept-for-post", "A connection is kept after requests with a body.", "RFC 9112, 9.3") { trial in
+                trial.server.on("/", .answer(200, body: "hello"))
+                for _ in 0..<10 {
+                    let outcome = await trial.send(trial.request("/", "POST"), .data(Data("hello".utf8)))
+                    try trial.requireAnswer(outcome, body: "hello")
+                }
+                try trial.requireEqual(trial.server.connectionCount, 1, "the number of connections")
+            },
+            Case(
+                "connection-close", "After ‘Connection: close’ the next request has a new connection.", "RFC 9112, 9.6"
+            ) { trial in
+                trial.server.on("/", .answer(200, ["Connection: close"], body: "hello"), .close)
+                for _ in 0..<5 { try trial.requireAnswer(await trial.get(), body: "hello") }
+                try trial.requireEqual(trial.server.connectionCount, 5, "the number of connections")
+            },
+            Case(
+                "kept-with-more", "What a server sends without being asked answers no request.", "RFC 9112, 9.2"
+            ) { trial in
+                let answers = ["hello", "evil"].map { "HTTP/1.1 200 OK\r\nContent-Length: \($0.count)\r\n\r\n\($0)" }
+                trial.server.on("/", .send(answers.joined()))
+                for _ in 0..<10 { try trial.requireAnswer(await trial.get(), body: "hello") }
+            },
+            Case(
+                "kept-and-closed", "A kept connection that the server has closed costs nothing.", "RFC 9112, 9.3.1"
+            ) { trial in
+                trial.server.on("/", .answer(200, body: "hello"), .close)
+                for number in 0..<5 {
+                    try trial.requireAnswer(await trial.get(), body: "hello")
+                    try await trial.server.waitForEnd(ofConnection: number)
+                }
+            },
+            Case("many", "1,000 requests, 50 at a time, all get their own answers.", limit: .seconds(60)) { trial in
+                trial.server.on("*") { request in FaultScript([.answer(200, body: request.target)]) }
+                try await trial.forEach(0..<1000, atOnce: 50) { number in
+                    try trial.requireAnswer(await trial.get("/\(number)"), body: "/\(number)")
+                }
+                try trial.requireEqual(trial.server.requests.count, 1000, "the number of requests")
+            },
+            Case("many-kinds", "Requests that fail do not disturb those beside them.", limit: .seconds(60)) { trial in
+                trial.server.on("/cut", .answerHead(200, ["Content-Length: 5"]), .send("hel"), .close)
+                trial.server.on("/reset", .reset)
+                trial.server.on("*") { request in FaultScript([.answer(200, body: request.target)]) }
+                try await trial.forEach(0..<300, atOnce: 20) { number in
+                    switch number % 3 {
+                    case 0: try trial.requireBroken(await trial.get("/cut"))
+                    case 1: try trial.requireBroken(await trial.get("/reset"))
+                    default: try trial.requireAnswer(await trial.get("/\(number)"), body: "/\(number)")
+                    }
+                }
+            },
+        ]
+    }
+
+    private static func requireOneConnection(
+        _ trial: Trial, _ steps: @escaping @Sendable (Int) -> [FaultStep]
+    ) async throws {
+        for number in 0..<10 {
+            let answer = FaultScript(steps(number))
+            trial.server.on("/") { _ in answer }
+            guard case .answer = await trial.get() else { throw trial.fail("there was no answer") }
+        }
+        try trial.requireEqual(trial.server.connectionCount, 1, "the number of connections")
+    }
+}
+
+extension Trial {
+    /// Calls a closure for each number, for so many at once.
+    func forEach(
+        _ numbers: Range<Int>, atOnce width: Int, _ body: @escaping @Sendable (Int) async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in numbers {
+                if number - numbers.lowerBound >= width { try await group.next() }
+                group.addTask { try await body(number) }
+            }
+            try await group.waitForAll()
+        }
+    }
+}

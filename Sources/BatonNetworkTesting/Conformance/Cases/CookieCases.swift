@@ -1,0 +1,87 @@
+internal import BatonNetwork
+internal import Foundation
+
+extension HTTPTransportConformance {
+    /// A transport keeps its cookies in memory, for itself: RFC 6265.
+    ///
+    /// Cookies belong to a host and not to a port, so the cookies of other cases come, too. Each case has names of its own.
+    static var cookieCases: [Case] {
+        [
+            Case("cookies", "A cookie is sent back to the same host.", "RFC 6265, 5.4") { trial in
+                let name = freshName()
+                trial.server.on("/set", .answer(200, ["Set-Cookie: \(name)-1=a; Path=/", "Set-Cookie: \(name)-2=b"]))
+                try await requireCookies(trial, of: name, ["/set": [], "/": ["\(name)-1=a", "\(name)-2=b"]])
+            },
+            Case(
+                "cookies-replaced", "A later cookie of the same name takes the place of the former.", "RFC 6265, 5.3"
+            ) { trial in
+                let name = freshName()
+                trial.server.on("/1", .answer(200, ["Set-Cookie: \(name)=old; Path=/"]))
+                trial.server.on("/2", .answer(200, ["Set-Cookie: \(name)=new; Path=/"]))
+                trial.server.on("/3", .answer(200, ["Set-Cookie: \(name)=; Path=/; Max-Age=0"]))
+                try await requireCookies(
+                    trial, of: name, ["/1": [], "/2": ["\(name)=old"], "/3": ["\(name)=new"], "/4": []])
+            },
+            Case("cookies-of-redirect", "A cookie of an answer that redirects is kept.", "RFC 6265, 3") { trial in
+                let name = freshName()
+                trial.server.on("/set", .answer(302, ["Set-Cookie: \(name)=a; Path=/", "Location: /"]))
+                try await requireCookies(trial, of: name, ["/set": [], "/": ["\(name)=a"]])
+            },
+            Case("cookies-of-paths", "A cookie is sent to its path alone.", "RFC 6265, 5.4") { trial in
+                let name = freshName()
+                trial.server.on("/set", .answer(200, ["Set-Cookie: \(name)=a; Path=/deep"]))
+                try await requireCookies(
+                    trial, of: name,
+                    ["/set": [], "/": [], "/deep": ["\(name)=a"], "/deep/er": ["\(name)=a"], "/deeper": []])
+            },
+            Case("cookies-of-others", "A cookie is not sent by another transport.", "RFC 6265, 5.3") { trial in
+                guard let other = trial.other else { return }
+                let name = freshName()
+                trial.server.on("/set", .answer(200, ["Set-Cookie: \(name)=a; Path=/; Max-Age=1000000"]))
+                trial.server.on("/", .answer())
+                try trial.requireAnswer(await trial.get("/set"))
+                try trial.requireAnswer(await trial.send(trial.request(), by: other))
+                try trial.requireEqual(cookies(trial.server, name).last, [], "the cookies of the other transport")
+            },
+            Case("cookies-in-memory", "No file of cookies is written.") { trial in
+                let name = freshName()
+                trial.server.on("/set", .answer(200, ["Set-Cookie: \(name)=a; Path=/; Max-Age=1000000"]))
+                try trial.requireAnswer(await trial.get("/set"))
+                for file in cookieFiles() {
+                    let content = try? Data(contentsOf: file)
+                    try trial.require(content?.range(of: Data(name.utf8)) == nil, "the cookie is in \(file.path)")
+                }
+            },
+        ]
+    }
+
+    private static func freshName() -> String { "c" + UUID().uuidString.lowercased() }
+
+    /// Sends a GET to each target, and compares the cookies that came with it.
+    private static func requireCookies(
+        _ trial: Trial, of name: String, _ expected: KeyValuePairs<String, [String]>
+    ) async throws {
+        trial.server.on("*", .answer())
+        for (target, cookies) in expected {
+            guard case .answer = await trial.get(target) else { throw trial.fail("\(target) was not answered") }
+            try trial.requireEqual(
+                self.cookies(trial.server, name).last, cookies, "the cookies that came with \(target)")
+        }
+    }
+
+    /// Those of each request whose names begin so, in the order of their names.
+    private static func cookies(_ server: FaultServer, _ name: String) -> [[String]] {
+        server.requests.map { request in
+            request.values(of: "Cookie").flatMap { $0.components(separatedBy: "; ") }.filter { $0.hasPrefix(name) }
+                .sorted()
+        }
+    }
+
+    /// Where Foundation writes cookies on Linux.
+    private static func cookieFiles() -> [URL] {
+        let home = FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".local/share")
+        let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].map { URL(fileURLWithPath: $0) } ?? home
+        let folders = (try? FileManager.default.contentsOfDirectory(at: data, includingPropertiesForKeys: nil)) ?? []
+        return folders.map { $0.appendingPathComponent(".cookies.shared") }
+    }
+}

@@ -1,0 +1,103 @@
+internal import BatonNetwork
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+extension HTTPTransportConformance {
+    /// Answers that are no HTTP, or contradict themselves.
+    static var nonsenseCases: [Case] {
+        [
+            Case("no-http-ssh", "The greeting of an SSH server is no valid answer.", "RFC 9112, 4") { trial in
+                try await requireInvalid(trial, Data("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n".utf8))
+            },
+            Case("no-http-icy", "An answer of ICY is no valid answer.", "RFC 9112, 4") { trial in
+                try await requireInvalid(trial, Data("ICY 200 OK\r\nicy-name: radio\r\n\r\nhello".utf8))
+            },
+            Case("no-http-tls", "An alert of TLS is no valid answer.", "RFC 9112, 4") { trial in
+                try await requireInvalid(trial, Data([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46]))
+            },
+            Case("no-http-garbage", "Bytes without a meaning are no valid answer.", "RFC 9112, 4") { trial in
+                for bytes in [
+                    Data("000\r\n\r\n".utf8), Data(0...255), Data(count: 1000), Data("\r\n\r\n\r\n!\r\n".utf8),
+                ] {
+                    try await requireInvalid(trial, bytes)
+                }
+            },
+            Case(
+                "no-http-0.9", "A body without a head, as in HTTP/0.9, is no valid answer.", "RFC 9110, 2.5"
+            ) { trial in
+                try await requireInvalid(trial, Data("<html><body>hello</body></html>\n".utf8))
+            },
+            Case(
+                "no-http-status", "A status that is no number of three digits is no valid answer.", "RFC 9112, 4"
+            ) { trial in
+                for status in ["abc", "20", "2000", "-200", ""] {
+                    try await requireInvalid(
+                        trial, Data("HTTP/1.1 \(status) OK\r\nContent-Length: 5\r\n\r\nhello".utf8))
+                }
+            },
+            Case(
+                "no-http-greeting", "A server that speaks before the request is no HTTP server.", "RFC 9112, 4"
+            ) { trial in
+                let greeter = try FaultServer(greeting: [
+                    .send("220 mail.example ESMTP\r\n"), .pause(.milliseconds(200)), .close,
+                ])
+                defer { greeter.stop() }
+                for _ in 0..<3 {
+                    let outcome = await trial.send(URLRequest(url: greeter.url()))
+                    try trial.requireError(outcome, .invalid)
+                }
+            },
+            Case(
+                "encoding-unknown", "A Content-Encoding that nobody knows makes no valid answer.", "RFC 9110, 8.4"
+            ) { trial in
+                try await requireInvalid(trial, encoding: "foo", Data("hello".utf8))
+            },
+            Case(
+                "encoding-bad", "A body that is not packed as its head says is no valid answer.", "RFC 9110, 8.4"
+            ) { trial in
+                try await requireInvalid(trial, encoding: "gzip", Data("this is not gzip".utf8))
+                try await requireInvalid(trial, encoding: "deflate", Data("this is not deflate".utf8))
+            },
+            Case("lengths-differ", "Two different Content-Lengths make no valid answer.", "RFC 9112, 6.3") { trial in
+                for fields in ["Content-Length: 5\r\nContent-Length: 7", "Content-Length: 5, 7"] {
+                    try await requireInvalid(trial, Data("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\nhello!!".utf8))
+                }
+            },
+            Case("length-overflows", "A Content-Length beyond 64 bits is never a success.", "RFC 9110, 8.6") { trial in
+                for length in ["9223372036854775808", "18446744073709551621", "99999999999999999999999999"] {
+                    let outcome = await trial.reply("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nhello")
+                    try trial.requireError(outcome, .invalid, .tooShort, .broken, for: length)
+                }
+            },
+            Case(
+                "length-no-number", "A Content-Length that is no number makes no valid answer.", "RFC 9112, 6.3"
+            ) { trial in
+                for length in ["-5", "five", "0x5", "5x"] {
+                    try await requireInvalid(
+                        trial, Data("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nhello".utf8))
+                }
+            },
+            Case("chunk-size-bad", "A chunk size that is no number makes no valid answer.", "RFC 9112, 7.1") { trial in
+                for size in ["zz", "", "-5", "FFFFFFFFFFFFFFFFFFFF"] {
+                    let bytes = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(size)\r\nhello\r\n0\r\n\r\n"
+                    try await requireInvalid(trial, Data(bytes.utf8), for: "the size ‘\(size)’")
+                }
+            },
+        ]
+    }
+
+    /// Fails, and not in a way after which the request is made again.
+    private static func requireInvalid(_ trial: Trial, _ bytes: Data, for what: String? = nil) async throws {
+        try trial.requireError(await trial.reply(bytes), .invalid, for: what ?? String(decoding: bytes, as: UTF8.self))
+        try trial.requireEqual(HTTPError(.invalidAnswer(""), trial.request()).isTransient, false, "isTransient")
+    }
+
+    private static func requireInvalid(_ trial: Trial, encoding: String, _ body: Data) async throws {
+        trial.server.on(
+            "/", .answerHead(200, ["Content-Encoding: \(encoding)", "Content-Length: \(body.count)"]), .send(body))
+        try trial.requireError(await trial.get(), .invalid, for: encoding)
+    }
+}

@@ -1,0 +1,102 @@
+internal import BatonNetwork
+internal import Foundation
+
+extension HTTPTransportConformance {
+    /// Answers that ask for something: they are the answer all the same.
+    static var statusCases: [Case] {
+        [
+            Case("status-any", "Every status from 200 to 599 is an answer, with its body.", "RFC 9110, 15") { trial in
+                for status in [200, 201, 206, 226, 299, 300, 400, 404, 408, 410, 418, 426, 429, 500, 503, 599] {
+                    trial.server.on("/", .answer(status, body: "hello"))
+                    try trial.requireAnswer(await trial.get(), status, body: "hello", to: "\(status)")
+                }
+            },
+            Case(
+                "no-redirects", "A redirect is the answer, with its body; the transport does not follow it."
+            ) { trial in
+                trial.server.on("/next", .answer(200, body: "followed"))
+                for location in ["/next", trial.server.url("/next").absoluteString, "file:///etc/passwd", ""] {
+                    for status in [301, 302, 303, 307, 308] {
+                        trial.server.on("/", .answer(status, ["Location: \(location)"], body: "moved"))
+                        let outcome = await trial.get()
+                        let head = try trial.requireAnswer(
+                            outcome, status, body: "moved", to: "\(status) to ‘\(location)’")
+                        try trial.requireEqual(head.headers["Location"], location, "Location")
+                    }
+                }
+                try trial.requireEqual(Set(trial.server.requests.map(\.target)), ["/"], "the targets")
+            },
+            Case("no-redirects-of-post", "A redirect is the answer to a request with a body, too.") { trial in
+                trial.server.on("/next", .answer(200, body: "followed"))
+                for status in [301, 302, 303, 307, 308] {
+                    trial.server.on("/", .answer(status, ["Location: /next"], body: "moved"))
+                    let outcome = await trial.send(trial.request("/", "POST"), .data(Data("hello".utf8)))
+                    try trial.requireAnswer(outcome, status, body: "moved", to: "\(status)")
+                }
+                try trial.requireEqual(Set(trial.server.requests.map(\.target)), ["/"], "the targets")
+            },
+            Case(
+                "redirect-without-location", "A redirect without a Location is the answer.", "RFC 9110, 15.4"
+            ) { trial in
+                for status in [300, 301, 302, 303, 304, 305, 307, 308] where status != 304 {
+                    trial.server.on("/", .answer(status, body: "nowhere"))
+                    try trial.requireAnswer(await trial.get(), status, body: "nowhere", to: "\(status)")
+                }
+            },
+            Case(
+                "401-basic", "An answer 401 that asks for Basic is the answer, at once.", "RFC 9110, 15.5.2"
+            ) { trial in
+                try await requireRefusal(trial, 401, ["WWW-Authenticate: Basic realm=\"r\""])
+            },
+            Case(
+                "401-bearer", "An answer 401 that asks for Bearer is the answer, at once.", "RFC 9110, 15.5.2"
+            ) { trial in
+                try await requireRefusal(trial, 401, ["WWW-Authenticate: Bearer realm=\"r\", error=\"invalid_token\""])
+            },
+            Case(
+                "401-digest", "An answer 401 that asks for Digest is the answer, at once.", "RFC 9110, 15.5.2"
+            ) { trial in
+                try await requireRefusal(
+                    trial, 401, ["WWW-Authenticate: Digest realm=\"r\", qop=\"auth\", nonce=\"n\", opaque=\"o\""])
+            },
+            Case(
+                "401-several", "An answer 401 may ask for one of several schemes, or of none.", "RFC 9110, 11.6.1"
+            ) { trial in
+                try await requireRefusal(trial, 401, ["WWW-Authenticate: Bearer realm=\"r\", Basic realm=\"r\""])
+                try await requireRefusal(
+                    trial, 401, ["WWW-Authenticate: Negotiate", "WWW-Authenticate: Basic realm=\"r\""])
+                try await requireRefusal(trial, 401, ["WWW-Authenticate: Basic"])
+                try await requireRefusal(trial, 401, [])
+            },
+            Case("401-with-credentials", "An answer 401 to credentials is the answer.", "RFC 9110, 15.5.2") { trial in
+                trial.server.on("/", .answer(401, ["WWW-Authenticate: Basic realm=\"r\""], body: "no"))
+                let request = trial.request("/", "GET", ["Authorization": "Basic dTpw"])
+                try trial.requireAnswer(
+                    await within(.seconds(5), "the answer 401") { await trial.send(request) }, 401, body: "no")
+                let sent = trial.server.requests.map { $0.values(of: "Authorization") }
+                try trial.requireEqual(sent, [["Basic dTpw"]], "the credentials that came")
+            },
+            Case("407", "An answer 407 is the answer, at once.", "RFC 9110, 15.5.8") { trial in
+                try await requireRefusal(trial, 407, ["Proxy-Authenticate: Basic realm=\"r\""])
+                try await requireRefusal(trial, 407, [])
+            },
+        ]
+    }
+
+    /// Of a GET and of a POST, and the request is made once.
+    private static func requireRefusal(_ trial: Trial, _ status: Int, _ fields: [String]) async throws {
+        trial.server.on("/") { _ in FaultScript([.answer(status, fields, body: "no")]) }
+        for method in ["GET", "POST"] {
+            let count = trial.server.requests.count
+            let outcome = try await within(.seconds(5), "\(method) with \(fields)") {
+                await trial.send(trial.request("/", method), method == "POST" ? .data(Data("hello".utf8)) : nil)
+            }
+            let head = try trial.requireAnswer(outcome, status, body: "no", to: "\(method) with \(fields)")
+            if let field = fields.first {
+                let name = String(field.prefix { $0 != ":" })
+                try trial.require(head.headers[name] != nil, "\(name) is missing")
+            }
+            try trial.requireEqual(trial.server.requests.count - count, 1, "the number of requests")
+        }
+    }
+}

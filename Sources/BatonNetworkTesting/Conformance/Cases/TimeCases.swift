@@ -1,0 +1,97 @@
+internal import BatonNetwork
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+extension HTTPTransportConformance {
+    /// `timeoutInterval` is how long nothing may come or go.
+    static var timeCases: [Case] {
+        [
+            Case("idle-connecting", "A host that does not answer is given up after the limit.") { trial in
+                let port = try SilentPort(.staysSilent)
+                var request = URLRequest(url: URL(string: "http://127.0.0.1:\(port.number)/")!)
+                request.timeoutInterval = 0.3
+                try await requireTimedOut(trial, request)
+                withExtendedLifetime(port) {}
+            },
+            Case(
+                "idle-before-head", "A server that says nothing is given up after the limit, and disconnected."
+            ) { trial in
+                trial.server.on("/", .waitForRelease("never"))
+                try await requireTimedOut(trial, limited(trial))
+                try await within(.seconds(2), "the end of the connection") {
+                    _ = try await trial.server.waitForEnd(ofConnection: 0)
+                }
+            },
+            Case("idle-in-head", "A server that stops inside the head is given up after the limit.") { trial in
+                trial.server.on("/", .send("HTTP/1.1 200 OK\r\nX-A: 1\r\n"), .waitForRelease("never"))
+                try await requireTimedOut(trial, limited(trial))
+            },
+            Case("idle-in-body", "A server that stops inside the body is given up after the limit.") { trial in
+                trial.server.on(
+                    "/", .answerHead(200, ["Content-Length: 10"]), .send("hello"), .waitForRelease("never"))
+                try await requireTimedOut(trial, limited(trial))
+                trial.server.on(
+                    "/", .answerHead(200, ["Transfer-Encoding: chunked"]), .send("5\r\nhello\r\n"),
+                    .waitForRelease("never"))
+                try await requireTimedOut(trial, limited(trial))
+            },
+            Case("idle-in-upload", "A server that stops reading a body is given up after the limit.") { trial in
+                trial.server.on("/", readsBodyFirst: false, .waitForRelease("never"))
+                let file = try TemporaryFile(zeros: 64 << 20)
+                try await requireTimedOut(trial, limited(trial, "POST"), .file(file.url))
+            },
+            Case("slow-head", "A byte of the head each 100 ms is never too slow for a limit of 300 ms.") { trial in
+                trial.server.on(
+                    "/", .sendSlowly("HTTP/1.1 200 OK\r\n", every: .milliseconds(100)),
+                    .send("Content-Length: 5\r\n\r\nhello"))
+                try trial.requireAnswer(await trial.send(limited(trial)), body: "hello")
+            },
+            Case("slow-body", "A byte of the body each 100 ms is never too slow for a limit of 300 ms.") { trial in
+                trial.server.on(
+                    "/", .answerHead(200, ["Content-Length: 10"]), .sendSlowly("helloagain", every: .milliseconds(100)))
+                try trial.requireAnswer(await trial.send(limited(trial)), body: "helloagain")
+            },
+            Case("slow-upload", "A server that reads slowly, but reads, is never too slow.") { trial in
+                trial.server.on(
+                    "/", readsBodyFirst: false, .readBodySlowly(1_000_000, every: .milliseconds(100)),
+                    .answer(200, body: "hello"))
+                let file = try TemporaryFile(zeros: 16_000_000)
+                var request = limited(trial, "POST")
+                request.timeoutInterval = 1
+                try trial.requireAnswer(await trial.send(request, .file(file.url)), body: "hello")
+                try trial.requireEqual(trial.server.requests[0].bodyCount, 16_000_000, "the number of bytes")
+            },
+            Case("slow-reader", "A reader that takes longer than the limit gets the whole body.") { trial in
+                trial.server.on("/", .answerHead(200, ["Content-Length: 3000000"]), .sendPattern(count: 3_000_000))
+                let answer = try await trial.transport.send(limited(trial), body: nil) { _ in }
+                try await ContinuousClock().sleep(for: .milliseconds(900))
+                var count = 0
+                for try await piece in answer.body { count += piece.count }
+                try trial.requireEqual(count, 3_000_000, "the number of bytes")
+            },
+        ]
+    }
+
+    private static func limited(_ trial: Trial, _ method: String = "GET") -> URLRequest {
+        var request = trial.request("/", method)
+        request.timeoutInterval = 0.3
+        return request
+    }
+
+    /// Not before the limit, and not long after it.
+    private static func requireTimedOut(
+        _ trial: Trial, _ request: URLRequest, _ body: HTTPRequestBody? = nil
+    ) async throws {
+        let start = ContinuousClock.now
+        let outcome = try await within(.seconds(5), "the time limit") { await trial.send(request, body) }
+        let time = start.duration(to: .now)
+        try trial.requireError(outcome, .timedOut)
+        if case .error(.timedOut(let limit)) = outcome {
+            try trial.requireEqual(limit, .milliseconds(300), "the limit in the error")
+        }
+        try trial.require(time >= .milliseconds(290), "it was given up after \(time)")
+    }
+}

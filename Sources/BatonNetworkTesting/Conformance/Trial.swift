@@ -1,0 +1,157 @@
+internal import BatonNetwork
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// What a case has: a server of its own, and the transport that is tried.
+struct Trial: Sendable {
+    let server: FaultServer
+    let transport: any HTTPTransport
+    /// Another one of the same kind.
+    let other: (any HTTPTransport)?
+
+    /// What a request has come to.
+    enum Outcome: CustomStringConvertible {
+        case answer(HTTPHead, Data)
+        case error(HTTPError.Reason)
+        case cancelled
+        case other(any Error)
+
+        init(_ error: any Error) {
+            switch error {
+            case let error as HTTPError: self = .error(error.reason)
+            case is CancellationError: self = .cancelled
+            default: self = .other(error)
+            }
+        }
+
+        var description: String {
+            switch self {
+            case .answer(let head, let body): "the answer \(head.status) with a body of \(body.count) bytes"
+            case .error(let reason): "the error ‘\(reason)’"
+            case .cancelled: "a CancellationError"
+            case .other(let error): "an error that is no HTTPError: \(error)"
+            }
+        }
+    }
+
+    // MARK: Sending
+
+    /// A request for a target at the server of the case.
+    func request(_ target: String = "/", _ method: String = "GET", _ fields: [String: String] = [:]) -> URLRequest {
+        var request = URLRequest(url: server.url(target))
+        request.httpMethod = method
+        for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        return request
+    }
+
+    /// Sends a request, and reads the whole body.
+    ///
+    /// - Parameter eachPiece: Called after each piece that was read.
+    func send(
+        _ request: URLRequest, _ body: HTTPRequestBody? = nil, by transport: (any HTTPTransport)? = nil,
+        eachPiece: () -> Void = {}
+    ) async -> Outcome {
+        do {
+            let answer = try await (transport ?? self.transport).send(request, body: body) { _ in }
+            var data = Data()
+            for try await piece in answer.body {
+                data.append(piece)
+                eachPiece()
+            }
+            return .answer(answer.head, data)
+        } catch {
+            return Outcome(error)
+        }
+    }
+
+    /// Sends a GET to a target, and reads the whole body.
+    func get(_ target: String = "/") async -> Outcome { await send(request(target)) }
+
+    /// Sends a GET that is answered with these bytes, after which the connection is closed or reset.
+    func reply(_ bytes: String, then end: FaultStep = .close) async -> Outcome {
+        await reply(Data(bytes.utf8), then: end)
+    }
+
+    /// Sends a GET that is answered with these bytes, after which the connection is closed or reset.
+    func reply(_ bytes: Data, then end: FaultStep = .close) async -> Outcome {
+        server.on("/", .send(bytes), end)
+        return await get()
+    }
+
+    // MARK: Checking
+
+    /// What a case throws when a transport does not do what is required.
+    struct Unmet: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    func fail(_ text: String) -> Unmet { Unmet(description: text) }
+
+    func require(_ condition: Bool, _ text: @autoclosure () -> String) throws {
+        if !condition { throw Unmet(description: text()) }
+    }
+
+    func requireEqual<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String) throws {
+        if found != expected { throw Unmet(description: "\(what) should be \(expected), and was \(found)") }
+    }
+
+    /// - Returns: The head of the answer.
+    @discardableResult
+    func requireAnswer(
+        _ outcome: Outcome, _ status: Int = 200, body: String? = nil, to what: String? = nil
+    ) throws -> HTTPHead {
+        let prefix = what.map { "\($0): " } ?? ""
+        guard case .answer(let head, let data) = outcome else {
+            throw fail("\(prefix)the answer \(status) was expected, and there was \(outcome)")
+        }
+        try require(head.status == status, "\(prefix)the status should be \(status), and was \(head.status)")
+        if let body, data != Data(body.utf8) {
+            let text = String(decoding: data.prefix(100), as: UTF8.self)
+            throw fail("\(prefix)the body should be ‘\(body)’, and was ‘\(text)’ (\(data.count) bytes)")
+        }
+        return head
+    }
+
+    /// A request whose body is so many bytes of the pattern.
+    func requirePattern(_ request: ReceivedRequest, _ count: Int) throws {
+        try require(request.isBodyComplete, "the body is not complete")
+        try requireEqual(request.bodyCount, count, "the number of bytes")
+        try require(PatternBytes.matches(request.body, from: 0), "the bytes are not those that were sent")
+    }
+
+    /// The kinds of errors that cases ask for.
+    enum Kind: String {
+        case broken = "connectionBroken"
+        case tooShort = "bodyTooShort"
+        case invalid = "invalidAnswer"
+        case refused = "connectionRefused"
+        case noHost = "hostNotFound"
+        case timedOut
+
+        init?(_ reason: HTTPError.Reason) {
+            switch reason {
+            case .connectionBroken: self = .broken
+            case .bodyTooShort: self = .tooShort
+            case .invalidAnswer: self = .invalid
+            case .connectionRefused: self = .refused
+            case .hostNotFound: self = .noHost
+            case .timedOut: self = .timedOut
+            default: return nil
+            }
+        }
+    }
+
+    func requireError(_ outcome: Outcome, _ kinds: Kind..., for what: String? = nil) throws {
+        if case .error(let reason) = outcome, let kind = Kind(reason), kinds.contains(kind) { return }
+        let expected = kinds.map { ".\($0.rawValue)" }.joined(separator: " or ")
+        throw fail((what.map { "\($0): " } ?? "") + "\(expected) was expected, and there was \(outcome)")
+    }
+
+    /// An answer that is cut short: no success, and an error that says so.
+    func requireBroken(_ outcome: Outcome, for what: String? = nil) throws {
+        try requireError(outcome, .broken, .tooShort, for: what)
+    }
+}

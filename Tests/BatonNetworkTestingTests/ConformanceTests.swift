@@ -1,0 +1,79 @@
+import BatonNetwork
+import Foundation
+import Testing
+
+@testable import BatonNetworkTesting
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite(.timeLimit(.minutes(2))) struct ConformanceTests {
+    /// Answers everything in the same way, without a network.
+    private struct Fixed: HTTPTransport {
+        let answer: @Sendable () async throws -> HTTPAnswer
+
+        func send(
+            _ request: URLRequest, body: HTTPRequestBody?, sent: @escaping @Sendable (Int64) -> Void
+        ) async throws -> HTTPAnswer { try await answer() }
+    }
+
+    private struct Odd: Error {}
+
+    @Test("Each case has a name of its own and a requirement that is a sentence")
+    func names() {
+        let cases = HTTPTransportConformance.cases
+        #expect(cases.count > 100)
+        #expect(Set(cases.map(\.name)).count == cases.count)
+        for requirement in cases.map(\.requirement) {
+            #expect(requirement.hasSuffix(".") && requirement.first?.isLowercase == false)
+        }
+    }
+
+    @Test("A transport that always answers 500 passes next to nothing")
+    func wrongAnswers() async {
+        let transport = Fixed { HTTPAnswer(head: HTTPHead(status: 500, url: nil), body: HTTPBody { nil }) }
+        let failures = await HTTPTransportConformance.run(
+            on: transport, only: ["length", "gzip", "closed-in-head", "cookies"])
+        #expect(failures.map(\.requirement.name).sorted() == ["closed-in-head", "cookies", "gzip", "length"])
+        #expect(failures.first?.description.contains("the status should be 200, and was 500") == true)
+    }
+
+    @Test("An error that is no HTTPError is a failure where an error is right")
+    func wrongErrors() async {
+        let transport = Fixed { throw Odd() }
+        let failures = await HTTPTransportConformance.run(
+            on: transport, only: ["refused", "closed-at-once", "no-http-ssh"])
+        #expect(failures.count == 3)
+        #expect(failures.allSatisfy { $0.text.contains("no HTTPError: Odd()") })
+    }
+
+    @Test("A case whose transport never returns, and pays no heed to a cancel, ends at its limit")
+    func stuck() async {
+        let stuck = HTTPTransportConformance.Case("stuck", "It ends.", limit: .milliseconds(50)) { trial in
+            _ = await trial.get()
+        }
+        let (stream, continuation) = AsyncStream.makeStream(of: HTTPAnswer.self)
+        let transport = Fixed {
+            await Task { for await answer in stream { _ = answer } }.value
+            throw Odd()
+        }
+        #expect(await stuck.run(on: transport) == "the case took longer than 0.05 seconds")
+        continuation.finish()
+    }
+
+    @Test("What ends within its limit returns its value or its error")
+    func withinTheLimit() async throws {
+        #expect(try await within(.seconds(100), "it") { 5 } == 5)
+        await #expect(throws: Odd.self) { try await within(.seconds(100), "it") { throw Odd() } }
+    }
+
+    @Test("A cancel reaches what runs within a limit")
+    func cancelWithin() async {
+        let task = Task {
+            try await within(.seconds(100), "it") { try await ContinuousClock().sleep(for: .seconds(100)) }
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+}
