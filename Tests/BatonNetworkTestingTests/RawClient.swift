@@ -94,6 +94,17 @@ final class RawClient {
         return count == 0 ? .end : .failed(errno)
     }
 
+    /// Everything to the end of the stream, or to a reset.
+    func receiveAllBytes() -> Data {
+        var data = Data()
+        var bytes = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = read(descriptor, &bytes, bytes.count)
+            if count <= 0 { return data }
+            data.append(contentsOf: bytes.prefix(count))
+        }
+    }
+
     /// So many bytes, or those before the end of the stream.
     func receive(_ count: Int) -> String {
         var text = ""

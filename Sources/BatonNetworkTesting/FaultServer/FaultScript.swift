@@ -6,6 +6,7 @@ public struct FaultStep: Sendable {
         case send(Data)
         case sendSlowly(Data, every: Duration)
         case sendPattern(count: Int, chunked: Bool)
+        case sendRepeatedly(Data, count: Int)
         case pause(Duration)
         case waitForRelease(String)
         case readBody
@@ -43,6 +44,24 @@ public struct FaultStep: Sendable {
     ///   - chunked: Whether they are sent in chunks (RFC 9112, 7.1), with the last one.
     public static func sendPattern(count: Int, chunked: Bool = false) -> FaultStep {
         FaultStep(action: .sendPattern(count: count, chunked: chunked))
+    }
+
+    /// Sends these bytes again and again, without holding them all in memory.
+    ///
+    /// - Parameters:
+    ///   - bytes: What is sent each time.
+    ///   - count: How many times; the script goes on after the last one.
+    public static func sendRepeatedly(_ bytes: Data, count: Int) -> FaultStep {
+        FaultStep(action: .sendRepeatedly(bytes, count: count))
+    }
+
+    /// Sends this text in UTF-8 again and again, without holding it all in memory.
+    ///
+    /// - Parameters:
+    ///   - text: What is sent each time.
+    ///   - count: How many times; the script goes on after the last one.
+    public static func sendRepeatedly(_ text: String, count: Int) -> FaultStep {
+        .sendRepeatedly(Data(text.utf8), count: count)
     }
 
     /// Sends a whole answer, with a `Content-Length`, after which the connection can be used again.

@@ -113,6 +113,8 @@ struct ServerConnection {
             }
         case .sendPattern(let count, let chunked):
             try sendPattern(count, chunked: chunked)
+        case .sendRepeatedly(let data, let count):
+            try sendRepeatedly(data, count)
         case .pause(let duration):
             try pause(duration)
         case .waitForRelease(let key):
@@ -145,6 +147,18 @@ struct ServerConnection {
             offset += piece.count
         }
         if chunked { try send(Data("0\r\n\r\n".utf8)) }
+    }
+
+    /// Several times at once, so that short texts do not take a call of the system each.
+    private func sendRepeatedly(_ data: Data, _ count: Int) throws(End) {
+        let batch = min(count, max(1, 64 * 1024 / max(1, data.count)))
+        let many = Data((0..<batch).map { _ in data }.joined())
+        var rest = count
+        while rest >= batch, batch > 0 {
+            try send(many)
+            rest -= batch
+        }
+        try send(many.prefix(rest * data.count))
     }
 
     private func pause(_ duration: Duration) throws(End) {

@@ -78,6 +78,30 @@ extension HTTPTransportConformance {
                 try trial.requireAnswer(await trial.get("/small"), body: "hello")
                 for answer in answers { try await readLarge(trial, answer) { _ in } }
             },
+            Case(
+                "large-when-unpacked", "What unpacks to far more than was sent costs a few MB of memory.",
+                limit: .seconds(60)
+            ) { trial in
+                let bytes = Packed.zeros(groups: 31_000)
+                trial.server.on(
+                    "/", .answerHead(200, ["Content-Encoding: deflate", "Content-Length: \(bytes.data.count)"]),
+                    .send(bytes.data))
+                let before = ResidentMemory.bytes
+                var (count, most) = (0, 0)
+                do {
+                    let answer = try await trial.transport.send(trial.request(), body: nil) { _ in }
+                    try await ContinuousClock().sleep(for: .milliseconds(500))
+                    for try await piece in answer.body {
+                        count += piece.count
+                        most = max(most, ResidentMemory.bytes - before)
+                    }
+                    try trial.requireEqual(count, bytes.unpackedCount, "the number of bytes")
+                } catch let error as HTTPError {
+                    // To refuse it is right, too.
+                    try trial.requireError(.error(error.reason), .invalid)
+                }
+                try trial.require(most < 16 << 20, "the process grew by \(most >> 10) KB")
+            },
             Case("reader-asks", "A reader may make another request while it reads.", limit: .seconds(60)) { trial in
                 trial.server.on("/", .answerHead(200, ["Content-Length: 3000000"]), .sendPattern(count: 3_000_000))
                 trial.server.on("/small", .answer(200, body: "hello"))

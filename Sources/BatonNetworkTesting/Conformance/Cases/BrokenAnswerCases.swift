@@ -125,16 +125,14 @@ extension HTTPTransportConformance {
         "\r\n",
     ]
 
-    /// Sends the beginnings that end after each of the lines, and in the middle of it.
+    /// Sends all beginnings from the end of the first line on, each byte longer than the one before.
     private static func requireBroken(_ trial: Trial, at texts: [[String]], then end: FaultStep) async throws {
         for lines in texts {
-            var begin = ""
-            for line in lines {
-                let half = begin + line.prefix(line.count / 2)
-                begin += line
-                for bytes in Set([half, begin]).sorted() where bytes.contains("\r\n") {
-                    try trial.requireBroken(await trial.reply(bytes, then: end), for: "after ‘\(bytes)’")
-                }
+            let bytes = Data(lines.joined().utf8)
+            for count in lines[0].utf8.count...bytes.count {
+                let begin = bytes.prefix(count)
+                let what = "after ‘\(String(decoding: begin, as: UTF8.self))’"
+                try trial.requireBroken(await trial.reply(begin, then: end), for: what)
             }
         }
     }

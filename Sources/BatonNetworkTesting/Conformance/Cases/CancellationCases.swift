@@ -82,6 +82,21 @@ extension HTTPTransportConformance {
                 trial.server.release("answer")
                 try trial.requireAnswer(await other, body: "hello")
             },
+            Case("cancel-half", "Half of many requests are cancelled, and the others get their answers.") { trial in
+                trial.server.on("*") { request in
+                    FaultScript([.waitForRelease("answer"), .answer(200, body: request.target)])
+                }
+                let tasks = (0..<100).map { number in Task { await trial.get("/\(number)") } }
+                try await trial.server.waitForRequests(100)
+                for (number, task) in tasks.enumerated() where number % 2 == 0 { task.cancel() }
+                for (number, task) in tasks.enumerated() where number % 2 == 0 {
+                    try requireCancelled(trial, await task.value)
+                }
+                trial.server.release("answer")
+                for (number, task) in tasks.enumerated() where number % 2 == 1 {
+                    try trial.requireAnswer(await task.value, body: "/\(number)")
+                }
+            },
         ]
     }
 

@@ -52,6 +52,13 @@ extension HTTPTransportConformance {
                     try trial.requireAnswer(await trial.send(URLRequest(url: url)), body: "hello", to: scheme)
                 }
             },
+            Case(
+                "localhost", "A host with several addresses is reached at the one that answers.", "RFC 8305, 5"
+            ) { trial in
+                trial.server.on("/", .answer(200, body: "hello"))
+                let url = URL(string: "http://localhost:\(trial.server.port)/")!
+                try trial.requireAnswer(await trial.send(URLRequest(url: url)), body: "hello")
+            },
             Case("kept", "A connection is kept for the next request.", "RFC 9112, 9.3") { trial in
                 try await requireOneConnection(trial) { _ in [.answer(200, body: "hello")] }
             },

@@ -1,6 +1,10 @@
 internal import BatonNetwork
 internal import Foundation
 
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
 extension HTTPTransportConformance {
     /// A transport keeps its cookies in memory, for itself: RFC 6265.
     ///
@@ -34,19 +38,59 @@ extension HTTPTransportConformance {
                     trial, of: name,
                     ["/set": [], "/": [], "/deep": ["\(name)=a"], "/deep/er": ["\(name)=a"], "/deeper": []])
             },
+            Case(
+                "cookies-beside-long-lines", "A cookie and a long target or field make a whole request.",
+                "RFC 9112, 2.1"
+            ) { trial in
+                let name = freshName()
+                trial.server.on("/set", .answer(200, ["Set-Cookie: \(name)=a; Path=/"]))
+                trial.server.on("*", .answer())
+                try trial.requireAnswer(await get(trial, "/set"))
+                for count in [4000, 8000, 16000, 60000] {
+                    let text = String(repeating: "x", count: count)
+                    try await requireCookie(trial, name, "/?q=\(text)", [:], "a target of \(count) bytes")
+                    try await requireCookie(
+                        trial, name, "/", ["Authorization": "Bearer \(text)"], "a field of \(count) bytes")
+                }
+            },
+            Case(
+                "cookies-many", "Many cookies make a whole request, with as many of them as there is room for.",
+                "RFC 6265, 6.1"
+            ) { trial in
+                let name = freshName()
+                let value = String(repeating: "v", count: 300)
+                let fields = (0..<60).map { "Set-Cookie: \(name)-\($0)=\(value); Path=/many" }
+                trial.server.on("/set") { _ in FaultScript([.answer(200, fields)]) }
+                trial.server.on("/many", .answer())
+                try trial.requireAnswer(await get(trial, "/set"))
+                try trial.requireAnswer(
+                    await within(.seconds(5), "a request with 60 cookies") { await get(trial, "/many") })
+            },
+            Case(
+                "cookies-not-wanted", "A request that has nothing to do with cookies sends and stores none."
+            ) { trial in
+                let name = freshName()
+                trial.server.on("/1", .answer(200, ["Set-Cookie: \(name)-1=a; Path=/"]))
+                trial.server.on("/2", .answer(200, ["Set-Cookie: \(name)-2=b; Path=/"]))
+                trial.server.on("/", .answer())
+                try trial.requireAnswer(await get(trial, "/1"))
+                try trial.requireAnswer(await trial.get("/2"))
+                try trial.requireAnswer(await get(trial, "/"))
+                try trial.requireEqual(cookies(trial.server, name), [[], [], ["\(name)-1=a"]], "the cookies")
+            },
             Case("cookies-of-others", "A cookie is not sent by another transport.", "RFC 6265, 5.3") { trial in
                 guard let other = trial.other else { return }
                 let name = freshName()
                 trial.server.on("/set", .answer(200, ["Set-Cookie: \(name)=a; Path=/; Max-Age=1000000"]))
                 trial.server.on("/", .answer())
-                try trial.requireAnswer(await trial.get("/set"))
-                try trial.requireAnswer(await trial.send(trial.request(), by: other))
+                try trial.requireAnswer(await get(trial, "/set"))
+                try trial.requireAnswer(await get(trial, "/", by: other))
                 try trial.requireEqual(cookies(trial.server, name).last, [], "the cookies of the other transport")
             },
             Case("cookies-in-memory", "No file of cookies is written.") { trial in
                 let name = freshName()
                 trial.server.on("/set", .answer(200, ["Set-Cookie: \(name)=a; Path=/; Max-Age=1000000"]))
-                try trial.requireAnswer(await trial.get("/set"))
+                try trial.requireAnswer(await get(trial, "/set"))
                 for file in cookieFiles() {
                     let content = try? Data(contentsOf: file)
                     try trial.require(content?.range(of: Data(name.utf8)) == nil, "the cookie is in \(file.path)")
@@ -57,13 +101,29 @@ extension HTTPTransportConformance {
 
     private static func freshName() -> String { "c" + UUID().uuidString.lowercased() }
 
+    /// Sends a GET that takes part in cookies.
+    private static func get(
+        _ trial: Trial, _ target: String, _ fields: [String: String] = [:], by other: (any HTTPTransport)? = nil
+    ) async -> Trial.Outcome {
+        var request = trial.request(target, "GET", fields)
+        request.httpShouldHandleCookies = true
+        return await trial.send(request, by: other)
+    }
+
+    private static func requireCookie(
+        _ trial: Trial, _ name: String, _ target: String, _ fields: [String: String], _ what: String
+    ) async throws {
+        try trial.requireAnswer(await within(.seconds(5), what) { await get(trial, target, fields) }, to: what)
+        try trial.requireEqual(cookies(trial.server, name).last, ["\(name)=a"], "the cookies beside \(what)")
+    }
+
     /// Sends a GET to each target, and compares the cookies that came with it.
     private static func requireCookies(
         _ trial: Trial, of name: String, _ expected: KeyValuePairs<String, [String]>
     ) async throws {
         trial.server.on("*", .answer())
         for (target, cookies) in expected {
-            guard case .answer = await trial.get(target) else { throw trial.fail("\(target) was not answered") }
+            guard case .answer = await get(trial, target) else { throw trial.fail("\(target) was not answered") }
             try trial.requireEqual(
                 self.cookies(trial.server, name).last, cookies, "the cookies that came with \(target)")
         }

@@ -105,6 +105,17 @@ extension HTTPTransportConformance {
                     .answer(404, body: "gone"))
                 for _ in 0..<2 { try trial.requireAnswer(await trial.get(), 404, body: "gone") }
             },
+            Case("head-without-end", "A head that never ends is refused with a typed error.") { trial in
+                trial.server.on("/", .send("HTTP/1.1 200 OK\r\n"), .sendRepeatedly("X-A: 0123456789\r\n", count: .max))
+                try trial.requireError(await trial.get(), .invalid)
+                trial.server.on("/", .send("HTTP/1.1 200 OK\r\n"), .sendRepeatedly("v", count: .max))
+                try trial.requireError(await trial.get(), .invalid, for: "one line")
+            },
+            Case("interim-without-end", "Interim answers that never end are refused with a typed error.") { trial in
+                trial.server.on(
+                    "/", .sendRepeatedly("HTTP/1.1 103 Early Hints\r\nX-Early: 1\r\n\r\n", count: 1_000_000))
+                try trial.requireError(await trial.get(), .invalid)
+            },
             Case("head-of-1-MB", "A head of 1 MB is answered or refused with a typed error.") { trial in
                 let field = String(repeating: "v", count: 1000)
                 let fields = (0..<1000).map { "X-\($0): \(field)" }

@@ -86,7 +86,63 @@ extension HTTPTransportConformance {
                     try await requireInvalid(trial, Data(bytes.utf8), for: "the size ‘\(size)’")
                 }
             },
+            Case(
+                "chunk-line-without-end", "A line of a chunk that never ends is refused with a typed error."
+            ) { trial in
+                for line in ["0", "5;name=value", "0\r\nX-Trailer: value"] {
+                    trial.server.on(
+                        "/", .answerHead(200, ["Transfer-Encoding: chunked"]), .send(line),
+                        .sendRepeatedly("0", count: 100_000_000), .close)
+                    let outcome = try await within(.seconds(15), line) { await trial.get() }
+                    guard case .error = outcome else {
+                        throw trial.fail("\(line): an HTTPError was expected, and there was \(outcome)")
+                    }
+                }
+            },
+            Case(
+                "any-bytes", "Whatever a server sends, there is an answer or an HTTPError.", limit: .seconds(60)
+            ) { trial in
+                let answers = [
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\nX-A: b\r\n\r\nhello",
+                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-T\r\n\r\n5\r\nhello\r\n0\r\nX-T: 1\r\n\r\n",
+                    "HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\nHTTP/1.0 404 Gone\r\nSet-Cookie: a=b; Path=/x\r\n\r\nhello",
+                    "HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.1/\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+                    "HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\nContent-Encoding: gzip\r\n\r\n",
+                ]
+                var random = RepeatableGenerator(seed: 1)
+                for _ in 0..<600 {
+                    let bytes = mutated(Data(answers.randomElement(using: &random)!.utf8), using: &random)
+                    trial.server.on("/", .send(bytes), Bool.random(using: &random) ? .close : .closeAfterReading)
+                    let outcome = try await within(.seconds(10), "\(String(reflecting: text(bytes)))") {
+                        await trial.get()
+                    }
+                    switch outcome {
+                    case .answer, .error: break
+                    case .cancelled, .other:
+                        throw trial.fail("\(String(reflecting: text(bytes))): there was \(outcome)")
+                    }
+                }
+            },
         ]
+    }
+
+    private static func text(_ bytes: Data) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The bytes with up to four places changed: cut, removed, repeated, or of another value.
+    private static func mutated(_ bytes: Data, using random: inout RepeatableGenerator) -> Data {
+        var bytes = Array(bytes)
+        for _ in 0..<Int.random(in: 1...4, using: &random) where !bytes.isEmpty {
+            let place = Int.random(in: 0..<bytes.count, using: &random)
+            let end = min(bytes.count, place + Int.random(in: 1...8, using: &random))
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0: bytes.removeSubrange(place...)
+            case 1: bytes.removeSubrange(place..<end)
+            case 2: bytes.insert(contentsOf: bytes[place..<end], at: place)
+            case 3: bytes[place] = Array("\r\n :;,=0-9f\"".utf8).randomElement(using: &random)!
+            default: bytes[place] = UInt8.random(in: 0...255, using: &random)
+            }
+        }
+        return Data(bytes)
     }
 
     /// Fails, and not in a way after which the request is made again.
@@ -99,5 +155,19 @@ extension HTTPTransportConformance {
         trial.server.on(
             "/", .answerHead(200, ["Content-Encoding: \(encoding)", "Content-Length: \(body.count)"]), .send(body))
         try trial.requireError(await trial.get(), .invalid, for: encoding)
+    }
+}
+
+/// The same numbers each time: SplitMix64.
+private struct RepeatableGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
     }
 }

@@ -45,6 +45,20 @@ extension HTTPTransportConformance {
                     try trial.requireEqual(trial.server.requests[0].values(of: name), [value], name)
                 }
             },
+            Case("fields-many", "A thousand header fields arrive.") { trial in
+                trial.server.on("/", .answer())
+                let fields = Dictionary(uniqueKeysWithValues: (0..<1000).map { ("X-\($0)", "value \($0)") })
+                try trial.requireAnswer(await trial.send(trial.request("/", "GET", fields)))
+                for (name, value) in fields {
+                    try trial.requireEqual(trial.server.requests[0].values(of: name), [value], name)
+                }
+            },
+            Case("target-of-100-KB", "A target of 100 KB arrives.") { trial in
+                trial.server.on("*", .answer())
+                let target = "/?q=" + String(repeating: "a", count: 100_000)
+                try trial.requireAnswer(await trial.get(target))
+                try trial.require(trial.server.requests[0].target == target, "it is not the one that was sent")
+            },
             Case("fields-in-utf-8", "A field with letters beyond ASCII arrives in UTF-8.", "RFC 9110, 5.5") { trial in
                 trial.server.on("/", .answer())
                 try trial.requireAnswer(await trial.send(trial.request("/", "GET", ["X-Name": "Zoë"])))

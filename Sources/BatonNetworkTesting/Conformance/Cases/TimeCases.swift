@@ -54,6 +54,20 @@ extension HTTPTransportConformance {
                     "/", .answerHead(200, ["Content-Length: 10"]), .sendSlowly("helloagain", every: .milliseconds(100)))
                 try trial.requireAnswer(await trial.send(limited(trial)), body: "helloagain")
             },
+            Case("slow-interim", "An interim answer each 100 ms is never too slow for a limit of 300 ms.") { trial in
+                let interim = [FaultStep.send("HTTP/1.1 102 Processing\r\n\r\n"), .pause(.milliseconds(100))]
+                let steps = (0..<8).flatMap { _ in interim } + [.answer(200, body: "hello")]
+                trial.server.on("/") { _ in FaultScript(steps) }
+                try trial.requireAnswer(await trial.send(limited(trial)), body: "hello")
+            },
+            Case("limit-odd", "A limit that is no time is no reason to fail.") { trial in
+                trial.server.on("/", .pause(.milliseconds(50)), .answer(200, body: "hello"))
+                for limit in [0, -1, .infinity, .nan, .greatestFiniteMagnitude, 1e12] as [Double] {
+                    var request = trial.request()
+                    request.timeoutInterval = limit
+                    try trial.requireAnswer(await trial.send(request), body: "hello", to: "a limit of \(limit)")
+                }
+            },
             Case("slow-upload", "A server that reads slowly, but reads, is never too slow.") { trial in
                 trial.server.on(
                     "/", readsBodyFirst: false, .readBodySlowly(1_000_000, every: .milliseconds(100)),
