@@ -23,7 +23,7 @@ public final class FaultServer: Sendable {
     }
 
     /// How a connection has ended.
-    public enum ConnectionEnd: Error, Sendable, Hashable {
+    public enum ConnectionEnd: Sendable, Hashable {
         /// The client has closed it.
         case closedByClient
         /// The client has reset it.

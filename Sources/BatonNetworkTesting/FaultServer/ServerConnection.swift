@@ -4,7 +4,11 @@ internal import Foundation
 ///
 /// Every function that needs the peer throws how the connection has ended.
 struct ServerConnection {
-    typealias End = FaultServer.ConnectionEnd
+    private struct Ended: Error {
+        let end: FaultServer.ConnectionEnd
+
+        init(_ end: FaultServer.ConnectionEnd) { self.end = end }
+    }
 
     private let descriptor: Int32
     private let number: Int
@@ -27,12 +31,12 @@ struct ServerConnection {
         server.end(connection: number, end)
     }
 
-    private mutating func serveRequests() -> End {
-        do throws(End) {
+    private mutating func serveRequests() -> FaultServer.ConnectionEnd {
+        do throws(Ended) {
             for step in server.firstSteps { try perform(step, nil) }
             while true { try serveRequest() }
         } catch {
-            return error
+            return error.end
         }
     }
 
@@ -52,7 +56,7 @@ struct ServerConnection {
         }
     }
 
-    private mutating func serveRequest() throws(End) {
+    private mutating func serveRequest() throws(Ended) {
         let request = try readHead()
         let (index, script) = server.receive(request)
         let current = Current(index, request, script)
@@ -63,23 +67,25 @@ struct ServerConnection {
 
     private static let endOfHead = Data("\r\n\r\n".utf8)
 
-    private mutating func readHead() throws(End) -> ReceivedRequest {
+    private mutating func readHead() throws(Ended) -> ReceivedRequest {
         while true {
             // Empty lines before a request line are ignored: RFC 9112, 2.2.
             while pending.starts(with: [13, 10]) { pending.removeFirst(2) }
             if let end = pending.range(of: Self.endOfHead) {
                 let head = pending[..<end.lowerBound]
                 pending.removeSubrange(..<end.upperBound)
-                guard let request = ReceivedRequest(head: head, connection: number) else { throw .invalidRequest }
+                guard let request = ReceivedRequest(head: head, connection: number) else {
+                    throw Ended(.invalidRequest)
+                }
                 return request
             }
-            if pending.count > 1 << 20 { throw .invalidRequest }
+            if pending.count > 1 << 20 { throw Ended(.invalidRequest) }
             try receive()
         }
     }
 
     /// - Parameter count: At most so many bytes; nil reads to the end.
-    private mutating func readBody(of current: Current, upTo count: Int? = nil) throws(End) {
+    private mutating func readBody(of current: Current, upTo count: Int? = nil) throws(Ended) {
         if current.body.isComplete {
             server.completeBody(of: current.index)
             return
@@ -89,7 +95,7 @@ struct ServerConnection {
         }
         var rest = count ?? .max
         while !current.body.isComplete, rest > 0 {
-            guard let piece = current.body.take(upTo: rest, from: &pending) else { throw .invalidRequest }
+            guard let piece = current.body.take(upTo: rest, from: &pending) else { throw Ended(.invalidRequest) }
             if piece.isEmpty {
                 if !current.body.isComplete { try receive() }
                 continue
@@ -102,7 +108,7 @@ struct ServerConnection {
 
     // MARK: Steps
 
-    private mutating func perform(_ step: FaultStep, _ current: Current?) throws(End) {
+    private mutating func perform(_ step: FaultStep, _ current: Current?) throws(Ended) {
         switch step.action {
         case .send(let data):
             try send(data)
@@ -128,16 +134,16 @@ struct ServerConnection {
                 try pause(interval)
             }
         case .close:
-            throw .closedByServer
+            throw Ended(.closedByServer)
         case .closeAfterReading:
             Socket.closeWriting(descriptor)
             try dropRest(until: .now + .seconds(2))
         case .reset:
-            throw .resetByServer
+            throw Ended(.resetByServer)
         }
     }
 
-    private mutating func sendPattern(_ count: Int, chunked: Bool) throws(End) {
+    private mutating func sendPattern(_ count: Int, chunked: Bool) throws(Ended) {
         var offset = 0
         while offset < count {
             let piece = PatternBytes.piece(count - offset, from: offset)
@@ -150,7 +156,7 @@ struct ServerConnection {
     }
 
     /// Several times at once, so that short texts do not take a call of the system each.
-    private func sendRepeatedly(_ data: Data, _ count: Int) throws(End) {
+    private func sendRepeatedly(_ data: Data, _ count: Int) throws(Ended) {
         let batch = min(count, max(1, 64 * 1024 / max(1, data.count)))
         let many = Data((0..<batch).map { _ in data }.joined())
         var rest = count
@@ -161,64 +167,64 @@ struct ServerConnection {
         try send(many.prefix(rest * data.count))
     }
 
-    private func pause(_ duration: Duration) throws(End) {
+    private func pause(_ duration: Duration) throws(Ended) {
         let end = ContinuousClock.now + duration
         while ContinuousClock.now < end { try waitForWake(until: end) }
     }
 
     /// Returns when the thread was woken or the time is over.
-    private func waitForWake(until deadline: ContinuousClock.Instant?) throws(End) {
+    private func waitForWake(until deadline: ContinuousClock.Instant?) throws(Ended) {
         let found = Socket.poll(descriptor, for: .hangup, wake: wake, until: deadline)
         if found.isWoken { wake.clear() }
-        if server.isStopped { throw .stopped }
-        if found.hasHungUp { throw .closedByClient }
+        if server.isStopped { throw Ended(.stopped) }
+        if found.hasHungUp { throw Ended(.closedByClient) }
     }
 
     /// Reads and drops what comes, until the client closes or the time is over.
-    private mutating func dropRest(until deadline: ContinuousClock.Instant) throws(End) {
+    private mutating func dropRest(until deadline: ContinuousClock.Instant) throws(Ended) {
         pending = Data()
-        do throws(End) {
+        do throws(Ended) {
             while true {
                 try receive(until: deadline)
                 pending = Data()
             }
         } catch {
-            throw error == .stopped ? .stopped : .closedByServer
+            throw error.end == .stopped ? error : Ended(.closedByServer)
         }
     }
 
     // MARK: Bytes
 
     /// Adds at least one byte to those that are pending.
-    private mutating func receive(until deadline: ContinuousClock.Instant? = nil) throws(End) {
+    private mutating func receive(until deadline: ContinuousClock.Instant? = nil) throws(Ended) {
         while true {
             switch buffer.withUnsafeMutableBytes({ Socket.receive(descriptor, into: $0) }) {
             case .bytes(let count):
                 pending.append(buffer.prefix(count))
                 return
-            case .endOfStream: throw .closedByClient
-            case .failed: throw .resetByClient
+            case .endOfStream: throw Ended(.closedByClient)
+            case .failed: throw Ended(.resetByClient)
             case .nothingYet:
                 let found = Socket.poll(descriptor, for: .readable, wake: wake, until: deadline)
                 if found.isWoken { wake.clear() }
-                if server.isStopped { throw .stopped }
-                if found.hasExpired { throw .closedByServer }
+                if server.isStopped { throw Ended(.stopped) }
+                if found.hasExpired { throw Ended(.closedByServer) }
             }
         }
     }
 
-    private func send(_ data: Data) throws(End) {
+    private func send(_ data: Data) throws(Ended) {
         var rest = data
         while !rest.isEmpty {
             switch rest.withUnsafeBytes({ Socket.send(descriptor, $0) }) {
             case .bytes(let count): rest = rest.dropFirst(count)
-            case .failed: throw .resetByClient
+            case .failed: throw Ended(.resetByClient)
             case .noRoom:
                 let found = Socket.poll(descriptor, for: .writable, wake: wake, until: nil)
                 if found.isWoken { wake.clear() }
-                if server.isStopped { throw .stopped }
+                if server.isStopped { throw Ended(.stopped) }
                 // A client that has closed its side and does not read has gone.
-                if found.hasHungUp, !found.isReady { throw .closedByClient }
+                if found.hasHungUp, !found.isReady { throw Ended(.closedByClient) }
             }
         }
     }

@@ -14,21 +14,33 @@ extension HTTPTransportConformance {
                 "A POST on a connection that closes at that moment ends soon, and arrives at most once.",
                 "RFC 9110, 9.2.2", limit: .seconds(60)
             ) { trial in
-                try await postOnClosing(trial, Data("x".utf8))
+                try await sendOnClosing(trial, "POST", Data("x".utf8), once: true)
             },
             Case(
                 "post-on-closing-empty",
                 "An empty POST on a connection that closes ends soon, and arrives at most once.",
                 "RFC 9110, 9.2.2", limit: .seconds(60)
             ) { trial in
-                try await postOnClosing(trial, Data())
+                try await sendOnClosing(trial, "POST", Data(), once: true)
             },
             Case(
                 "post-on-closing-large",
                 "A POST of 1 MB on a connection that closes ends soon, and arrives at most once.",
                 "RFC 9110, 9.2.2", limit: .seconds(60)
             ) { trial in
-                try await postOnClosing(trial, PatternBytes.data(1_000_000))
+                try await sendOnClosing(trial, "POST", PatternBytes.data(1_000_000), once: true)
+            },
+            Case(
+                "get-on-closing", "A GET on a connection that closes at that moment ends soon.", "RFC 9112, 9.3.1",
+                limit: .seconds(60)
+            ) { trial in
+                try await sendOnClosing(trial, "GET", nil, once: false)
+            },
+            Case(
+                "put-on-closing", "A PUT on a connection that closes at that moment ends soon, with its whole body.",
+                "RFC 9112, 9.3.1", limit: .seconds(60)
+            ) { trial in
+                try await sendOnClosing(trial, "PUT", PatternBytes.data(100_000), once: false)
             },
             Case(
                 "post-and-reset", "A POST that the server reads and resets is received once.", "RFC 9110, 9.2.2"
@@ -50,27 +62,31 @@ extension HTTPTransportConformance {
         ]
     }
 
-    private static func postOnClosing(_ trial: Trial, _ body: Data) async throws {
+    /// The server closes each connection at once, or a few milliseconds after its answer.
+    private static func sendOnClosing(_ trial: Trial, _ method: String, _ body: Data?, once: Bool) async throws {
         trial.server.on("/") { request in
             let number = Int(request.values(of: "X-ID").first ?? "") ?? 0
-            let pause = number % 5
+            let answer = FaultStep.answer(200, body: "\(number)")
             return FaultScript(
-                [.answer(200, body: "hello")] + (pause > 0 ? [.pause(.milliseconds(pause))] : []) + [.close])
+                number % 5 == 0 ? [answer, .close] : [answer, .pause(.milliseconds(number % 5)), .close])
         }
         try await trial.forEach(0..<100, atOnce: 4) { number in
-            var request = trial.request("/", "POST", ["X-ID": "\(number)"])
+            var request = trial.request("/", method, ["X-ID": "\(number)"])
             request.timeoutInterval = 20
-            let outcome = try await within(.seconds(5), "POST \(number)") { [request] in
-                await trial.send(request, .data(body))
+            let outcome = try await within(.seconds(5), "\(method) \(number)") { [request] in
+                await trial.send(request, body.map { .data($0) })
             }
             if case .answer = outcome {
-                try trial.requireAnswer(outcome, body: "hello", to: "POST \(number)")
+                try trial.requireAnswer(outcome, body: "\(number)", to: "\(method) \(number)")
             } else {
-                try trial.requireError(outcome, .broken, for: "POST \(number)")
+                try trial.requireError(outcome, .broken, for: "\(method) \(number)")
             }
         }
-        var counts: [String: Int] = [:]
-        for request in trial.server.requests { counts[request.values(of: "X-ID").first ?? "", default: 0] += 1 }
+        let requests = trial.server.requests
+        let isWhole = requests.allSatisfy { !$0.isBodyComplete || $0.body == body ?? Data() }
+        try trial.require(isWhole, "a body arrived that was not sent so")
+        if !once { return }
+        let counts = Dictionary(requests.map { ($0.values(of: "X-ID").first ?? "", 1) }, uniquingKeysWith: +)
         let several = counts.filter { $0.value > 1 }.keys.sorted()
         try trial.requireEqual(several, [], "the requests that came more than once")
     }
