@@ -2,7 +2,7 @@ public import BatonNetwork
 internal import Foundation
 
 /// Cases that every transport of HTTP has to pass: what RFC 9110 and RFC 9112 require of a client, and what
-/// ``BatonNetwork/HTTPTransport`` promises.
+/// `HTTPTransport` promises.
 ///
 /// ```swift
 /// @Test(arguments: HTTPTransportConformance.cases)
@@ -20,7 +20,7 @@ public enum HTTPTransportConformance {
         public let name: String
         /// What is required, in a sentence.
         public let requirement: String
-        /// Where that is required, such as `RFC 9112, 7.1.2`; nil if it is the contract of ``BatonNetwork/HTTPTransport`` alone.
+        /// Where that is required, such as `RFC 9112, 7.1.2`; nil if it is the contract of `HTTPTransport` alone.
         public let reference: String?
         /// How long it may take: a case that takes longer has failed.
         public let timeLimit: Duration
@@ -67,12 +67,12 @@ public enum HTTPTransportConformance {
     /// A case that a transport has not passed.
     public struct Failure: Sendable, CustomStringConvertible {
         /// The case.
-        public let requirement: Case
+        public let failedCase: Case
         /// What went wrong.
         public let text: String
 
         /// The case, and what went wrong.
-        public var description: String { "\(requirement)\n    \(text)" }
+        public var description: String { "\(failedCase)\n    \(text)" }
     }
 
     /// All cases, those of one topic side by side.
@@ -94,7 +94,7 @@ public enum HTTPTransportConformance {
         var failures: [Failure] = []
         for requirement in cases where names?.contains(requirement.name) ?? true {
             if let text = await requirement.run(on: transport, another: other) {
-                failures.append(Failure(requirement: requirement, text: text))
+                failures.append(Failure(failedCase: requirement, text: text))
             }
         }
         return failures
