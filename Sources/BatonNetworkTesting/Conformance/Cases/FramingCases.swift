@@ -121,6 +121,33 @@ extension HTTPTransportConformance {
             ) { trial in
                 try await requireUnpacked(trial, "deflate", Packed.deflate)
             },
+            Case(
+                "deflate-raw", "What calls itself deflate without the format of zlib is unpacked or refused.",
+                "RFC 9110, 8.4.1.2"
+            ) { trial in
+                try await requireUnpackedOrRefused(trial, "deflate", Packed.rawDeflate)
+            },
+            Case(
+                "encodings-several", "A body that was packed twice is unpacked twice or refused.", "RFC 9110, 8.4"
+            ) { trial in
+                try await requireUnpackedOrRefused(trial, "deflate, gzip", Packed.deflateAndGzip)
+            },
+            Case(
+                "gzip-members", "The members of a gzip body are one body, or it is refused.", "RFC 1952, 2.2"
+            ) { trial in
+                try await requireUnpackedOrRefused(trial, "gzip", Packed.gzipOfHalf + Packed.gzipOfHalf)
+            },
+            Case("gzip-empty", "A body of 0 bytes may be called packed.", "RFC 9110, 8.4") { trial in
+                for fields in [["Content-Length: 0"], ["Transfer-Encoding: chunked"]] {
+                    let body = fields == ["Content-Length: 0"] ? "" : "0\r\n\r\n"
+                    trial.server.on("/") { _ in
+                        FaultScript([.answerHead(200, ["Content-Encoding: gzip"] + fields), .send(body)])
+                    }
+                    try trial.requireAnswer(await trial.get(), body: "", to: fields[0])
+                }
+                trial.server.on("/", .answerHead(304, ["Content-Encoding: gzip", "Content-Length: 100"]))
+                try trial.requireAnswer(await trial.get(), 304, body: "")
+            },
             Case("identity", "The Content-Encoding ‘identity’ changes nothing.", "RFC 9110, 8.4") { trial in
                 trial.server.on("/", .answer(200, ["Content-Encoding: identity"], body: "hello"))
                 try trial.requireAnswer(await trial.get(), body: "hello")
@@ -130,8 +157,18 @@ extension HTTPTransportConformance {
 
     /// The connection is used again, so that what came too much would be seen.
     private static func requireNoBody(_ trial: Trial, _ status: Int) async throws {
-        trial.server.on("/", .answerHead(status, ["Content-Length: 5"]))
-        for _ in 0..<2 { try trial.requireAnswer(await trial.get(), status, body: "") }
+        for field in ["Content-Length: 5", "Transfer-Encoding: chunked"] {
+            trial.server.on("/", .answerHead(status, [field]))
+            for _ in 0..<2 { try trial.requireAnswer(await trial.get(), status, body: "", to: field) }
+        }
+    }
+
+    private static func requireUnpackedOrRefused(_ trial: Trial, _ name: String, _ bytes: Data) async throws {
+        trial.server.on(
+            "/", .answerHead(200, ["Content-Encoding: \(name)", "Content-Length: \(bytes.count)"]), .send(bytes))
+        let outcome = await trial.get()
+        guard case .answer = outcome else { return try trial.requireError(outcome, .invalid) }
+        try trial.requireAnswer(outcome, body: Packed.text)
     }
 
     private static func requireUnpacked(_ trial: Trial, _ name: String, _ bytes: Data) async throws {
@@ -151,6 +188,14 @@ enum Packed {
     static let text = String(repeating: "Baton unpacks what a server has packed. ", count: 20)
     static let gzip = data("H4sIAAAAAAACA3NKLMnPUyjNK0hMzi5WKM9ILFFIVChOLSpLLVLISCxWAImnpugpOI2qG1U3AtUBAK9AJVYgAwAA")
     static let deflate = data("eNpzSizJz1MozStITM4uVijPSCxRSFQoTi0qSy1SyEgsVgCJp6boKTiNqhtVNwLVAQB/eR2c")
+
+    /// Deflate without the format of zlib around it.
+    static let rawDeflate = data("c0osyc9TKM0rSEzOLlYoz0gsUUhUKE4tKkstUshILFYAiaem6Ck4jaobVTcC1QEA")
+    /// By deflate first, then by gzip.
+    static let deflateAndGzip = data(
+        "H4sIAAAAAAACA6u4Veylc/J8sMZZbQ+fc3phGuc9dAI9QjT8dLW8dYNOeOiEMXQuX/ZC06J3lXSoOdNVRob6Stk5AEdy6Eo2AAAA")
+    /// The first half of the text.
+    static let gzipOfHalf = data("H4sIAAAAAAACA3NKLMnPUyjNK0hMzi5WKM9ILFFIVChOLSpLLVLISCxWAImnpugpOI2qo4s6AD7CoCWQAQAA")
 
     /// Zeros, packed by deflate in the format of zlib: each group of 13 bytes stands for 8 × 258 of them.
     ///

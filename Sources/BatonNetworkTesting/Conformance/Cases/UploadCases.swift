@@ -43,6 +43,32 @@ extension HTTPTransportConformance {
                     throw trial.fail("the error .file(.notFound) was expected, and there was \(outcome)")
                 }
             },
+            Case("upload-of-no-file", "A folder, a pipe or a device is no file, which is an error at once.") { trial in
+                trial.server.on("/", .answer())
+                let pipe = FileManager.default.temporaryDirectory.appendingPathComponent("pipe-\(UUID().uuidString)")
+                try trial.require(mkfifo(pipe.path, 0o600) == 0, "there is no pipe")
+                defer { try? FileManager.default.removeItem(at: pipe) }
+                for url in [pipe, FileManager.default.temporaryDirectory, URL(fileURLWithPath: "/dev/zero")] {
+                    let outcome = try await within(.seconds(5), "the upload of \(url.path)") {
+                        await trial.send(trial.request("/", "POST"), .file(url))
+                    }
+                    guard case .error(.file) = outcome else {
+                        throw trial.fail("\(url.path): the error .file was expected, and there was \(outcome)")
+                    }
+                }
+            },
+            Case("upload-of-shrinking-file", "A file that gets shorter while it is sent is an error, soon.") { trial in
+                trial.server.on(
+                    "/", readsBodyFirst: false, .readBodySlowly(200_000, every: .milliseconds(2)), .answer())
+                let file = try TemporaryFile(zeros: 256 << 20)
+                let task = Task { await trial.send(trial.request("/", "POST"), .file(file.url)) }
+                try await trial.server.waitForBody(1_000_000, ofRequest: 0)
+                try file.truncate(to: 1_000_000)
+                let outcome = try await within(.seconds(10), "the error") { await task.value }
+                guard case .error(.file) = outcome else {
+                    throw trial.fail("the error .file was expected, and there was \(outcome)")
+                }
+            },
             Case("upload-5-MB", "5 MB arrive in the right order, from memory and from a file.") { trial in
                 let bytes = PatternBytes.data(5_000_000)
                 try trial.requirePattern(await upload(trial, .data(bytes)), bytes.count)
@@ -151,6 +177,10 @@ final class TemporaryFile: Sendable {
     init(zeros count: Int) throws {
         url = FileManager.default.temporaryDirectory.appendingPathComponent("baton-\(UUID().uuidString)")
         try Data().write(to: url)
+        try truncate(to: count)
+    }
+
+    func truncate(to count: Int) throws {
         let handle = try FileHandle(forWritingTo: url)
         try handle.truncate(atOffset: UInt64(count))
         try handle.close()
