@@ -46,7 +46,8 @@ let package = Package(
             name: "BatonFoundationTests", dependencies: ["Baton", "BatonFoundation", "BatonTesting"],
             swiftSettings: strict),
         .testTarget(
-            name: "BatonNetworkTests", dependencies: ["Baton", "BatonNetwork", "BatonTesting"], swiftSettings: strict),
+            name: "BatonNetworkTests", dependencies: ["Baton", "BatonNetwork", "BatonNetworkTesting", "BatonTesting"],
+            swiftSettings: strict),
         .testTarget(
             name: "BatonNetworkTestingTests", dependencies: ["BatonNetwork", "BatonNetworkTesting"],
             swiftSettings: strict),

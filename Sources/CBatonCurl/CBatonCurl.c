@@ -7,6 +7,7 @@
 
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 CURLcode baton_curl_set_long(CURL *handle, CURLoption option, long value) {
@@ -85,6 +86,11 @@ long baton_curl_silence(curl_socket_t socket) {
     socklen_t size = sizeof info;
     if (socket < 0 || getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return -1;
     return info.tcpi_last_data_recv;
+}
+
+int baton_curl_is_readable(curl_socket_t socket) {
+    struct pollfd poller = {.fd = socket, .events = POLLIN};
+    return poll(&poller, 1, 0) > 0;
 }
 
 CURLMcode baton_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {

@@ -41,6 +41,8 @@
         private var isSendingPaused = false
         private var requestCount = 0
         private var isConnecting = false
+        /// The kept connection that libcurl has chosen is of no use.
+        private(set) var wantsAnotherConnection = false
         /// The sockets that were opened for it, until one of them is the connection.
         private var openedSockets: [curl_socket_t] = []
         private var localPort: Int32?
@@ -180,6 +182,12 @@
             connectionBegins()
         }
 
+        /// Nothing has been sent: the kept connection cannot be used. libcurl has closed it.
+        func takeAnotherConnection() {
+            wantsAnotherConnection = false
+            handle.set(CURLOPT_FRESH_CONNECT, true)
+        }
+
         private func connectionEnds() {
             if isConnecting { connections.connectingCount -= 1 }
             isConnecting = false
@@ -188,8 +196,13 @@
 
         /// False: the request would be sent a second time, and must not be.
         func requestBegins(localPort: Int32) -> Bool {
+            let isNew = !openedSockets.isEmpty
             connections.note(openedSockets, localPort: localPort)
             connectionEnds()
+            if !isNew, !wantsAnotherConnection, connections.hasLeftovers(localPort: localPort) {
+                wantsAnotherConnection = true
+                return false
+            }
             self.localPort = localPort
             lastMoved = clock.now
             requestCount += 1
@@ -204,7 +217,14 @@
             switch parser.line(line) {
             case .more: return true
             case .head(let head):
+                // libcurl takes some first lines for others than they are, and the body depends on the status.
+                guard handle.number(CURLINFO_RESPONSE_CODE) == head.status else {
+                    return fail(.invalidAnswer("its first line is no status line"))
+                }
                 self.head = head
+                if handle.number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0), let localPort {
+                    connections.noteHTTP2(localPort: localPort)
+                }
                 if !head.headers.values(of: "Set-Cookie").isEmpty { cookies.note(in: handle) }
                 transfer.receive(head)
                 return true
@@ -277,9 +297,7 @@
         func nextLook(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
             guard !isReceivingPaused, !isSendingPaused, let lastMoved else { return now + limit }
             if lastMoved + limit > now { return lastMoved + limit }
-            if let localPort, handle.number(CURLINFO_HTTP_VERSION) != Int(CURL_HTTP_VERSION_2_0),
-                let silence = connections.silence(localPort: localPort), silence < limit
-            {
+            if let localPort, let silence = connections.silence(localPort: localPort), silence < limit {
                 return now + max(limit - silence, .milliseconds(1))
             }
             return nil

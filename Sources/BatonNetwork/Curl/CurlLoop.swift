@@ -71,7 +71,15 @@
 
         // MARK: Ends
 
-        private func end(_ exchange: CurlExchange, _ code: CURLcode) { end(exchange, with: exchange.error(code)) }
+        private func end(_ exchange: CurlExchange, _ code: CURLcode) {
+            if exchange.wantsAnotherConnection {
+                multi.remove(exchange.handle)
+                exchange.takeAnotherConnection()
+                multi.add(exchange.handle)
+            } else {
+                end(exchange, with: exchange.error(code))
+            }
+        }
 
         private func end(_ exchange: CurlExchange, with error: (any Error)?) {
             running[ObjectIdentifier(exchange.transfer)] = nil

@@ -25,8 +25,12 @@
         }
 
         private func reason(of request: URLRequest, hasHead: Bool) -> HTTPError.Reason {
+            // Bad chunks have several codes.
+            if text.contains("chunked-encod") { return .invalidAnswer(words) }
             switch code {
             case CURLE_URL_MALFORMAT: return .invalidURL(request.url?.withoutSecrets ?? "")
+            // libcurl says so of heads with carriage returns inside of lines.
+            case CURLE_BAD_FUNCTION_ARGUMENT: return .invalidAnswer("its head is damaged")
             case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR:
                 return .invalidAnswer(words)
             case CURLE_COULDNT_RESOLVE_HOST: return hasDescriptors ? .hostNotFound : .tooManyOpenFiles
@@ -75,9 +79,7 @@
         private func receivingReason(_ request: URLRequest) -> HTTPError.Reason {
             let status = handle.number(CURLINFO_HTTP_CONNECTCODE)
             if status >= 300 { return .proxyRefused(proxy: proxy(for: request), status: status) }
-            if text.contains("chunked-encoding") || text.hasPrefix("Too large response headers") {
-                return .invalidAnswer(words)
-            }
+            if text.hasPrefix("Too large response headers") { return .invalidAnswer(words) }
             return .connectionBroken
         }
 

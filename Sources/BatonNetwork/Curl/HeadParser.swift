@@ -41,7 +41,9 @@ struct HeadParser {
 
     private mutating func begin(_ text: String) -> Step {
         let parts = text.split(separator: " ", maxSplits: 2)
-        guard text.hasPrefix("HTTP/"), parts.count > 1, parts[1].count == 3, let status = Int(parts[1]) else {
+        guard parts.count > 1, parts[0].wholeMatch(of: /HTTP\/\d(\.\d)?/) != nil, parts[1].count == 3,
+            let status = Int(parts[1])
+        else {
             return .invalid("its first line is ‘\(text.prefix(100))’")
         }
         self.status = status
@@ -81,8 +83,10 @@ struct HeadParser {
         var line = bytes[...]
         if line.last == UInt8(ascii: "\n") { line = line.dropLast() }
         if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
-        if let text = String(validating: line, as: UTF8.self) { return text }
-        return String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
+        let text =
+            String(validating: line, as: UTF8.self) ?? String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
+        // In the middle of a line they could mean another line to somebody else.
+        return text.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "\r") } ? text.replacing(/[\0\r]/, with: " ") : text
     }
 }
 
@@ -94,7 +98,7 @@ extension HTTPHead {
             String($0).trimmed
         }
         guard let first = lengths.first else { return nil }
-        if lengths.contains(where: { $0 != first }) { return "it has different Content-Lengths" }
+        if lengths.contains(where: { $0 != first }) { return "its Content-Lengths differ" }
         let isNumber = !first.isEmpty && first.utf8.allSatisfy { 0x30...0x39 ~= $0 }
         return isNumber && Int64(first) != nil ? nil : "its Content-Length is ‘\(first.prefix(100))’"
     }

@@ -49,6 +49,9 @@ int baton_curl_local_port(curl_socket_t socket);
 /// How many milliseconds ago a TCP socket received something; -1 if that is not known.
 long baton_curl_silence(curl_socket_t socket);
 
+/// Whether a socket has bytes to be read, or has been closed by the other side.
+int baton_curl_is_readable(curl_socket_t socket);
+
 CURLMcode baton_curl_multi_set_long(CURLM *_Nonnull multi, CURLMoption option, long value);
 
 /// A share for the cookies of handles that one thread uses.

@@ -1,0 +1,81 @@
+#if os(Linux)
+    import BatonNetwork
+    import BatonNetworkTesting
+    import Foundation
+    import Testing
+
+    /// What is required of every transport, tried with both. What one of them cannot do is listed with its reason, and has to fail, so
+    /// that the list stays true.
+    @Suite(.timeLimit(.minutes(30)), .serialized) struct TransportConformanceTests {
+        // MARK: libcurl
+
+        private static let faultsOfCurl = [
+            "gzip-cut": "libcurl 7.88 does not look at what follows the content of a gzip stream.",
+            "cookies-beside-long-lines": "libcurl 7.88 cannot send cookies with a long address, so they are left out.",
+        ]
+
+        @Test("CurlTransport does what is required of every transport", arguments: HTTPTransportConformance.cases)
+        func curl(_ requirement: HTTPTransportConformance.Case) async {
+            let failure = await requirement.run(on: CurlTransport(), another: CurlTransport())
+            #expect((failure == nil) == (Self.faultsOfCurl[requirement.name] == nil), "\(failure ?? "it passes now")")
+        }
+
+        // MARK: URLSession
+
+        /// On Linux, with Swift 6.3.
+        private static let faultsOfURLSession: [String: String] = [
+            "chunked-trailers": ends, "closed-in-head": ends, "closed-in-head-of-post": ends, "any-bytes": ends,
+            "cancel-in-upload": mayEnd, "stream-cancelled": mayEnd,
+            "401-basic": neverEnds, "401-several": neverEnds, "401-with-credentials": neverEnds,
+            "post-on-closing": repeats, "post-on-closing-large": repeats, "put-on-closing": repeats,
+            "post-and-reset": repeats, "post-and-close": repeats, "patch-and-reset": repeats,
+            "no-reason-phrase": head, "field-without-blank": head, "field-empty": head, "field-obs-text": head,
+            "field-blanks": head, "line-feeds": head, "head-of-1-MB": head, "line-of-200-KB": head,
+            "fields-100000": head, "head-without-end": head, "interim-without-end": head, "length-no-number": head,
+            "lengths-differ": head, "length-overflows": head, "fields-of-one-name": head, "fields-of-cookies": head,
+            "chunk-size-bad": body, "gzip-members": body, "gzip-cut": body,
+            "no-redirects": redirects, "redirect-without-location": redirects,
+            "ipv6": "URLSession takes an address with an IPv6 literal for none.",
+            "slow-head": slow, "slow-interim": slow,
+            "cookies-replaced": cookies, "cookies-of-paths": cookies, "cookies-not-wanted": cookies,
+            "upload-file-missing": files, "upload-of-no-file": files, "upload-of-shrinking-file": files,
+            "stream-of-unknown-length": stream, "stream-waits": stream, "stream-pieces-leave-at-once": stream,
+        ]
+
+        private static let ends = "URLSession ends the process: it asserts that there is a response."
+        private static let mayEnd = "URLSession may end the process: it asserts that libcurl can be told to go on."
+        private static let neverEnds = "URLSession waits for credentials, and does not tell the end of the body."
+        private static let repeats =
+            "URLSession does not feed a body again that libcurl sends once more, or sends it twice."
+        private static let head = "URLSession takes heads apart itself, and knows one value for a name."
+        private static let body = "URLSession does not tell a damaged body from a broken connection."
+        private static let redirects = "URLSession loses the body of a redirect without a usable address."
+        private static let slow = "URLSession tells nothing before the end of a head."
+        private static let cookies = "Foundation's storage of cookies does not follow RFC 6265."
+        private static let files = "URLSession opens files itself. HTTPUpload looks at them before."
+        private static let stream = "A stream is put into a file first."
+
+        /// These end or may end the process, or pass now and then.
+        private static let unstable = [ends, mayEnd, repeats]
+
+        @Test(
+            "URLSessionTransport does what is required, but for its known faults",
+            arguments: HTTPTransportConformance.cases)
+        func urlSession(_ requirement: HTTPTransportConformance.Case) async {
+            let fault = Self.faultsOfURLSession[requirement.name]
+            if let fault, Self.unstable.contains(fault) { return }
+            let failure = await requirement.run(on: URLSessionTransport(), another: URLSessionTransport())
+            #expect((failure == nil) == (fault == nil), "\(failure ?? "it passes now")")
+        }
+
+        @Test("URLSessionTransport still ends the process, which is why it is not the default")
+        func urlSessionEnds() async {
+            await #expect(processExitsWith: .failure) {
+                let names: Set = ["chunked-trailers"]
+                for transport in [URLSessionTransport()] {
+                    _ = await HTTPTransportConformance.run(on: transport, only: names)
+                }
+            }
+        }
+    }
+#endif
