@@ -94,9 +94,7 @@ extension HTTPHead {
     /// A length that is no number, or several that differ, leave open where the body ends (RFC 9112, 6.3).
     fileprivate var lengthProblem: String? {
         if headers["Transfer-Encoding"] != nil { return nil }
-        let lengths = headers.values(of: "Content-Length").flatMap { $0.split(separator: ",") }.map {
-            String($0).trimmed
-        }
+        let lengths = contentLengths
         guard let first = lengths.first else { return nil }
         if lengths.contains(where: { $0 != first }) { return "its Content-Lengths differ" }
         let isNumber = !first.isEmpty && first.utf8.allSatisfy { 0x30...0x39 ~= $0 }

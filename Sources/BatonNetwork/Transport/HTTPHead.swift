@@ -25,8 +25,15 @@ public struct HTTPHead: Sendable, Hashable {
     public var contentLength: Int64? {
         if let encoding = headers["Content-Encoding"], encoding.lowercased() != "identity" { return nil }
         if headers["Transfer-Encoding"] != nil { return nil }
-        guard let text = headers["Content-Length"], let count = Int64(text), count >= 0 else { return nil }
-        return count
+        let lengths = contentLengths
+        guard let text = lengths.first, lengths.allSatisfy({ $0 == text }) else { return nil }
+        return Int64(text).flatMap { $0 < 0 ? nil : $0 }
+    }
+
+    /// What `Content-Length` says: several times the same is as good as once (RFC 9110, 8.6).
+    var contentLengths: [String] {
+        headers.values(of: "Content-Length").flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+            .map { String($0).trimmed }
     }
 
     /// The type of the body without its parameters, in lower case: "application/json".

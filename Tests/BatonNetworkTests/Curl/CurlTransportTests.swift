@@ -1,6 +1,7 @@
 #if os(Linux)
     import Baton
     import BatonNetwork
+    import BatonNetworkTesting
     import BatonTesting
     import Foundation
     import FoundationNetworking
@@ -109,6 +110,25 @@
             queue.add(pages)
             for page in pages { #expect(try await page.value.data.count == 20) }
             #expect(Set(try await server.log(key).map(\.connection)).count <= 2)
+        }
+
+        @Test("What a server sends beyond an answer is not the answer to the next request", arguments: ["GET", "POST"])
+        func leftovers(_ method: String) async throws {
+            let faults = try FaultServer()
+            defer { faults.stop() }
+            let wrong = FaultStep.answer(body: "wrong")
+            faults.on("/first", .answer(body: "one"), .pause(.milliseconds(20)), wrong)
+            faults.on("/second", .answer(body: "two"))
+            let transport = CurlTransport()
+            for number in 1...5 {
+                let first = HTTPData(faults.url("/first")).transport(transport)
+                #expect(try await outcome(first).get().data == Data("one".utf8))
+                // Until it has come.
+                for _ in 0..<30 { _ = try await server.log("nobody") }
+                let second = HTTPData(faults.url("/second")).method(method).transport(transport)
+                #expect(try await outcome(second).get().data == Data("two".utf8))
+                #expect(try await faults.waitForRequests(2 * number).count == 2 * number)
+            }
         }
 
         @Test("Nine addresses that do not answer are passed over")

@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+@testable import BatonNetwork
+
+@Suite struct HeadParserTests {
+    /// The last step.
+    private func parse(_ lines: String...) -> HeadParser.Step { parse(lines.map { Array($0.utf8) }) }
+
+    private func parse(_ lines: [[UInt8]]) -> HeadParser.Step {
+        var parser = HeadParser(url: nil)
+        var step = HeadParser.Step.more
+        for line in lines { step = line.withUnsafeBytes { parser.line($0) } }
+        return step
+    }
+
+    private func headOf(_ step: HeadParser.Step) -> HTTPHead? {
+        if case .head(let head) = step { head } else { nil }
+    }
+
+    private func isInvalid(_ step: HeadParser.Step) -> Bool {
+        if case .invalid = step { true } else { false }
+    }
+
+    @Test("Status and fields are taken out of the lines")
+    func anOrdinaryHead() throws {
+        let lines = ["HTTP/1.1 404 Not Found\r\n", "Content-Length: 5\r\n", "x-a:1\r\n", "X-A:\t 2 \r\n", "X-B:\r\n"]
+        let head = try #require(headOf(parse((lines + ["\r\n"]).map { Array($0.utf8) })))
+        #expect(head.status == 404)
+        #expect(head.contentLength == 5)
+        #expect(head.headers.values(of: "X-A") == ["1", "2"])
+        #expect(head.headers["X-B"] == "")
+        #expect(head.interimHeads.isEmpty)
+    }
+
+    @Test("Lines may end in a line feed alone, and go on after a blank")
+    func lineEnds() throws {
+        let head = try #require(headOf(parse("HTTP/2 200\n", "X-A: a\n", "  b\r\n", "\tc\n", "\n")))
+        #expect(head.headers["X-A"] == "a b c")
+    }
+
+    @Test("Bytes that are no UTF-8 are Latin-1, and null and carriage return are blanks")
+    func oddBytes() throws {
+        let line = Array("X-A: caf".utf8) + [0xe9, 0x0d, 0x00, 0x62, 0x0d, 0x0a]
+        let head = try #require(headOf(parse([Array("HTTP/1.1 200 OK\r\n".utf8), line, Array("\r\n".utf8)])))
+        #expect(head.headers["X-A"] == "café  b")
+    }
+
+    @Test("Interim heads are kept aside, and what follows the final head is no part of it")
+    func interimHeads() throws {
+        var parser = HeadParser(url: nil)
+        var heads: [HTTPHead] = []
+        for line in [
+            "HTTP/1.1 100 Continue\r\n", "\r\n", "HTTP/1.1 103 Early Hints\r\n", "Link: x\r\n", "\r\n",
+            "HTTP/1.1 200 OK\r\n", "X: y\r\n", "\r\n", "X-Trailer: z\r\n", "\r\n",
+        ] {
+            if case .head(let head) = Array(line.utf8).withUnsafeBytes({ parser.line($0) }) { heads.append(head) }
+        }
+        #expect(heads.map(\.status) == [200])
+        #expect(heads[0].headers.names == ["x"])
+        #expect(heads[0].interimHeads.map(\.status) == [100, 103])
+        #expect(parser.isComplete)
+    }
+
+    @Test(
+        "First lines that are none are refused",
+        arguments: [
+            "HTTP/1.1\r\n", "HTTP/x.1 200 OK\r\n", "HTTP/1.1 20 OK\r\n", "HTTP/1.1 abc\r\n", "ICY 200 OK\r\n", "\r\n",
+        ])
+    func firstLines(_ line: String) { #expect(isInvalid(parse(line))) }
+
+    @Test(
+        "A length that leaves open where the body ends is refused",
+        arguments: [["5", "6"], ["5, 6"], ["-1"], ["99999999999999999999"], ["five"], [""], ["0x5"]])
+    func lengths(_ values: [String]) {
+        let fields = values.map { Array("Content-Length: \($0)\r\n".utf8) }
+        let (first, end) = (Array("HTTP/1.1 200 OK\r\n".utf8), Array("\r\n".utf8))
+        #expect(isInvalid(parse([first] + fields + [end])))
+        // In chunks, lengths do not count.
+        let chunked = Array("Transfer-Encoding: chunked\r\n".utf8)
+        #expect(headOf(parse([first, chunked] + fields + [end])) != nil)
+    }
+
+    @Test("Equal lengths are one")
+    func equalLengths() {
+        let step = parse("HTTP/1.1 200 OK\r\n", "Content-Length: 5\r\n", "Content-Length: 5, 5\r\n", "\r\n")
+        #expect(headOf(step)?.contentLength == 5)
+    }
+
+    @Test("A head without an end is refused when it is too long, interim heads included")
+    func longHeads() {
+        let (first, end) = (Array("HTTP/1.1 103 Early Hints\r\n".utf8), Array("\r\n".utf8))
+        let line = Array("X-A: \(String(repeating: "x", count: 1000))\r\n".utf8)
+        var parser = HeadParser(url: nil)
+        for _ in 0..<1100 {
+            for line in [first, line, end] {
+                if case .invalid = line.withUnsafeBytes({ parser.line($0) }) { return }
+            }
+        }
+        Issue.record("it was taken")
+    }
+}
