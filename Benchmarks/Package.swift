@@ -27,7 +27,10 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "baton-benchmarks",
     platforms: [.macOS(.v15)],
-    products: [.executable(name: "baton-bench", targets: ["BatonBench"])],
+    products: [
+        .executable(name: "baton-bench", targets: ["BatonBench"]),
+        .executable(name: "baton-http-bench", targets: ["HTTPBench"]),
+    ],
     dependencies: [.package(name: "baton", path: "..")],
     targets: [
         .executableTarget(
@@ -36,7 +39,15 @@ let package = Package(
                 .product(name: "Baton", package: "baton"), .product(name: "BatonTrace", package: "baton"),
             ] + (hasOneTBB ? ["COneTBB"] : []),
             swiftSettings: strict + (hasOneTBB ? [.define("ONETBB")] : [])
-        )
+        ),
+        .executableTarget(
+            name: "HTTPBench",
+            dependencies: [
+                .product(name: "Baton", package: "baton"), .product(name: "BatonNetwork", package: "baton"),
+                .product(name: "BatonNetworkTesting", package: "baton"),
+            ],
+            swiftSettings: strict
+        ),
     ]
         + (hasOneTBB ? [.target(name: "COneTBB", linkerSettings: [.linkedLibrary("tbb")])] : []),
     swiftLanguageModes: [.v6],

@@ -41,13 +41,24 @@ struct HeadParser {
 
     private mutating func begin(_ text: String) -> Step {
         let parts = text.split(separator: " ", maxSplits: 2)
-        guard parts.count > 1, parts[0].wholeMatch(of: /HTTP\/\d(\.\d)?/) != nil, parts[1].count == 3,
-            let status = Int(parts[1])
+        guard parts.count > 1, Self.isVersion(parts[0].utf8), parts[1].utf8.count == 3, let status = Int(parts[1])
         else {
             return .invalid("its first line is ‘\(text.prefix(100))’")
         }
         self.status = status
         return .more
+    }
+
+    /// "HTTP/1.1", or "HTTP/2" as libcurl writes it.
+    private static func isVersion(_ text: Substring.UTF8View) -> Bool {
+        guard text.starts(with: "HTTP/".utf8) else { return false }
+        let digits = Array(text.dropFirst(5))
+        let isDigit = { (byte: UInt8) in 0x30...0x39 ~= byte }
+        return switch digits.count {
+        case 1: isDigit(digits[0])
+        case 3: isDigit(digits[0]) && digits[1] == UInt8(ascii: ".") && isDigit(digits[2])
+        default: false
+        }
     }
 
     private mutating func add(_ text: String) {
@@ -85,8 +96,10 @@ struct HeadParser {
         if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
         let text =
             String(validating: line, as: UTF8.self) ?? String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
+        guard text.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "\r") }) else { return text }
         // In the middle of a line they could mean another line to somebody else.
-        return text.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "\r") } ? text.replacing(/[\0\r]/, with: " ") : text
+        let blank = { (scalar: Unicode.Scalar) in scalar == "\0" || scalar == "\r" ? " " : scalar }
+        return String(String.UnicodeScalarView(text.unicodeScalars.map(blank)))
     }
 }
 

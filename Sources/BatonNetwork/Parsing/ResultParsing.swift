@@ -36,7 +36,7 @@ public protocol ResultParsing<ParsedResult>: Sendable {
     var deadline: Duration? { get }
     /// What a cache may do; only with a transport that has one.
     var cachePolicy: URLRequest.CachePolicy { get }
-    /// What sends it: URLSession by default.
+    /// What sends it: `HTTPTransport.shared` by default.
     var transport: any HTTPTransport { get }
 
     /// Makes the answer into a result. Called once for each run, whatever has happened, on a task of the operation's queue.
@@ -63,6 +63,6 @@ extension ResultParsing {
     public var deadline: Duration? { nil }
     /// What the protocol of the address says.
     public var cachePolicy: URLRequest.CachePolicy { .useProtocolCachePolicy }
-    /// URLSession.
+    /// ``HTTPTransport/shared``.
     public var transport: any HTTPTransport { .shared }
 }
