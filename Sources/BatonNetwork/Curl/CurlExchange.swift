@@ -104,8 +104,6 @@
             handle.set(CURLOPT_URL, request.url?.absoluteString)
             handle.set(CURLOPT_HTTPHEADER, header)
             handle.set(CURLOPT_ACCEPT_ENCODING, "")
-            // Twice the usual. What one read unpacks to is kept by libcurl, up to 64 MB, and gzip packs a thousand to one.
-            handle.set(CURLOPT_BUFFERSIZE, 32 * 1024)
             handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
             handle.set(CURLOPT_TCP_KEEPALIVE, true)
             setMethod(of: request)
