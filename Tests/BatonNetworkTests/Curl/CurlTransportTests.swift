@@ -66,8 +66,8 @@
         @Test("The idle limit does not count while a head arrives slowly")
         func slowHeads() async throws {
             let reply = "HTTP/1.1 200 OK\nContent-Length: 2\n\nok"
-            let slow = HTTPData(server.url("/raw", ["reply": Data(reply.utf8).base64EncodedString(), "slow": "100"]))
-            #expect(try await outcome(slow.timeout(.milliseconds(1500))).get().data == Data("ok".utf8))
+            let slow = HTTPData(server.url("/raw", ["reply": Data(reply.utf8).base64EncodedString(), "slow": "200"]))
+            #expect(try await outcome(slow.timeout(.seconds(3))).get().data == Data("ok".utf8))
         }
 
         // MARK: Bodies
@@ -103,9 +103,9 @@
         func limits() async throws {
             let transport = transport { $0.connectionsPerHost = 2 }
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
-            let url = server.url("/bytes/20", ["piece": "10", "pause": "200", "key": key])
+            let url = server.url("/bytes/20", ["piece": "10", "pause": "500", "key": key])
             let pages = (0..<10).map { _ in
-                AsyncOperation(HTTPData(url).transport(transport).timeout(.milliseconds(700)))
+                AsyncOperation(HTTPData(url).transport(transport).timeout(.seconds(3)))
             }
             queue.add(pages)
             for page in pages { #expect(try await page.value.data.count == 20) }
