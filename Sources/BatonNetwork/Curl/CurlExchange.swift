@@ -140,6 +140,8 @@
             case .http1: handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
             case .http2: handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
             }
+            // The first connection tells whether the others are needed.
+            if request.url?.scheme?.lowercased() == "https" { handle.set(CURLOPT_PIPEWAIT, true) }
             switch configuration.proxy {
             case .environment: break
             case .none: handle.set(CURLOPT_PROXY, "")

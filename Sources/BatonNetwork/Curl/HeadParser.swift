@@ -63,12 +63,12 @@ struct HeadParser {
 
     private mutating func add(_ text: String) {
         if text.first == " " || text.first == "\t" {
-            last?.value += " " + text.trimmed
+            last?.value += " " + text[...].withoutBlanks
             return
         }
         keepLast()
         guard let colon = text.firstIndex(of: ":") else { return }
-        last = (String(text[..<colon]).trimmed, String(text[text.index(after: colon)...]).trimmed)
+        last = (text[..<colon].withoutBlanks, text[text.index(after: colon)...].withoutBlanks)
     }
 
     private mutating func keepLast() {
@@ -112,5 +112,15 @@ extension HTTPHead {
         if lengths.contains(where: { $0 != first }) { return "its Content-Lengths differ" }
         let isNumber = !first.isEmpty && first.utf8.allSatisfy { 0x30...0x39 ~= $0 }
         return isNumber && Int64(first) != nil ? nil : "its Content-Length is ‘\(first.prefix(100))’"
+    }
+}
+
+extension Substring {
+    /// Without blanks and tabs at both ends (RFC 9110, 5.6.3).
+    fileprivate var withoutBlanks: String {
+        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        guard let first = utf8.firstIndex(where: { !isBlank($0) }), let last = utf8.lastIndex(where: { !isBlank($0) })
+        else { return "" }
+        return String(self[first...last])
     }
 }

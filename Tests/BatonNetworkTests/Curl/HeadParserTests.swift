@@ -35,8 +35,11 @@ import Testing
 
     @Test("Lines may end in a line feed alone, and go on after a blank")
     func lineEnds() throws {
-        let head = try #require(headOf(parse("HTTP/2 200\n", "X-A: a\n", "  b\r\n", "\tc\n", "\n")))
+        let lines = ["HTTP/2 200\n", "X-A: a\n", "  b\r\n", "\tc\n", "X-B:  größe ü \t\n", "X-C:é\n", "\n"]
+        let head = try #require(headOf(parse(lines.map { Array($0.utf8) })))
         #expect(head.headers["X-A"] == "a b c")
+        #expect(head.headers["X-B"] == "größe ü")
+        #expect(head.headers["X-C"] == "é")
     }
 
     @Test("Bytes that are no UTF-8 are Latin-1, and null and carriage return are blanks")
