@@ -108,7 +108,7 @@ final class RareDetails {
     fileprivate(set) var uniqueness: Uniqueness?
     /// Its queue knows it as a barrier.
     fileprivate(set) var isBarrier = false
-    fileprivate(set) var brokenCycle: BrokenCycle?
+    fileprivate(set) var brokenCycles: BrokenCycles?
     /// Nil: nobody observes it.
     @exclusivity(unchecked) fileprivate(set) var outbox: EventOutbox.Box?
 
@@ -124,7 +124,7 @@ final class RareDetails {
         !policies.isEmpty || executor != nil || outbox != nil || !chainStarts.isEmpty || !childGroups.isEmpty
     }
 
-    var isPreparedAtAdd: Bool { uniqueness != nil || brokenCycle != nil }
+    var isPreparedAtAdd: Bool { uniqueness != nil || brokenCycles != nil }
 
     /// Something ends with the operation.
     var hasEnd: Bool {
@@ -246,10 +246,14 @@ extension Details {
         set { madeRare.isBarrier = newValue }
     }
 
-    /// A cycle that was broken before anybody has added the operation.
-    var brokenCycle: BrokenCycle? {
-        get { rare?.brokenCycle }
-        set { madeRare.brokenCycle = newValue }
+    /// Those that were broken before anybody had added the operation. Nil: there were none.
+    var brokenCycles: BrokenCycles? { rare?.brokenCycles }
+
+    func noteBrokenCycle(_ error: OperationError, next: AnyOperation, followers: some Sequence<AnyOperation>) {
+        let rare = madeRare
+        // In its place: a copy would copy all that is known.
+        if rare.brokenCycles == nil { rare.brokenCycles = BrokenCycles() }
+        rare.brokenCycles?.note(error, next: next, followers: followers)
     }
 
     /// At the finish. Nil: nothing ends with it.

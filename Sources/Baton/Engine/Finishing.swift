@@ -153,7 +153,11 @@ extension AnyOperation {
             if let error = life.details?.endAfterLinking { return self.end(with: error, &life) }
             return life.details?.uniqueness?.joined.map { self.end(as: $0.original, &life) }
         }
-        end?.settle()
+        guard let end else { return }
+        if case .dependencyCycle? = failure {
+            CycleBreak.settle(AnyOperation.endFollowers(of: [self]), around: [self])
+        }
+        end.settle()
     }
 
     private final func end(with error: OperationError, _ life: inout Lifecycle) -> EarlyEnd {

@@ -183,8 +183,8 @@ final class ChildGroup: Sendable {
         }
         // One that ended because of a cycle that its children are on, too, is not what has ended these.
         let ends = children.map { $0.endsOnBrokenCycleOfGroup() }
-        cancel(zip(children, ends).filter { $0.1 == nil }.map(\.0))
-        for end in ends { end?.settle() }
+        cancel(zip(children, ends).filter(\.1.isEmpty).map(\.0))
+        for end in ends.joined() { end.settle() }
         withExtendedLifetime(last) {}
     }
 

@@ -211,7 +211,7 @@ extension QueueCore {
             } else {
                 operation.edges.enter(claimed) { links.register($0, with: $1) }
                 // One of them may have ended on a cycle with this since the claim.
-                if links.foundFinished { _ = operation.endsOnBrokenCycle() }
+                if links.foundFinished { operation.foundFinishedSource() }
                 let isWaiting = links.registered > 0
                 let addition = operation.isObserved ? operation.additionToTell(from: batch.origin) : nil
                 if isWaiting, let addition { operation.tell(addition, isWaiting: true) }

@@ -1,0 +1,157 @@
+/// The cycles through an operation that were broken before anybody added the operation. Guarded by its operation's lock.
+///
+/// The dependencies of such an operation may still change, so it does not end with the cycles. It ends when it is added, if it
+/// still depends on the next operation of one of the cycles and that operation has ended because of a cycle. If the next
+/// operation is added later, both end then.
+///
+/// A later break adds to what an earlier one has noted. It sees fewer operations, because members have ended since.
+struct BrokenCycles {
+    /// Weak, because an operation retains what it depends on, and has this.
+    private struct Member {
+        weak var operation: AnyOperation?
+    }
+
+    private struct Way {
+        let error: OperationError
+        let next: Member
+    }
+
+    /// In the order of the breaks.
+    private var ways: [Way] = []
+    private var places: [ObjectIdentifier: Int] = [:]
+    private var followers: [ObjectIdentifier: Member] = [:]
+
+    /// Notes a broken cycle.
+    ///
+    /// - Parameters:
+    ///   - error: The error for the operation.
+    ///   - next: The operation that it leads to on the cycle.
+    ///   - followers: Operations that lead to it on their cycles, and that nobody had added either.
+    mutating func note(_ error: OperationError, next: AnyOperation, followers: some Sequence<AnyOperation>) {
+        // An identity may be that of an operation that has been released.
+        let way = Way(error: error, next: Member(operation: next))
+        if let place = places[ObjectIdentifier(next)] {
+            if ways[place].next.operation == nil { ways[place] = way }
+        } else {
+            places[ObjectIdentifier(next)] = ways.count
+            ways.append(way)
+        }
+        for follower in followers { self.followers[ObjectIdentifier(follower)] = Member(operation: follower) }
+    }
+
+    /// The next operations that are alive, each with the error for an operation that ends because of it.
+    var all: [(next: AnyOperation, error: OperationError)] {
+        ways.compactMap { way in way.next.operation.map { ($0, way.error) } }
+    }
+
+    /// The error for an operation that ends because of `next`. Nil if none of the cycles leads to `next`.
+    func error(through next: AnyOperation) -> OperationError? {
+        guard let place = places[ObjectIdentifier(next)], ways[place].next.operation === next else { return nil }
+        return ways[place].error
+    }
+
+    var livingFollowers: [AnyOperation] { followers.values.compactMap(\.operation) }
+}
+
+extension AnyOperation {
+    /// Notes a broken cycle that leads from this operation to `next`, unless somebody has added the operation.
+    final func noteBrokenCycle(
+        _ error: OperationError, next: AnyOperation, followers: some Sequence<AnyOperation>
+    ) {
+        withLife { life in
+            guard life.phase == .created else { return }
+            life.madeDetails().noteBrokenCycle(error, next: next, followers: followers)
+        }
+    }
+
+    /// Ends the operation if it has been added and has not begun. The caller settles the end.
+    final func endWhileAdded(with error: OperationError) -> EarlyEnd? {
+        withLife { $0.phase == .added && !$0.hasBegun ? endBeforeRun(with: error, &$0) : nil }
+    }
+
+    /// Ends the operation if it has been added, has not begun and still depends on `next`. The caller settles the end.
+    final func endWhileAdded(with error: OperationError, dependingOn next: AnyOperation) -> EarlyEnd? {
+        isUnrun && needs(next) ? endWhileAdded(with: error) : nil
+    }
+
+    /// - Complexity: O(n), where n is the number of dependencies and of children of a group.
+    private final func needs(_ operation: AnyOperation) -> Bool {
+        withLife { _ in edges.contains(operation) } || plannedChildren.contains { $0 === operation }
+    }
+
+    /// Ends a child of a group that has ended, if nobody has added the child and it is on a broken cycle.
+    ///
+    /// - Returns: The ends of the child and of its followers. Empty if the child is on no broken cycle.
+    final func endsOnBrokenCycleOfGroup() -> [EarlyEnd] {
+        // Released outside the lock.
+        let ways = withLife { $0.details?.brokenCycles?.all ?? [] }
+        if ways.isEmpty { return [] }
+        let end = withLife { life -> EarlyEnd? in
+            guard life.phase == .created else { return nil }
+            let sources = Set(edges.all.map { ObjectIdentifier($0) })
+            guard let way = ways.first(where: { sources.contains(ObjectIdentifier($0.next)) }) else { return nil }
+            return endBeforeRun(with: way.error, &life)
+        }
+        guard let end else { return [] }
+        return [end] + AnyOperation.endFollowers(of: [self])
+    }
+
+    /// Called by the thread that adds the operation. True: the operation has ended because it is on a broken cycle.
+    final func endsOnBrokenCycle() -> Bool {
+        let (ways, sources) = withLife { life in
+            life.details?.brokenCycles.map { ($0.all, edges.all) } ?? ([], [])
+        }
+        if ways.isEmpty { return false }
+        let needs = Set((sources + plannedChildren).map { ObjectIdentifier($0) })
+        guard let way = ways.first(where: { needs.contains(ObjectIdentifier($0.next)) && $0.next.hasEndedOnCycle })
+        else { return false }
+        // The end is settled when the operation has been linked.
+        _ = endBeforeRun(with: way.error)
+        return true
+    }
+
+    /// Called by the thread that links the operation to a source that has finished, perhaps because of a cycle with it.
+    final func foundFinishedSource() {
+        CycleBreak.foundFinished(by: self)
+        _ = endsOnBrokenCycle()
+    }
+
+    /// Ends the followers of those of the operations that failed because of a cycle, the followers of these, and so on, if they
+    /// have been added since the break. Otherwise they would be released when the operations are settled, and run.
+    static func endFollowers(of operations: [AnyOperation]) -> [EarlyEnd] {
+        var ends: [EarlyEnd] = []
+        var ended = operations
+        while let source = ended.popLast() {
+            for follower in source.followersIfEndedOnCycle {
+                guard let error = follower.error(through: source), follower.needs(source) else { continue }
+                let (isNew, end) = follower.withLife { life -> (Bool, EarlyEnd?) in
+                    // An operation that has ended while a thread links it stays in this phase until that thread goes on.
+                    guard life.phase == .added, life.details?.endAfterLinking == nil else { return (false, nil) }
+                    return (true, follower.endBeforeRun(with: error, &life))
+                }
+                if let end { ends.append(end) }
+                if isNew { ended.append(follower) }
+            }
+        }
+        return ends
+    }
+
+    private final var followersIfEndedOnCycle: [AnyOperation] {
+        withLife { life in
+            guard let broken = life.details?.brokenCycles, hasEndedOnCycle(life) else { return [] }
+            return broken.livingFollowers
+        }
+    }
+
+    /// The error for an operation that has been added and has not begun, and ends because of `next`.
+    private final func error(through next: AnyOperation) -> OperationError? {
+        withLife { $0.phase == .added ? $0.details?.brokenCycles?.error(through: next) : nil }
+    }
+
+    private final var hasEndedOnCycle: Bool { withLife { hasEndedOnCycle($0) } }
+
+    private final func hasEndedOnCycle(_ life: borrowing Lifecycle) -> Bool {
+        let error = life.isDecided ? failure : life.details?.endAfterLinking
+        return if case .dependencyCycle? = error { true } else { false }
+    }
+}

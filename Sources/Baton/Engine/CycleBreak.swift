@@ -1,0 +1,122 @@
+import Synchronization
+
+/// Ends all operations of a strongly connected component that have not begun.
+///
+/// Every member has to have its outcome before any member releases its dependents. Otherwise a dependent that is a member
+/// itself would run instead of failing. The thread that breaks the cycle is not the only one that settles members, however: a
+/// member that ends while another thread links it is settled by that thread. So a break is registered from before its first
+/// end until after its last one, and a thread that is about to settle a member, or has seen one finished while it links
+/// another one, first completes the registered breaks that the operation belongs to. No thread waits for another thread.
+final class CycleBreak: Sendable {
+    enum Result {
+        case ended
+        /// The cycle is none any more.
+        case changed
+        /// All are bodies, or what bodies wait for that nobody has added.
+        case allBegun([OperationReference])
+    }
+
+    /// A member that nobody had added when the graph was seen.
+    private struct Unadded {
+        let node: Int
+        /// Members that were not added either, and on whose cycles this member is the next one.
+        var followers: [Int] = []
+    }
+
+    private static let underWay = LockedState<[CycleBreak]>([])
+    /// Lets an add see without a lock that there are none. The count rises before the first member ends, so a thread that has
+    /// seen a member finished, under that member's lock, cannot miss the break.
+    private static let underWayCount = Atomic(0)
+
+    private let operations: [AnyOperation]
+    private let cycles: Digraph.Cycles
+    /// For each of the cycles.
+    private let errors: [OperationError]
+    private let unadded: [Unadded]
+    private let wasUnadded: [Bool]
+
+    /// - Parameter wasUnadded: Nobody had added it when the graph was seen.
+    init(of operations: [AnyOperation], wasUnadded: [Bool], cycles: Digraph.Cycles) {
+        self.operations = operations
+        self.wasUnadded = wasUnadded
+        self.cycles = cycles
+        let references = operations.map(\.reference)
+        errors = cycles.all.map { cycle in .dependencyCycle(cycle.map { references[$0] }) }
+        var unadded = operations.indices.filter { wasUnadded[$0] }.map { Unadded(node: $0) }
+        let places = Dictionary(uniqueKeysWithValues: unadded.enumerated().map { ($1.node, $0) })
+        for node in unadded.map(\.node) {
+            if let next = places[cycles.next[node]] { unadded[next].followers.append(node) }
+        }
+        self.unadded = unadded
+    }
+
+    /// Ends the members that have not begun.
+    func perform() -> Result {
+        // Nothing that an added operation waits for changes before its end. So if they are all unfinished now, after the whole
+        // cycle has been read, they are on it now.
+        if cycles.all[0].contains(where: { operations[$0].hasFinished }) { return .changed }
+        if !operations.contains(where: \.isUnrun), case .dependencyCycle(let path) = errors[0] {
+            return .allBegun(path)
+        }
+        begin()
+        finish()
+        return .ended
+    }
+
+    /// Registers the break: from now on every thread completes it before it settles a member.
+    func begin() {
+        Self.underWay.withLock { $0.append(self) }
+        Self.underWayCount.wrappingAdd(1, ordering: .relaxed)
+    }
+
+    /// Ends and settles the members that have not ended yet.
+    func finish() {
+        let ends = endMembers()
+        Self.underWayCount.wrappingSubtract(1, ordering: .releasing)
+        Self.underWay.withLock { $0.removeAll { $0 === self } }
+        Self.settle(ends, around: operations)
+    }
+
+    /// Called by the thread that links `operation` to a source that has finished. If both belong to a break, both have to end.
+    static func foundFinished(by operation: AnyOperation) {
+        if underWayCount.load(ordering: .acquiring) != 0 { settle([], around: [operation]) }
+    }
+
+    /// Settles ends of operations that failed because of a cycle with `operations`, once all of them have ended.
+    static func settle(_ ends: [AnyOperation.EarlyEnd], around operations: [AnyOperation]) {
+        for end in ends + completeAll(around: operations) { end.settle() }
+    }
+
+    /// Ends all members of the registered breaks that contain one of these operations.
+    private static func completeAll(around operations: [AnyOperation]) -> [AnyOperation.EarlyEnd] {
+        let underWay = underWay.withLock { $0 }
+        if underWay.isEmpty { return [] }
+        let around = Set(operations.map { ObjectIdentifier($0) })
+        return underWay.flatMap { cycleBreak in
+            let isShared = cycleBreak.operations.contains { around.contains(ObjectIdentifier($0)) }
+            return isShared ? cycleBreak.endMembers() : []
+        }
+    }
+
+    /// May be called by several threads at once. Each returns the ends that it has brought, for it to settle.
+    private func endMembers() -> [AnyOperation.EarlyEnd] {
+        // Before any end, so that a member that is added from now on finds that it is on a broken cycle.
+        for member in unadded {
+            operations[member.node].noteBrokenCycle(
+                error(of: member.node), next: next(of: member.node),
+                followers: member.followers.lazy.map { self.operations[$0] })
+        }
+        var ends = operations.indices.compactMap { end($0) }
+        // Again, for members that were added in between, when what they wait for had not ended.
+        ends += unadded.compactMap { end($0.node) }
+        return ends + AnyOperation.endFollowers(of: operations)
+    }
+
+    private func end(_ node: Int) -> AnyOperation.EarlyEnd? {
+        if !wasUnadded[node] { return operations[node].endWhileAdded(with: error(of: node)) }
+        return operations[node].endWhileAdded(with: error(of: node), dependingOn: next(of: node))
+    }
+
+    private func error(of node: Int) -> OperationError { errors[cycles.numbers[node]] }
+    private func next(of node: Int) -> AnyOperation { operations[cycles.next[node]] }
+}

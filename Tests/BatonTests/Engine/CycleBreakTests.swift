@@ -1,0 +1,135 @@
+// The number of a guarantee begins the name of its tests.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// The tests do by hand what another thread does between the first end and the last one of a break.
+@Suite("No member of a broken cycle is settled before all have ended")
+struct CycleBreakTests {
+    private let error = OperationError.dependencyCycle([])
+
+    /// - Parameters:
+    ///   - ways: The numbers of the operations that each operation leads to.
+    ///   - unadded: The numbers of the operations that nobody has added.
+    private func cycleBreak(
+        of operations: [AnyOperation], _ ways: [[Int]], unadded: Set<Int> = []
+    ) -> CycleBreak {
+        var graph = Digraph()
+        for way in ways {
+            for target in way { graph.addEdge(to: target) }
+            graph.closeNode()
+        }
+        return CycleBreak(
+            of: operations, wasUnadded: operations.indices.map { unadded.contains($0) },
+            cycles: graph.cycleOfEachNode(root: 0) { _ in true })
+    }
+
+    @Test("A thread that is linking a member which ends meanwhile ends the others first")
+    func G8_aMemberThatIsBeingLinkedWaitsForTheOthers() {
+        let (linked, other) = (AsyncOperation("linked") {}, AsyncOperation("other") {})
+        linked.addDependency(other)
+        other.addDependency(linked)
+        let cycleBreak = cycleBreak(of: [linked, other], [[1], [0]])
+        let stage = Stage(probe: { event in
+            guard case .added = event.kind, event.operation == linked.reference else { return }
+            // The thread that has found the cycle has come as far as this.
+            cycleBreak.begin()
+            let end = linked.endWhileAdded(with: error)
+            #expect(end == nil, "left to the thread that links it")
+        })
+        stage.run(other)
+        stage.run(linked)
+        #expect(linked.failure?.cycleNames == [])
+        #expect(other.failure?.cycleNames == ["linked", "other"])
+        cycleBreak.finish()
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test("A thread that links a member to one that has ended meanwhile ends it, too")
+    func memberThatIsLinkedToOneThatHasEnded() {
+        let former = AsyncOperation("former") {}.unique(by: #function)
+        let (linked, other) = (AsyncOperation("linked") {}, AsyncOperation("other") {})
+        linked.unique(by: #function, policy: .replace)
+        linked.addDependency(other)
+        other.addDependency(linked)
+        let cycleBreak = cycleBreak(of: [linked, other], [[1], [0]])
+        let end = LockedState<AnyOperation.EarlyEnd?>(nil)
+        let stage = Stage(probe: { event in
+            // The other thread cancels it before it links the new one.
+            guard case .finished = event.kind, event.operation == former.reference else { return }
+            cycleBreak.begin()
+            let ofOther = other.endWhileAdded(with: error)
+            end.withLock { $0 = ofOther }
+        })
+        former.addDependency(AsyncOperation("absent") {})
+        stage.run(former, other)
+        stage.run(linked)
+        #expect(other.failure?.cycleNames == [])
+        #expect(linked.failure?.cycleNames == ["linked", "other"])
+        end.withLock { $0.take() }?.settle()
+        cycleBreak.finish()
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test("A thread that adds a member of a cycle which is being broken ends the others first")
+    func memberThatEndsAtItsAdd() {
+        let stage = Stage()
+        let late = stage.noting("late")
+        let first = stage.noting("first", after: late)
+        let second = stage.noting("second", after: late)
+        late.addDependency(first)
+        first.addDependency(second)
+        stage.run(first, second)
+        let cycleBreak = cycleBreak(of: [late, first, second], [[1], [0, 2], [0]], unadded: [0])
+        cycleBreak.begin()
+        late.noteBrokenCycle(error, next: first, followers: [])
+        let end = first.endWhileAdded(with: error)
+        stage.run(late)
+        #expect(late.failure?.cycleNames == [])
+        #expect(second.failure?.cycleNames == ["first", "second", "late"])
+        end?.settle()
+        cycleBreak.finish()
+        #expect(stage.ran == [])
+        #expect(stage.queue.operationCount == 0)
+    }
+
+    @Test("A thread that saw a part of the cycles ends what another one has yet to end")
+    func searchThatSawAPart() {
+        let stage = Stage()
+        let late = stage.noting("late")
+        let shared = stage.noting("shared", after: late)
+        let rest = stage.noting("rest", after: shared)
+        late.addDependency(rest)
+        stage.run(shared, rest)
+        let whole = cycleBreak(of: [late, shared, rest], [[2], [0], [1]], unadded: [0])
+        whole.begin()
+        _ = cycleBreak(of: [shared], [[0]]).perform()
+        stage.steps.runAll()
+        #expect(shared.failure?.cycleNames == ["shared"])
+        #expect(rest.failure?.cycleNames != nil)
+        whole.finish()
+        stage.run(late)
+        #expect(late.failure?.cycleNames != nil)
+        #expect(stage.ran == [])
+    }
+
+    @Test("A break leaves the members of others alone")
+    func breakOfOthers() {
+        let stage = Stage()
+        let (absent, others) = (stage.noting("absent"), [stage.noting("one"), stage.noting("two")])
+        let far = stage.noting("far", after: absent)
+        others[0].addDependency(others[1])
+        others[1].addDependency(others[0])
+        stage.run(far)
+        let cycleBreak = cycleBreak(of: [far, absent], [[1], [0]])
+        cycleBreak.begin()
+        stage.queue.add(others)
+        #expect(others.allSatisfy { $0.failure?.cycleNames != nil })
+        #expect(far.ending == "waiting")
+        cycleBreak.finish()
+        #expect(far.failure?.cycleNames != nil)
+    }
+}
