@@ -55,6 +55,7 @@
 
         @Test("A damaged answer is an error or what curl makes of it")
         func damagedAnswers() async throws {
+            defer { faults.stop() }
             let answers = try await tryAll(CurlTransport())
             // Neither all of them may be refused nor all be taken.
             #expect(answers > Self.count / 5 && answers < Self.count)
