@@ -5,6 +5,7 @@
 
 #ifdef __linux__
 
+#include <errno.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -91,6 +92,12 @@ long baton_curl_silence(curl_socket_t socket) {
 int baton_curl_is_readable(curl_socket_t socket) {
     struct pollfd poller = {.fd = socket, .events = POLLIN};
     return poll(&poller, 1, 0) > 0;
+}
+
+int baton_curl_is_closed(curl_socket_t socket) {
+    char byte;
+    ssize_t count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
 CURLMcode baton_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {

@@ -10,8 +10,6 @@
                 case automatic
                 /// HTTP/1.1 only.
                 case http1
-                /// HTTP/2 from the first byte, also without TLS: for servers that are known to speak it.
-                case http2
             }
 
             /// Which proxy is used.
@@ -20,7 +18,7 @@
                 case environment
                 /// None, whatever the environment says.
                 case none
-                /// This one: `http://user:password@host:port`, or with the scheme https, socks4, socks4a, socks5 or socks5h.
+                /// This one, whatever the environment says: `http://user:password@host:port`, or with the scheme https, socks4, socks4a, socks5 or socks5h.
                 case address(String)
             }
 
@@ -28,7 +26,9 @@
             public enum Cookies: Sendable, Hashable {
                 /// In memory, as long as the transport lasts.
                 case inMemory
-                /// In this file too, which is read at the first request, and written with mode 0600 after each answer that sets some.
+                /// In this file too, which is read at the first request, and written with mode 0600 after each answer that sets some. Of several
+                /// transports or programs that use one file, the last to write counts. A file that cannot be read or written, or is
+                /// no plain file, is left alone.
                 case file(URL)
                 /// Nowhere.
                 case none
@@ -59,6 +59,8 @@
                 public var time: Duration
 
                 /// Transfers that are slower than this for so long fail with ``HTTPError/Reason/tooSlow(bytesPerSecond:over:)``.
+                ///
+                /// What a server takes to begin its answer, and a ``HTTPBodyStream`` to make a body, counts. A slow reader does not.
                 public init(bytesPerSecond: Int, over time: Duration) {
                     self.bytesPerSecond = bytesPerSecond
                     self.time = time
@@ -77,17 +79,19 @@
             public var clientCertificate: ClientCertificate?
             /// The `User-Agent` of requests that have none.
             public var userAgent: String? = "Baton"
-            /// How many connections there may be to one host. Requests beyond that wait. Nil: as many as there are requests.
+            /// How many connections there may be to one host. Requests beyond that wait, for which their idle limit does not count. Nil: as
+            /// many as there are requests.
             ///
             /// ``OperationCondition/perHost(_:to:)`` lets operations wait before they start instead.
             public var connectionsPerHost: Int?
-            /// How many connections there may be in all. Requests beyond that wait. Nil: as many as there are requests.
+            /// How many connections there may be in all. Requests beyond that wait, for which their idle limit does not count. Nil: as many
+            /// as there are requests.
             public var connections: Int?
             /// How many connections are kept for later when nobody uses them.
             public var idleConnections = 100
             /// A speed below which a transfer fails. Nil: none; the idle limit of each request counts.
             public var lowestSpeed: LowestSpeed?
-            /// Addresses for hosts that are not asked of the system: "example.org:443:192.0.2.1,192.0.2.2", in the form of curl's `--resolve`.
+            /// Addresses for hosts that are not asked of the system: "example.org:443:192.0.2.1,[2001:db8::1]", in the form of curl's `--resolve`.
             public var resolved: [String] = []
 
             /// The usual configuration.

@@ -12,6 +12,10 @@
         /// the thread looks after them.
         var connectingCount = 0
 
+        /// How many transfers have an answer of HTTP/2. libcurl 7.88 does not always wake up for what it has kept of a stream that was paused,
+        /// so the thread looks after them as well.
+        var multiplexedCount = 0
+
         /// By their local ports. A port that is used again replaces its entry, so there are at most as many as ports.
         private var connections: [Int32: Connection] = [:]
 
@@ -30,6 +34,12 @@
         func hasLeftovers(localPort: Int32) -> Bool {
             guard let connection = connection(localPort), !connection.isHTTP2 else { return false }
             return baton_curl_is_readable(connection.socket) != 0
+        }
+
+        /// Whether the other side has closed the connection.
+        func isClosed(localPort: Int32) -> Bool {
+            guard let connection = connection(localPort), !connection.isHTTP2 else { return false }
+            return baton_curl_is_closed(connection.socket) != 0
         }
 
         /// How long ago the connection of a local port received something for one request alone; nil if that is not known.

@@ -41,11 +41,14 @@
         private var isSendingPaused = false
         private var requestCount = 0
         private var isConnecting = false
+        private var isMultiplexed = false
         /// The kept connection that libcurl has chosen is of no use.
         private(set) var wantsAnotherConnection = false
         /// The sockets that were opened for it, until one of them is the connection.
         private var openedSockets: [curl_socket_t] = []
         private var localPort: Int32?
+        /// The answer has come. What libcurl does after that is stopped.
+        private var isAnswered = false
         /// There was no socket to be had.
         private var lacksDescriptors = false
         /// When something came or went last; nil while it waits for one of as many connections as there may be.
@@ -87,6 +90,7 @@
         /// Once, when libcurl does not work on it any more.
         func close() {
             connectionEnds()
+            if isMultiplexed { connections.multiplexedCount -= 1 }
             queue?.close()
             handle.close()
             errorText.deallocate()
@@ -98,6 +102,9 @@
             let request = transfer.request
             handle.setErrorBuffer(errorText.baseAddress!)
             handle.set(CURLOPT_NOSIGNAL, true)
+            // A transfer that ends while its host is resolved would wait for the thread that does it.
+            handle.set(CURLOPT_QUICK_EXIT, true)
+            if configuration.idleConnections < 1 { handle.set(CURLOPT_FORBID_REUSE, true) }
             handle.set(CURLOPT_PROTOCOLS_STR, "http,https")
             handle.set(CURLOPT_FOLLOWLOCATION, false)
             handle.set(CURLOPT_PATH_AS_IS, true)
@@ -138,14 +145,15 @@
             switch configuration.version {
             case .automatic: handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
             case .http1: handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-            case .http2: handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
             }
             // The first connection tells whether the others are needed.
             if request.url?.scheme?.lowercased() == "https" { handle.set(CURLOPT_PIPEWAIT, true) }
             switch configuration.proxy {
             case .environment: break
             case .none: handle.set(CURLOPT_PROXY, "")
-            case .address(let address): handle.set(CURLOPT_PROXY, address)
+            case .address(let address):
+                handle.set(CURLOPT_PROXY, address)
+                handle.set(CURLOPT_NOPROXY, "")
             }
             // Several addresses of a host share the time limit of a connection.
             if !configuration.limitsConnections { handle.set(CURLOPT_CONNECTTIMEOUT_MS, limit.wholeMilliseconds) }
@@ -157,7 +165,11 @@
         }
 
         private func setCertificates() {
-            if let file = configuration.certificateAuthorities { handle.set(CURLOPT_CAINFO, file.path) }
+            if let file = configuration.certificateAuthorities {
+                handle.set(CURLOPT_CAINFO, file.path)
+                // Those of the system are in a folder, too.
+                handle.set(CURLOPT_CAPATH, nil as String?)
+            }
             guard let own = configuration.clientCertificate else { return }
             handle.set(CURLOPT_SSLCERT, own.certificate.path)
             handle.set(CURLOPT_SSLKEY, (own.key ?? own.certificate).path)
@@ -208,6 +220,11 @@
             self.localPort = localPort
             lastMoved = clock.now
             requestCount += 1
+            if head != nil {
+                // libcurl would send the request once more after 417, which is the answer.
+                isAnswered = true
+                return false
+            }
             if requestCount == 1 || transfer.request.isIdempotent { return true }
             failure = HTTPError(.connectionBroken, transfer.request)
             return false
@@ -226,6 +243,8 @@
                 self.head = head
                 if handle.number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0), let localPort {
                     connections.noteHTTP2(localPort: localPort)
+                    if !isMultiplexed { connections.multiplexedCount += 1 }
+                    isMultiplexed = true
                 }
                 if !head.headers.values(of: "Set-Cookie").isEmpty { cookies.note(in: handle) }
                 transfer.receive(head)
@@ -292,12 +311,34 @@
 
         // MARK: Limits
 
-        /// When to look again. Nil: nothing has come or gone for too long.
+        enum Look {
+            case again(ContinuousClock.Instant)
+            case end((any Error)?)
+        }
+
+        /// How long it may be left alone.
+        var lookInterval: Duration { queue == nil ? limit : min(limit, .seconds(1)) }
+
+        /// When to look again, or how it ends: nothing has come or gone for too long, for example.
         ///
         /// While a reader or the source of a body is slow, the network is not to blame. libcurl tells of whole lines of a head only, so the
         /// system is asked when the connection received something last; a connection of HTTP/2 receives for others, too.
-        func nextLook(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-            guard !isReceivingPaused, !isSendingPaused, let lastMoved else { return now + limit }
+        func nextLook(at now: ContinuousClock.Instant) -> Look {
+            if isSendingPaused {
+                // libcurl neither ends the transfer nor tells that the other side has gone until there is more to be sent.
+                if let head, let length = head.contentLength, receivedCount >= length { return .end(nil) }
+                if let localPort, connections.isClosed(localPort: localPort) {
+                    return .end(HTTPError(.connectionBroken, transfer.request))
+                }
+            }
+            guard !isReceivingPaused, !isSendingPaused, let lastMoved else { return .again(now + lookInterval) }
+            return nextLook(at: now, lastMoved: lastMoved).map { .again(min($0, now + lookInterval)) }
+                ?? .end(HTTPError(.timedOut(after: limit), transfer.request))
+        }
+
+        private func nextLook(
+            at now: ContinuousClock.Instant, lastMoved: ContinuousClock.Instant
+        ) -> ContinuousClock.Instant? {
             if lastMoved + limit > now { return lastMoved + limit }
             if let localPort, let silence = connections.silence(localPort: localPort), silence < limit {
                 return now + max(limit - silence, .milliseconds(1))
@@ -310,6 +351,7 @@
         /// Nil: the answer is complete.
         func error(_ code: CURLcode) -> (any Error)? {
             if transfer.isCancelled { return CancellationError() }
+            if isAnswered { return nil }
             if let failure { return failure }
             if code != CURLE_OK, lacksDescriptors { return HTTPError(.tooManyOpenFiles, transfer.request) }
             let text = String(cString: errorText.baseAddress!)
@@ -333,8 +375,8 @@
             var names: Set<String> = []
             for (name, value) in allHTTPHeaderFields ?? [:] {
                 names.insert(name.lowercased())
-                // libcurl knows the length, and puts all cookies into one field.
-                if ["content-length", "cookie"].contains(name.lowercased()) { continue }
+                // libcurl knows how the body is framed, and puts all cookies into one field.
+                if ["content-length", "transfer-encoding", "cookie"].contains(name.lowercased()) { continue }
                 lines.append(value.trimmed.isEmpty ? "\(name);" : "\(name): \(value)")
             }
             // Servers that do not know it would make each large body wait for a second.

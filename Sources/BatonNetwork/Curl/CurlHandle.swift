@@ -131,7 +131,10 @@
         init(_ cookies: CurlTransport.Configuration.Cookies) {
             switch cookies {
             case .inMemory: (share, file) = (baton_curl_cookie_share(), nil)
-            case .file(let url): (share, file) = (baton_curl_cookie_share(), url.path)
+            case .file(let url):
+                // A pipe would block the thread.
+                let isPlain = url.isFileURL && File.hindrance(at: url.path) == nil
+                (share, file) = (baton_curl_cookie_share(), isPlain ? url.path : nil)
             case .none: (share, file) = (nil, nil)
             }
         }

@@ -24,19 +24,23 @@
 
         /// Returns when `takeOrders` says so: it is told whether no transfer is left, and returns nil if there will be no more.
         func run(_ takeOrders: (_ isIdle: Bool) -> [CurlWorker.Order]?) {
-            while let orders = takeOrders(running.isEmpty) {
+            var isIdle = true
+            while let orders = takeOrders(isIdle) {
                 for order in orders { obey(order) }
                 multi.perform()
                 while let (handle, code) = multi.nextEnded() { end(handle.exchange, code) }
                 lookAtLimits()
-                multi.wait(upTo: longestPause)
+                let hasWorked = !isIdle || !orders.isEmpty
+                isIdle = running.isEmpty
+                // The transport may have been closed before the last transfer ended: that is asked before the thread sleeps.
+                if !isIdle || !hasWorked { multi.wait(upTo: longestPause) }
             }
             cookies.close()
             multi.close()
         }
 
         private var longestPause: Duration? {
-            if connections.connectingCount > 0 { return .milliseconds(20) }
+            if connections.connectingCount > 0 || connections.multiplexedCount > 0 { return .milliseconds(20) }
             return looks.next.map { clock.now.duration(to: $0) }
         }
 
@@ -61,7 +65,7 @@
                 let exchange = try CurlExchange(
                     transfer, body, queue, configuration, cookies, connections, at: clock.now)
                 running[ObjectIdentifier(transfer)] = exchange
-                exchange.look = looks.add(exchange, at: clock.now + exchange.limit)
+                exchange.look = looks.add(exchange, at: clock.now + exchange.lookInterval)
                 multi.add(exchange.handle)
             } catch {
                 queue?.close()
@@ -95,10 +99,9 @@
             let now = clock.now
             for exchange in looks.takeDue(at: now) {
                 exchange.look = nil
-                if let next = exchange.nextLook(at: now) {
-                    exchange.look = looks.add(exchange, at: next)
-                } else {
-                    end(exchange, with: HTTPError(.timedOut(after: exchange.limit), exchange.transfer.request))
+                switch exchange.nextLook(at: now) {
+                case .again(let next): exchange.look = looks.add(exchange, at: next)
+                case .end(let error): end(exchange, with: error)
                 }
             }
         }
@@ -118,7 +121,7 @@
                 curl_multi_cleanup(multi)
                 throw CurlFailure(reason: .tooManyOpenFiles)
             }
-            set(CURLMOPT_MAXCONNECTS, configuration.idleConnections)
+            set(CURLMOPT_MAXCONNECTS, max(1, configuration.idleConnections))
             if let count = configuration.connectionsPerHost { set(CURLMOPT_MAX_HOST_CONNECTIONS, max(1, count)) }
             if let count = configuration.connections { set(CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, count)) }
         }

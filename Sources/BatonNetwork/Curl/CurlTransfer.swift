@@ -70,6 +70,8 @@
         func next() async throws -> Data? {
             // A body that comes faster than it is read must not keep the thread from others.
             await Task.yield()
+            // A reader that finds bytes each time never waits, and so is not told.
+            if Task.isCancelled { cancel() }
             while true {
                 let (taken, resumes) = machine.withLock { $0.take() }
                 if resumes { worker.resumeReceiving(self) }

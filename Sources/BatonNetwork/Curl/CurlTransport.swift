@@ -14,7 +14,8 @@
     /// - Connections: one thread serves all requests of a transport. Connections are kept for later requests, and closed with the
     ///   transport. Requests to one host share a connection where the server speaks HTTP/2.
     /// - Bodies: a slow reader holds the sender back; at most a quarter of a megabyte and what came last wait in memory. Content that is
-    ///   packed (gzip, deflate, br and zstd, as libcurl has them) is unpacked.
+    ///   packed (gzip, deflate, br and zstd, as libcurl has them) is unpacked; if 16 KB of it become more than 64 MB, that is
+    ///   ``HTTPError/Reason/invalidAnswer(_:)``.
     /// - Sending twice: a request is sent once more by itself only if its method is idempotent, the server has closed a kept
     ///   connection without a word, and its body can be read again from the start: never a POST, and never a stream.
     /// - Secure connections use the certificates of the system unless the configuration says otherwise.

@@ -29,8 +29,11 @@ struct HeadParser {
     init(url: URL?) { self.url = url }
 
     mutating func line(_ bytes: UnsafeRawBufferPointer) -> Step {
-        if isComplete { return .more }
         byteCount += bytes.count
+        if isComplete {
+            // libcurl keeps trailers, too.
+            return byteCount > Self.mostBytes ? .invalid("its trailers are too long") : .more
+        }
         if byteCount > Self.mostBytes { return .invalid("its head is longer than \(Self.mostBytes) bytes") }
         let text = Self.text(bytes)
         if status == nil { return begin(text) }

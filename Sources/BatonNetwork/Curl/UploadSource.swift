@@ -41,13 +41,9 @@ final class UploadSource {
             content = .data(data)
             length = Int64(data.count)
         case .file(let url):
-            do throws(FileError) {
-                let file = try File.openReadable(url.path)
-                content = .file(file)
-                length = file.size
-            } catch {
-                throw HTTPError(error, request)
-            }
+            let file = try File.openUpload(url, request)
+            content = .file(file)
+            length = file.size
         case .stream:
             guard let queue else { preconditionFailure("Internal inconsistency: nothing to feed the stream through") }
             content = .queue(queue)
@@ -105,6 +101,7 @@ final class UploadQueue: Sendable {
         /// What is sent next, and what comes after it. Both are taken from their beginning without a copy of the rest.
         var first = Data()
         var rest = Data()
+        var takenCount: Int64 = 0
         var end: Result<Void, any Error>?
         /// The thread has found nothing.
         var isAwaited = false
@@ -113,6 +110,8 @@ final class UploadQueue: Sendable {
         /// The transfer has ended.
         var isClosed = false
         var onClose: (@Sendable () -> Void)?
+
+        var hasSucceeded: Bool { if case .success? = end { true } else { false } }
 
         var isFull: Bool { first.count + rest.count > UploadQueue.mostKept }
 
@@ -128,6 +127,7 @@ final class UploadQueue: Sendable {
 
         mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
             let count = first.copyBytes(to: buffer)
+            takenCount += Int64(count)
             first = first.dropFirst(count)
             if first.isEmpty { (first, rest) = (rest, Data()) }
             return count
@@ -184,7 +184,9 @@ final class UploadQueue: Sendable {
 
     func take(into buffer: UnsafeMutableRawBufferPointer) -> UploadSource.Piece {
         let (piece, waiter) = state.withLock { state -> (UploadSource.Piece, UnsafeContinuation<Void, Never>?) in
-            if !state.first.isEmpty {
+            // The last bytes of a promised length leave when it is certain that there are no more.
+            let isLast = length.map { state.takenCount + Int64(min(state.first.count, buffer.count)) >= $0 } ?? false
+            if !state.first.isEmpty, !isLast || state.hasSucceeded {
                 let count = state.take(into: buffer)
                 return (.bytes(count), state.isFull ? nil : state.waiter.take())
             }

@@ -33,15 +33,7 @@ struct HTTPCall: Sendable {
         if let limit = options.deadline, limit < .zero {
             throw HTTPError(.invalidRequest("a deadline of \(limit) is negative"), request)
         }
-        if case .file(let file)? = body { try checkReadable(file, request) }
-    }
-
-    private func checkReadable(_ file: URL, _ request: URLRequest) throws {
-        if !file.isFileURL {
-            let problem = "‘\(file.withoutSecrets)’, whose content is to be sent, is no file"
-            throw HTTPError(.invalidRequest(problem), request)
-        }
-        do { try File.openReadable(file.path).close() } catch { throw HTTPError(error, request) }
+        if case .file(let file)? = body { try File.openUpload(file, request).close() }
     }
 
     // MARK: The deadline

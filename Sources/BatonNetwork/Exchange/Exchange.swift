@@ -85,6 +85,8 @@ final class Exchange: Sendable {
     func next() async throws -> Data? {
         // A body that comes faster than it is read must not keep the thread from others.
         await Task.yield()
+        // A reader that finds bytes each time never waits, and so is not told.
+        if Task.isCancelled { cancel() }
         while true {
             switch machine.withLock({ $0.take() }) {
             case .value(let data): return data

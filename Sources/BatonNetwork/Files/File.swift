@@ -1,5 +1,9 @@
 internal import Foundation
 
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
 /// An open file, by its descriptor. To be closed once.
 struct File: Sendable {
     let descriptor: Int32
@@ -33,6 +37,16 @@ struct File: Sendable {
         guard let hindrance = file.status.flatMap(hindrance) else { return file }
         file.close()
         throw FileError(hindrance, path)
+    }
+
+    /// Opens a file whose content is to be sent.
+    static func openUpload(_ file: URL, _ request: URLRequest) throws -> File {
+        // The path of another address may be that of a file here.
+        if !file.isFileURL {
+            let problem = "‘\(file.withoutSecrets)’, whose content is to be sent, is no file"
+            throw HTTPError(.invalidRequest(problem), request)
+        }
+        do throws(FileError) { return try openReadable(file.path) } catch { throw HTTPError(error, request) }
     }
 
     /// A new one that only its owner can open.

@@ -18,8 +18,10 @@ extension HTTPOptions {
             if !redirects.allowsInsecure, request.isSecure, !next.isSecure {
                 throw HTTPError(.insecureRedirect(to: next.url?.withoutSecrets ?? ""), self.request)
             }
-            // A connection can be used again if all of the answer has been read.
-            if let length = answer.head.contentLength, length <= 65536 { _ = await answer.body.beginning(upTo: 65536) }
+            // A connection can be used again if all of the answer has been read, and one pass of a stream ends before the next one.
+            if body?.stream != nil || answer.head.contentLength ?? .max <= 65536 {
+                _ = await answer.body.beginning(upTo: 1 << 20)
+            }
             count += 1
             if !next.mayHaveBody { body = nil }
             request = next
@@ -74,7 +76,7 @@ extension URLRequest {
         for name in (allHTTPHeaderFields ?? [:]).keys where name.lowercased().hasPrefix("content-") {
             setValue(nil, forHTTPHeaderField: name)
         }
-        setValue(nil, forHTTPHeaderField: "Digest")
+        for name in ["Digest", "Expect", "Transfer-Encoding", "Trailer"] { setValue(nil, forHTTPHeaderField: name) }
     }
 }
 

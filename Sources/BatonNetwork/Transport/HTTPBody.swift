@@ -3,7 +3,7 @@ public import Foundation
 
 /// The body of an answer, in pieces, as they come. To be read once, by one task at a time.
 ///
-/// A slow reader costs no memory. One that stops early gives up the transfer, when the last copy of the body is gone.
+/// A slow reader costs little memory: see the transport. One that stops early gives up the transfer, when the last copy of the body is gone.
 public struct HTTPBody: AsyncSequence, Sendable {
     private let take: @Sendable () async throws -> Data?
 

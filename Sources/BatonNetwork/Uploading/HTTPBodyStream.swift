@@ -13,7 +13,7 @@ public import Foundation
 /// The closure makes a sequence for each time that the body is sent: for each attempt of a retry, and again after a redirect that
 /// keeps the method. A sequence that can be iterated once, as `AsyncStream`, has to be made inside it.
 ///
-/// At most a quarter of a megabyte waits to be sent; the sequence is asked for more when there is room. Closure and sequence run on a
+/// At most a quarter of a megabyte and one piece wait to be sent; the sequence is asked for more when there is room. Closure and sequence run on a
 /// task of their own, which inherits priority and task-local values from the operation, and is cancelled when the request ends before the
 /// body does; the request then ends when that task has ended. What they throw is what the request throws.
 public struct HTTPBodyStream: Sendable {

@@ -69,13 +69,9 @@ extension HTTPRequestBody {
         case .data(let data): return data.count
         case .stream(let stream): return try stream.pass(for: request).length.map { Int(clamping: $0) }
         case .file(let url):
-            do throws(FileError) {
-                let file = try File.openReadable(url.path)
-                defer { file.close() }
-                return Int(clamping: try file.seekToEnd())
-            } catch {
-                throw HTTPError(error, request)
-            }
+            let file = try File.openUpload(url, request)
+            defer { file.close() }
+            return file.size.map { Int(clamping: $0) }
         }
     }
 }

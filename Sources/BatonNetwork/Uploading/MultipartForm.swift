@@ -131,13 +131,9 @@ public struct MultipartForm: Sendable {
             switch content {
             case .data(let data): length = Int64(data.count)
             case .file(let url):
-                do throws(FileError) {
-                    let file = try File.openReadable(url.path)
-                    defer { file.close() }
-                    length = file.size ?? 0
-                } catch {
-                    throw HTTPError(error, request)
-                }
+                let file = try File.openUpload(url, request)
+                defer { file.close() }
+                length = file.size ?? 0
             }
         }
 
@@ -146,9 +142,9 @@ public struct MultipartForm: Sendable {
             switch content {
             case .data(let data): return data.isEmpty ? true : try await put(data)
             case .file(let url):
+                let file = try File.openUpload(url, request)
+                defer { file.close() }
                 do {
-                    let file = try File.openReadable(url.path)
-                    defer { file.close() }
                     return try await send(file, put)
                 } catch let error as FileError {
                     throw HTTPError(error, request)

@@ -7,7 +7,7 @@ public import Foundation
 /// let server = try FaultServer()
 /// defer { server.stop() }
 /// server.on("/cut", .answerHead(200, ["Content-Length: 5"]), .send("hel"), .close)
-/// let outcome = await AsyncOperation(HTTPData(server.url("/cut"))).run()
+/// let cut = AsyncOperation(HTTPData(server.url("/cut"))).add(to: .shared)
 /// #expect(try await server.waitForRequests(1).first?.method == "GET")
 /// ```
 ///

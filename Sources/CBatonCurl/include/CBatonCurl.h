@@ -52,6 +52,9 @@ long baton_curl_silence(curl_socket_t socket);
 /// Whether a socket has bytes to be read, or has been closed by the other side.
 int baton_curl_is_readable(curl_socket_t socket);
 
+/// Whether the other side of a socket has closed or reset it, and nothing is left to be read.
+int baton_curl_is_closed(curl_socket_t socket);
+
 CURLMcode baton_curl_multi_set_long(CURLM *_Nonnull multi, CURLMoption option, long value);
 
 /// A share for the cookies of handles that one thread uses.

@@ -1,0 +1,211 @@
+#if os(Linux)
+    import Baton
+    import BatonNetwork
+    import BatonNetworkTesting
+    import BatonTesting
+    import Foundation
+    import FoundationNetworking
+    import Testing
+
+    /// Faults that were found by trying, each with the rest of its kind.
+    @Suite(.timeLimit(.minutes(10))) struct CurlFaultTests {
+        private func withFaults(_ body: (FaultServer) async throws -> Void) async throws {
+            let faults = try FaultServer()
+            defer { faults.stop() }
+            try await body(faults)
+        }
+
+        /// Gives these pieces, and then nothing until it is cancelled.
+        private func quiet(_ pieces: String..., length: Int64? = nil) -> HTTPBodyStream {
+            HTTPBodyStream(length: length) {
+                let log = EventLog<Int>()
+                return AsyncThrowingStream<Data, any Error>(unfolding: {
+                    log.append(1)
+                    if log.count <= pieces.count { return Data(pieces[log.count - 1].utf8) }
+                    try await Task.sleep(for: .seconds(600))
+                    return nil
+                })
+            }
+        }
+
+        @Test("A transport that is dropped while answers are read leaves no thread and no descriptor behind")
+        func droppedTransports() async {
+            await #expect(processExitsWith: .success) {
+                func use() async throws {
+                    let transport = CurlTransport()
+                    let request = URLRequest(url: server.url("/bytes/100000000"))
+                    _ = try await transport.send(request, body: nil) { _ in }
+                    let page = HTTPData(server.url("/bytes/1000000")).sizeLimit(10).transport(transport)
+                    _ = await failure(page)
+                }
+                try await use()
+                _ = try await server.log("settled")
+                let before = Resources.now
+                for _ in 0..<30 { try await use() }
+                try await Resources.waitUntil {
+                    $0.descriptors <= before.descriptors && $0.threads <= before.threads
+                }
+            }
+        }
+
+        @Test("A reader that always finds something is cancelled all the same", arguments: Transports.all)
+        func slowReaders(_ transport: any HTTPTransport) async throws {
+            let read = EventLog<Int>()
+            let go = Gate()
+            let task = Task {
+                let request = URLRequest(url: server.url("/bytes/100000000"))
+                let answer = try await transport.send(request, body: nil) { _ in }
+                for try await piece in answer.body {
+                    read.append(piece.count)
+                    await go.wait()
+                }
+            }
+            _ = await read.waitForCount(1)
+            task.cancel()
+            go.open()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(read.count == 1)
+        }
+
+        @Test("Trailers without an end are an error")
+        func endlessTrailers() async throws {
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                let line = "X-Trailer: \(String(repeating: "x", count: 1000))\r\n"
+                faults.on(
+                    "/", .answerHead(200, ["Transfer-Encoding: chunked"]), .send("2\r\nhi\r\n0\r\n"),
+                    .sendRepeatedly(line, count: 1_000_000))
+                let error = await failure(HTTPData(faults.url("/")))
+                guard case .invalidAnswer? = error?.reason else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+            }
+        }
+
+        @Test(
+            "A body that is not made any further does not hide that the server has closed or answered",
+            arguments: [nil, 10])
+        func quietStreams(_ length: Int64?) async throws {
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                faults.on("/close", readsBodyFirst: false, .close)
+                let closed = HTTPUpload(quiet("hello", length: length), to: faults.url("/close"))
+                #expect(await failure(closed)?.reason == .connectionBroken)
+                faults.on("/answer", readsBodyFirst: false, .answer(body: "enough"), .waitForRelease("never"))
+                let answered = HTTPUpload(quiet("hello", length: length), to: faults.url("/answer"))
+                #expect(try await outcome(answered).get().data == Data("enough".utf8))
+            }
+        }
+
+        @Test("A body of more bytes than promised is an error, also when they come later")
+        func lateBytes() async throws {
+            let stream = HTTPBodyStream(length: 5) {
+                AsyncStream { continuation in
+                    continuation.yield(Data("hello".utf8))
+                    continuation.yield(Data("world".utf8))
+                    continuation.finish()
+                }
+            }
+            guard case .invalidRequest? = await failure(HTTPUpload(stream, to: server.url("/upload")))?.reason else {
+                Issue.record("it was sent")
+                return
+            }
+        }
+
+        @Test("One pass of a stream ends before a redirect begins the next one")
+        func passesOfStreams() async throws {
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                let log = EventLog<String>()
+                faults.on("/first", readsBodyFirst: false, .answer(307, ["Location: /second"]))
+                faults.on("/second", .answer())
+                let stream = HTTPBodyStream {
+                    let isFirst = log.count == 0
+                    log.append("begins")
+                    let count = EventLog<Int>()
+                    return AsyncStream<Data>(unfolding: {
+                        count.append(1)
+                        if count.count == 1 { return Data("hello".utf8) }
+                        if isFirst {
+                            do { try await Task.sleep(for: .seconds(600)) } catch { log.append("ends") }
+                        }
+                        return nil
+                    })
+                }
+                #expect(try await outcome(HTTPUpload(stream, to: faults.url("/first"))).get().status == 200)
+                #expect(log.events == ["begins", "ends", "begins"])
+            }
+        }
+
+        @Test("An expectation that fails is the answer, and the request is not sent again", arguments: ["PUT", "POST"])
+        func expectations(_ method: String) async throws {
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                faults.on("/") { _ in
+                    FaultScript(readsBodyFirst: false, saysContinue: false, [.answer(417, body: "no")])
+                }
+                let upload = HTTPUpload(Data("hello".utf8), to: faults.url("/")).method(method)
+                    .header("Expect", "100-continue").validation(.none)
+                #expect(try await outcome(upload).get().status == 417)
+                #expect(try await faults.waitForRequests(1).count == 1)
+            }
+        }
+
+        @Test("A proxy of the configuration is used whatever the environment says")
+        func proxies() async {
+            await #expect(processExitsWith: .success) {
+                setenv("no_proxy", "127.0.0.1", 1)
+                var configuration = CurlTransport.Configuration()
+                configuration.proxy = .address("http://127.0.0.1:1")
+                let page = HTTPData(server.url("/bytes/10")).transport(CurlTransport(configuration))
+                let reason = await failure(page)?.reason
+                guard case .proxyNotReached? = reason else { preconditionFailure("\(String(describing: reason))") }
+            }
+        }
+
+        @Test("An address of http is no file, also in a form")
+        func addressesAreNoFiles() async throws {
+            let folder = try TestFolder()
+            try Data("secret".utf8).write(to: folder.file("file"))
+            let address = try #require(URL(string: "https://example.org" + folder.file("file").path))
+            let key = freshKey()
+            let url = server.url("/upload", ["key": key])
+            for upload in [HTTPUpload(file: address, to: url), HTTPUpload(MultipartForm().file("f", address), to: url)]
+            {
+                guard case .invalidRequest? = await failure(upload)?.reason else {
+                    Issue.record("it was sent")
+                    return
+                }
+            }
+            var request = URLRequest(url: url)
+            request.httpMethod = "POST"
+            do {
+                _ = try await CurlTransport.shared.send(request, body: .file(address)) { _ in }
+                Issue.record("it was sent")
+            } catch {
+                #expect(error is HTTPError)
+            }
+            #expect(try await server.log(key).isEmpty)
+        }
+
+        @Test("What becomes a GET after a redirect says nothing of a body")
+        func noFramingWithoutABody() async throws {
+            let key = freshKey()
+            let target = server.url("/bytes/10", ["key": key]).absoluteString
+            let upload = HTTPUpload(Data("x".utf8), to: server.url("/redirect", ["to": target, "code": "303"]))
+                .header("Transfer-Encoding", "chunked").header("Expect", "100-continue")
+            #expect(try await outcome(upload).get().data.count == 10)
+            let entry = try #require(try await server.log(key).first)
+            #expect(entry.headers["Transfer-Encoding"] == nil && entry.headers["Expect"] == nil)
+        }
+
+        @Test("No connection is kept if none is to be kept")
+        func idleConnections() async throws {
+            var configuration = CurlTransport.Configuration()
+            configuration.idleConnections = 0
+            let transport = CurlTransport(configuration)
+            let key = freshKey()
+            for _ in 0..<3 {
+                _ = try await outcome(HTTPData(server.url("/bytes/1", ["key": key])).transport(transport)).get()
+            }
+            #expect(Set(try await server.log(key).map(\.connection)).count == 3)
+        }
+    }
+#endif
