@@ -75,11 +75,13 @@ struct TransferMachine<Waiter> {
 
     // MARK: The reader
 
-    /// True: the thread has to be told. Later ones, and those after the end, change nothing.
+    /// True: the thread has to be told. Later ones change nothing. After the end of the transfer, what has come is not read any more.
     mutating func cancel() -> Bool {
-        if isCancelled || ending != nil { return false }
+        if isCancelled { return false }
         isCancelled = true
-        return true
+        if ending == nil { return true }
+        ending = .failed(CancellationError())
+        return false
     }
 
     mutating func takeHead() -> Taken<HTTPHead> {

@@ -84,11 +84,13 @@ struct ExchangeMachine<Waiter> {
         return wake()
     }
 
-    /// True: URLSession has to be told. Later ones, and those after the end, change nothing.
+    /// True: URLSession has to be told. Later ones change nothing. After the end of the transfer, what has come is not read any more.
     mutating func cancel() -> Bool {
-        if isCancelled || ending != nil { return false }
+        if isCancelled { return false }
         isCancelled = true
-        return true
+        if ending == nil { return true }
+        ending = .failed(CancellationError())
+        return false
     }
 
     // MARK: The reader

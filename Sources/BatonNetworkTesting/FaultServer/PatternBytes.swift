@@ -11,9 +11,9 @@ public enum PatternBytes {
     private static let period = 65_521
 
     /// Twice the period, so that every piece of up to one period is contiguous in it.
-    private static let block: Data = {
+    private static let block: [UInt8] = {
         let once = (0..<period).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 31 &+ $0 &* 7 &+ ($0 >> 8)) }
-        return Data(once + once)
+        return once + once
     }()
 
     /// The bytes of a range of offsets.
@@ -50,6 +50,6 @@ public enum PatternBytes {
     /// At most `count` bytes, and at most one period of them.
     static func piece(_ count: Int, from offset: Int) -> Data {
         let begin = offset % period
-        return block[begin..<begin + min(count, period)]
+        return Data(block[begin..<begin + min(count, period)])
     }
 }

@@ -9,7 +9,7 @@ struct MutatedReply: CustomStringConvertible {
 
     init(number: UInt64) {
         var generator = SeededGenerator(seed: number)
-        var bytes = Array(Self.templates.randomElement(using: &generator)!)
+        var bytes = Self.templates.randomElement(using: &generator)!
         for _ in 0..<Int.random(in: 0...4, using: &generator) { Self.damage(&bytes, &generator) }
         self.bytes = bytes
         cuts = (0..<Int.random(in: 0...2, using: &generator)).map { _ in
@@ -60,7 +60,7 @@ struct MutatedReply: CustomStringConvertible {
 
     // MARK: Right answers
 
-    private static let templates: [Data] = [
+    private static let templates: [[UInt8]] = [
         answer("Content-Length: 5\r\n", "hello"),
         answer("Content-Length: 0\r\n", ""),
         answer("Transfer-Encoding: chunked\r\n", "5\r\nhello\r\n6;x=y\r\n world\r\n0\r\n\r\n"),
@@ -69,26 +69,26 @@ struct MutatedReply: CustomStringConvertible {
         answer(
             "Content-Type: text/plain; charset=utf-8\r\nX-A: 1\r\nX-A: 2\r\nX-Fold: a\r\n b\r\nContent-Length: 3\r\n",
             "abc"),
-        Data("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".utf8) + answer("Content-Length: 2\r\n", "ok"),
-        Data("HTTP/1.0 200 OK\r\n\r\nold".utf8),
-        Data("HTTP/1.1 204 No Content\r\n\r\n".utf8),
-        Data("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n".utf8),
-        Data("HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 4\r\n\r\nmove".utf8),
-        Data("HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"r\"\r\nContent-Length: 2\r\n\r\nno".utf8),
-        Data("HTTP/1.1 206 Partial\r\nContent-Range: bytes 0-4/10\r\nContent-Length: 5\r\n\r\nhello".utf8),
+        Array("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".utf8) + answer("Content-Length: 2\r\n", "ok"),
+        Array("HTTP/1.0 200 OK\r\n\r\nold".utf8),
+        Array("HTTP/1.1 204 No Content\r\n\r\n".utf8),
+        Array("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n".utf8),
+        Array("HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 4\r\n\r\nmove".utf8),
+        Array("HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"r\"\r\nContent-Length: 2\r\n\r\nno".utf8),
+        Array("HTTP/1.1 206 Partial\r\nContent-Range: bytes 0-4/10\r\nContent-Length: 5\r\n\r\nhello".utf8),
         answer("Content-Encoding: gzip\r\nContent-Length: \(gzip.count)\r\n", "") + gzip,
         answer("Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n", "\(String(gzip.count, radix: 16))\r\n")
             + gzip
-            + Data("\r\n0\r\n\r\n".utf8),
+            + Array("\r\n0\r\n\r\n".utf8),
     ]
 
-    private static func answer(_ fields: String, _ body: String) -> Data {
-        Data("HTTP/1.1 200 OK\r\n\(fields)\r\n\(body)".utf8)
+    private static func answer(_ fields: String, _ body: String) -> [UInt8] {
+        Array("HTTP/1.1 200 OK\r\n\(fields)\r\n\(body)".utf8)
     }
 
     /// "hello hello hello hello", packed.
-    private static let gzip = Data([
+    private static let gzip: [UInt8] = [
         0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0x57, 0xc8,
         0x40, 0x27, 0x01, 0xe3, 0x51, 0x3d, 0x8d, 0x17, 0x00, 0x00, 0x00,
-    ])
+    ]
 }

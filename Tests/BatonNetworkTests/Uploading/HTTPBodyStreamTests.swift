@@ -24,7 +24,8 @@ import Testing
 
     private static let helloDigest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
 
-    @Test("A stream without a length is sent in chunks, and one with a length as it is", arguments: Transports.all)
+    @Test(
+        "A stream without a length is sent in chunks, and one with a length as it is", arguments: Transports.forUploads)
     func aStreamIsSent(_ transport: any HTTPTransport) async throws {
         for length in [nil, 5] as [Int64?] {
             let stream = HTTPBodyStream(length: length) { pieces("he", "", "llo") }
@@ -36,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("Single bytes are sent, too", arguments: Transports.all)
+    @Test("Single bytes are sent, too", arguments: Transports.forUploads)
     func bytesAreSent(_ transport: any HTTPTransport) async throws {
         let data = TestServer.bytes(100_000)
         let stream = HTTPBodyStream(bytes: {
@@ -50,7 +51,7 @@ import Testing
         #expect(seen.count == 100_000 && seen.sha256 == whole.sha256)
     }
 
-    @Test("A stream without bytes is an empty body", arguments: Transports.all)
+    @Test("A stream without bytes is an empty body", arguments: Transports.forUploads)
     func nothingIsSent(_ transport: any HTTPTransport) async throws {
         for length in [nil, 0] as [Int64?] {
             let stream = HTTPBodyStream(length: length) { pieces() }
@@ -58,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("A body that is not as long as promised is an error", arguments: Transports.all)
+    @Test("A body that is not as long as promised is an error", arguments: Transports.forUploads)
     func wrongLengths(_ transport: any HTTPTransport) async throws {
         for length in [4, 6] as [Int64] {
             let stream = HTTPBodyStream(length: length) { pieces("hel", "lo") }
@@ -73,7 +74,7 @@ import Testing
 
     private struct NoMore: Error {}
 
-    @Test("What the sequence throws is what the request throws", arguments: Transports.all)
+    @Test("What the sequence throws is what the request throws", arguments: Transports.forUploads)
     func errorsOfTheSequence(_ transport: any HTTPTransport) async throws {
         let upload = HTTPUpload(
             HTTPBodyStream {
@@ -89,7 +90,7 @@ import Testing
         #expect(error is NoMore)
     }
 
-    @Test("Each attempt makes a sequence of its own", arguments: Transports.all)
+    @Test("Each attempt makes a sequence of its own", arguments: Transports.forUploads)
     func attemptsAndRedirects(_ transport: any HTTPTransport) async throws {
         let made = EventLog<String>()
         let stream = HTTPBodyStream {
@@ -106,7 +107,7 @@ import Testing
         #expect(made.count == 5)
     }
 
-    @Test("A sequence is asked for more only when there is room", arguments: Transports.all)
+    @Test("A sequence is asked for more only when there is room", arguments: Transports.forUploads)
     func theServerHoldsTheSequenceBack(_ transport: any HTTPTransport) async throws {
         // URLSession reads all of it into a file first.
         if transport is URLSessionTransport { return }
@@ -129,7 +130,7 @@ import Testing
         #expect(seen.count == 200_000_000)
     }
 
-    @Test("A cancel ends the sequence, and the operation after it", arguments: Transports.all)
+    @Test("A cancel ends the sequence, and the operation after it", arguments: Transports.forUploads)
     func cancelling(_ transport: any HTTPTransport) async throws {
         let log = EventLog<String>()
         let stream = HTTPBodyStream {
@@ -151,7 +152,7 @@ import Testing
         #expect(log.events == ["begun", "cancelled"])
     }
 
-    @Test("An answer that does not want the body ends the sequence", arguments: Transports.all)
+    @Test("An answer that does not want the body ends the sequence", arguments: Transports.forUploads)
     func earlyAnswers(_ transport: any HTTPTransport) async throws {
         if transport is URLSessionTransport { return }
         let reply = "HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"

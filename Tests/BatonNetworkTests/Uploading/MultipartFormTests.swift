@@ -18,7 +18,7 @@ import Testing
         return try JSONDecoder().decode([Part].self, from: try await outcome(upload).get().data)
     }
 
-    @Test("A server finds the fields and files of a form", arguments: Transports.all)
+    @Test("A server finds the fields and files of a form", arguments: Transports.forUploads)
     func aFormIsSent(_ transport: any HTTPTransport) async throws {
         let folder = try TestFolder()
         try TestServer.bytes(3_000_000).write(to: folder.file("picture.png"))
@@ -43,7 +43,7 @@ import Testing
         #expect(operation.progress.completedUnitCount == seen.count)
     }
 
-    @Test("A form without fields is sent", arguments: Transports.all)
+    @Test("A form without fields is sent", arguments: Transports.forUploads)
     func anEmptyForm(_ transport: any HTTPTransport) async throws {
         #expect(try await parts(MultipartForm(), transport).isEmpty)
     }

@@ -186,16 +186,22 @@ extension HTTPTransportConformance {
 /// A text of 800 bytes, and what programs have made of it.
 enum Packed {
     static let text = String(repeating: "Baton unpacks what a server has packed. ", count: 20)
-    static let gzip = data("H4sIAAAAAAACA3NKLMnPUyjNK0hMzi5WKM9ILFFIVChOLSpLLVLISCxWAImnpugpOI2qG1U3AtUBAK9AJVYgAwAA")
-    static let deflate = data("eNpzSizJz1MozStITM4uVijPSCxRSFQoTi0qSy1SyEgsVgCJp6boKTiNqhtVNwLVAQB/eR2c")
+    static var gzip: Data {
+        data("H4sIAAAAAAACA3NKLMnPUyjNK0hMzi5WKM9ILFFIVChOLSpLLVLISCxWAImnpugpOI2qG1U3AtUBAK9AJVYgAwAA")
+    }
+    static var deflate: Data { data("eNpzSizJz1MozStITM4uVijPSCxRSFQoTi0qSy1SyEgsVgCJp6boKTiNqhtVNwLVAQB/eR2c") }
 
     /// Deflate without the format of zlib around it.
-    static let rawDeflate = data("c0osyc9TKM0rSEzOLlYoz0gsUUhUKE4tKkstUshILFYAiaem6Ck4jaobVTcC1QEA")
+    static var rawDeflate: Data { data("c0osyc9TKM0rSEzOLlYoz0gsUUhUKE4tKkstUshILFYAiaem6Ck4jaobVTcC1QEA") }
     /// By deflate first, then by gzip.
-    static let deflateAndGzip = data(
-        "H4sIAAAAAAACA6u4Veylc/J8sMZZbQ+fc3phGuc9dAI9QjT8dLW8dYNOeOiEMXQuX/ZC06J3lXSoOdNVRob6Stk5AEdy6Eo2AAAA")
+    static var deflateAndGzip: Data {
+        data(
+            "H4sIAAAAAAACA6u4Veylc/J8sMZZbQ+fc3phGuc9dAI9QjT8dLW8dYNOeOiEMXQuX/ZC06J3lXSoOdNVRob6Stk5AEdy6Eo2AAAA")
+    }
     /// The first half of the text.
-    static let gzipOfHalf = data("H4sIAAAAAAACA3NKLMnPUyjNK0hMzi5WKM9ILFFIVChOLSpLLVLISCxWAImnpugpOI2qo4s6AD7CoCWQAQAA")
+    static var gzipOfHalf: Data {
+        data("H4sIAAAAAAACA3NKLMnPUyjNK0hMzi5WKM9ILFFIVChOLSpLLVLISCxWAImnpugpOI2qo4s6AD7CoCWQAQAA")
+    }
 
     /// Zeros, packed by deflate in the format of zlib: each group of 13 bytes stands for 8 × 258 of them.
     ///
