@@ -68,6 +68,7 @@ import Testing
         queue.addObserver(activity)
         queue.add(operation)
         await runs(1)
+        await told.waitForCount(1)
         gate.open()
         await runs(0)
         #expect(told.events == [true])

@@ -143,7 +143,9 @@
         func fewDescriptors() async {
             await #expect(processExitsWith: .success) {
                 _ = try await outcome(HTTPData(server.url("/bytes/10"))).get()
-                var limit = rlimit(rlim_cur: 100, rlim_max: 100)
+                var former = rlimit()
+                precondition(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former) == 0)
+                var limit = rlimit(rlim_cur: 100, rlim_max: former.rlim_max)
                 precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
                 let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
                 let pages = (0..<500).map { _ in
@@ -166,6 +168,8 @@
                 let last = AsyncOperation(HTTPData(server.url("/bytes/10"))).retryingHTTP(attempts: 8)
                 let status = try await outcome(of: last).get().status
                 precondition(status == 200)
+                // Whoever looks for leaks at the end opens files.
+                precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former) == 0)
             }
         }
 

@@ -43,7 +43,11 @@ import Testing
                 queue.close()
             } else {
                 var count = 0
-                while count < 300_100 { count += take(queue, 10_000)?.count ?? 0 }
+                while count < 300_100 {
+                    count += take(queue, 10_000)?.count ?? 0
+                    // The task needs a thread.
+                    await Task.yield()
+                }
             }
             await task.value
             #expect(log.events == [true, !isClosed])
@@ -57,9 +61,15 @@ import Testing
             let queue = UploadQueue(length: nil) {}
             let task = Task { await queue.put(Data(count: count)) }
             var taken = 0
-            let duration = ContinuousClock().measure {
-                while taken < count { taken += take(queue, 1000)?.count ?? 0 }
+            while taken == 0 {
+                taken += take(queue, 1000)?.count ?? 0
+                // The task needs a thread.
+                await Task.yield()
             }
+            let duration = ContinuousClock().measure {
+                while let piece = take(queue, 1000) { taken += piece.count }
+            }
+            #expect(taken == count)
             _ = await task.value
             return duration
         }
