@@ -131,7 +131,8 @@
                     })
                 }
                 #expect(try await outcome(HTTPUpload(stream, to: faults.url("/first"))).get().status == 200)
-                #expect(log.events == ["begins", "ends", "begins"])
+                // The first one may have ended before it was asked for a second piece.
+                #expect([["begins", "ends", "begins"], ["begins", "begins"]].contains(log.events))
             }
         }
 
