@@ -55,13 +55,13 @@ public struct MultipartForm: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the field. Several may have the same.
-    ///   - file: The file. One that is missing is found when the form is sent.
+    ///   - url: Where the file is. One that is missing is found when the form is sent.
     ///   - fileName: What the server is told as the name of the file; nil for its own.
     ///   - contentType: "image/png", for example.
     public func file(
-        _ name: String, _ file: URL, fileName: String? = nil, contentType: String? = "application/octet-stream"
+        _ name: String, _ url: URL, fileName: String? = nil, contentType: String? = "application/octet-stream"
     ) -> MultipartForm {
-        adding(name, fileName ?? file.lastPathComponent, contentType, .file(file))
+        adding(name, fileName ?? url.lastPathComponent, contentType, .file(url))
     }
 
     private func adding(
