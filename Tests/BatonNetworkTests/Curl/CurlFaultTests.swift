@@ -22,7 +22,7 @@
                 return AsyncThrowingStream<Data, any Error>(unfolding: {
                     log.append(1)
                     if log.count <= pieces.count { return Data(pieces[log.count - 1].utf8) }
-                    try await Task.sleep(for: .seconds(600))
+                    try await Gate().waitUnlessCancelled()
                     return nil
                 })
             }
@@ -125,7 +125,7 @@
                         count.append(1)
                         if count.count == 1 { return Data("hello".utf8) }
                         if isFirst {
-                            do { try await Task.sleep(for: .seconds(600)) } catch { log.append("ends") }
+                            do { try await Gate().waitUnlessCancelled() } catch { log.append("ends") }
                         }
                         return nil
                     })

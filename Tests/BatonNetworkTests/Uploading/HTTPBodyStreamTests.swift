@@ -139,7 +139,7 @@ import Testing
                     log.append("begun")
                     return Data(count: 1000)
                 }
-                do { try await Task.sleep(for: .seconds(600)) } catch { log.append("cancelled") }
+                do { try await Gate().waitUnlessCancelled() } catch { log.append("cancelled") }
                 return nil
             })
         }
