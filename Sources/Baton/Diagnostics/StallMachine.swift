@@ -126,7 +126,7 @@ struct StallMachine<Handler: Sendable> {
         return true
     }
 
-    /// Who is to be called; nil: nobody. The alarm has gone.
+    /// Returns the handlers to be called; nil if there are none. The alarm has gone.
     mutating func rang(_ number: UInt64, at now: Duration, signs: Signs) -> Call? {
         switch alarm {
         case .coming(number), .set(number, _): alarm = .none

@@ -246,7 +246,7 @@ extension Details {
         set { madeRare.isBarrier = newValue }
     }
 
-    /// Those that were broken before anybody had added the operation. Nil: there were none.
+    /// The cycles that were broken before anybody added the operation; nil if there were none.
     var brokenCycles: BrokenCycles? { rare?.brokenCycles }
 
     func noteBrokenCycle(_ error: OperationError, next: AnyOperation, followers: some Sequence<AnyOperation>) {

@@ -42,7 +42,7 @@ struct Edges: ~Copyable {
         }
     }
 
-    /// Those after so many places.
+    /// Returns the dependencies after the first `count` places.
     func all(after count: Int) -> [AnyOperation] {
         switch word {
         case .none: []

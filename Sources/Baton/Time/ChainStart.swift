@@ -33,7 +33,7 @@ final class ChainStart: Sendable {
         }
     }
 
-    /// What has become of the dependencies since it was made. Whatever it is, it still tells its readers.
+    /// How the dependencies have changed since the chain was made. After any change, the chain still tells its readers.
     private enum Change: UInt8 {
         case none
         /// Its operation has got further ones. The next one of that operation reads it, and nobody else does.

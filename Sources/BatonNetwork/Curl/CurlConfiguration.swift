@@ -60,7 +60,7 @@
 
                 /// Transfers that are slower than this for so long fail with ``HTTPError/Reason/tooSlow(bytesPerSecond:over:)``.
                 ///
-                /// What a server takes to begin its answer, and a ``HTTPBodyStream`` to make a body, counts. A slow reader does not.
+                /// The time until a server begins its answer counts, as does the time that a ``HTTPBodyStream`` takes. A slow reader does not.
                 public init(bytesPerSecond: Int, over time: Duration) {
                     self.bytesPerSecond = bytesPerSecond
                     self.time = time
