@@ -43,10 +43,10 @@
         private var isConnecting = false
         private var isMultiplexed = false
         /// The kept connection that libcurl has chosen is of no use.
-        private(set) var wantsAnotherConnection = false
+        private var wantsAnotherConnection = false
         /// The sockets that were opened for it, until one of them is the connection.
         private var openedSockets: [curl_socket_t] = []
-        private var localPort: Int32?
+        private(set) var localPort: Int32?
         /// The answer has come. What libcurl does after that is stopped.
         private var isAnswered = false
         /// There was no socket to be had.
@@ -85,6 +85,18 @@
             }
             handle.setExchange(self)
             setUp()
+        }
+
+        /// It is to be taken from libcurl before its end. libcurl 7.88 keeps what it has to tell a server of HTTP/2 of that, and a server that
+        /// does not know goes on, so the connection is closed, unless it has others.
+        func giveUp() { handle.set(CURLOPT_FORBID_REUSE, true) }
+
+        /// Makes libcurl send what it has kept of others on the same connection. False: it cannot be done with this one.
+        func flush() -> Bool {
+            if isReceivingPaused || isSendingPaused { return false }
+            handle.unpause(receiving: false, sending: true)
+            handle.unpause(receiving: true, sending: true)
+            return true
         }
 
         /// Once, when libcurl does not work on it any more.
@@ -196,10 +208,23 @@
             connectionBegins()
         }
 
-        /// Nothing has been sent: the kept connection cannot be used. libcurl has closed it.
-        func takeAnotherConnection() {
-            wantsAnotherConnection = false
-            handle.set(CURLOPT_FRESH_CONNECT, true)
+        /// Whether libcurl has to begin anew, after which everything is as it was at the start. Asked when it has ended.
+        func beginsAnew(after code: CURLcode) -> Bool {
+            if wantsAnotherConnection {
+                // Nothing has been sent. libcurl has closed that connection.
+                wantsAnotherConnection = false
+                handle.set(CURLOPT_FRESH_CONNECT, true)
+                return true
+            }
+            // A server that ends a connection of HTTP/2 says which requests it has not looked at. libcurl 7.88 does not send those again.
+            guard code == CURLE_HTTP2, head == nil, failure == nil, requestCount == 1, transfer.request.isIdempotent,
+                !transfer.isCancelled, source?.rewind(to: 0) ?? true
+            else { return false }
+            connectionEnds()
+            (localPort, sentCount, isSendingPaused) = (nil, 0, false)
+            parser = HeadParser(url: transfer.request.url)
+            errorText[0] = 0
+            return true
         }
 
         private func connectionEnds() {
@@ -248,7 +273,7 @@
                 }
                 if !head.headers.values(of: "Set-Cookie").isEmpty { cookies.note(in: handle) }
                 transfer.receive(head)
-                return true
+                return !endsBeforeUpload()
             case .invalid(let problem): return fail(.invalidAnswer(problem))
             }
         }
@@ -262,7 +287,17 @@
             isReceivingPaused = !transfer.receive(piece)
             if isReceivingPaused { return .pause }
             receivedCount += Int64(piece.count)
-            return .taken
+            return endsBeforeUpload() ? .stop : .taken
+        }
+
+        private var hasWholeAnswer: Bool { head?.contentLength.map { receivedCount >= $0 } ?? false }
+
+        /// Whether the answer is complete and the request is not: then a server of HTTP/2 wants no more of it (RFC 9113, 8.1). libcurl 7.88
+        /// would not end, and take all of a core.
+        private func endsBeforeUpload() -> Bool {
+            guard isMultiplexed, hasWholeAnswer, let source, !source.isSent(sentCount) else { return false }
+            isAnswered = true
+            return true
         }
 
         /// Returns what libcurl wants to know: how many bytes there are, or to pause, or to stop.
@@ -290,6 +325,7 @@
 
         private func fail(_ reason: HTTPError.Reason) -> Bool {
             failure = HTTPError(reason, transfer.request)
+            giveUp()
             return false
         }
 
@@ -326,14 +362,14 @@
         func nextLook(at now: ContinuousClock.Instant) -> Look {
             if isSendingPaused {
                 // libcurl neither ends the transfer nor tells that the other side has gone until there is more to be sent.
-                if let head, let length = head.contentLength, receivedCount >= length { return .end(nil) }
+                if hasWholeAnswer { return .end(nil) }
                 if let localPort, connections.isClosed(localPort: localPort) {
                     return .end(HTTPError(.connectionBroken, transfer.request))
                 }
             }
             guard !isReceivingPaused, !isSendingPaused, let lastMoved else { return .again(now + lookInterval) }
             return nextLook(at: now, lastMoved: lastMoved).map { .again(min($0, now + lookInterval)) }
-                ?? .end(HTTPError(.timedOut(after: limit), transfer.request))
+                ?? .end(hasWholeAnswer ? nil : HTTPError(.timedOut(after: limit), transfer.request))
         }
 
         private func nextLook(

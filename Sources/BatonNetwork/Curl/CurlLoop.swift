@@ -15,6 +15,8 @@
         private var running: [ObjectIdentifier: CurlExchange] = [:]
         /// When to look whether something has come or gone. An entry is left in place when that happens, and set again when its time comes.
         private var looks = Deadlines<ContinuousClock.Instant, CurlExchange>()
+        /// The local ports of exchanges that were given up since servers were told.
+        private var untold: Set<Int32> = []
 
         init(_ configuration: CurlTransport.Configuration) throws(CurlFailure) {
             self.configuration = configuration
@@ -30,6 +32,7 @@
                 multi.perform()
                 while let (handle, code) = multi.nextEnded() { end(handle.exchange, code) }
                 lookAtLimits()
+                tellServers()
                 let hasWorked = !isIdle || !orders.isEmpty
                 isIdle = running.isEmpty
                 // The transport may have been closed before the last transfer ended: that is asked before the thread sleeps.
@@ -50,7 +53,7 @@
             switch order {
             case .start(let transfer, let body, let queue): start(transfer, body, queue)
             case .cancel(let transfer):
-                if let exchange = running[ObjectIdentifier(transfer)] { end(exchange, with: CancellationError()) }
+                if let exchange = running[ObjectIdentifier(transfer)] { giveUp(exchange, CancellationError()) }
             case .resumeReceiving(let transfer): running[ObjectIdentifier(transfer)]?.resumeReceiving(at: clock.now)
             case .resumeSending(let transfer): running[ObjectIdentifier(transfer)]?.resumeSending(at: clock.now)
             }
@@ -76,9 +79,8 @@
         // MARK: Ends
 
         private func end(_ exchange: CurlExchange, _ code: CURLcode) {
-            if exchange.wantsAnotherConnection {
+            if exchange.beginsAnew(after: code) {
                 multi.remove(exchange.handle)
-                exchange.takeAnotherConnection()
                 multi.add(exchange.handle)
             } else {
                 end(exchange, with: exchange.error(code))
@@ -101,9 +103,26 @@
                 exchange.look = nil
                 switch exchange.nextLook(at: now) {
                 case .again(let next): exchange.look = looks.add(exchange, at: next)
-                case .end(let error): end(exchange, with: error)
+                case .end(let error): giveUp(exchange, error)
                 }
             }
+        }
+
+        private func giveUp(_ exchange: CurlExchange, _ error: (any Error)?) {
+            exchange.giveUp()
+            if let port = exchange.localPort { untold.insert(port) }
+            end(exchange, with: error)
+        }
+
+        /// Once for all that were given up in a round. Those of HTTP/1.1 have no others on their connections.
+        private func tellServers() {
+            if untold.isEmpty { return }
+            for exchange in running.values {
+                guard let port = exchange.localPort, untold.contains(port), exchange.flush() else { continue }
+                untold.remove(port)
+                if untold.isEmpty { return }
+            }
+            untold = []
         }
     }
 

@@ -16,13 +16,17 @@
         ///
         /// libcurl calls a connection that ends inside the head a success.
         func reason(head: HTTPHead?, receivedCount: Int64, request: URLRequest) -> HTTPError.Reason? {
-            if code == CURLE_OK { return head == nil ? .connectionBroken : nil }
+            if code == CURLE_OK || isAnswered(head) { return head == nil ? .connectionBroken : nil }
             let reason = reason(of: request, hasHead: head != nil)
             guard reason == .connectionBroken, let head, request.httpMethod?.uppercased() != "HEAD",
                 let promised = head.contentLength, receivedCount < promised
             else { return reason }
             return .bodyTooShort(received: receivedCount, promised: promised)
         }
+
+        /// libcurl 7.88 calls it an error, of which it says nothing, when a server of HTTP/2 has answered before the end of the upload and
+        /// wants no more of it.
+        private func isAnswered(_ head: HTTPHead?) -> Bool { code == CURLE_HTTP2_STREAM && text.isEmpty && head != nil }
 
         private func reason(of request: URLRequest, hasHead: Bool) -> HTTPError.Reason {
             // Bad chunks have several codes.
@@ -45,9 +49,9 @@
                 CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
                 CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
                 return hasDescriptors ? .insecureConnection(words) : .tooManyOpenFiles
-            case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND, CURLE_HTTP2_STREAM:
+            case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND,
+                CURLE_HTTP2_STREAM, CURLE_HTTP2:
                 return .connectionBroken
-            case CURLE_HTTP2: return hasHead ? .connectionBroken : .invalidAnswer(words)
             case CURLE_RECV_ERROR: return receivingReason(request)
             case CURLE_UPLOAD_FAILED: return .invalidRequest("\(words). Give the body's length")
             // libcurl has limits of its own, and no code for them.

@@ -27,6 +27,7 @@ final class UploadSource {
     /// How many bytes it has; nil if that is not known.
     let length: Int64?
     private var offset: Int64 = 0
+    private var hasEnded = false
 
     /// - Parameter queue: What a stream is fed through.
     /// - Throws: ``HTTPError``, if a file cannot be read.
@@ -64,9 +65,15 @@ final class UploadSource {
         case .file(let file): piece = read(file, into: buffer)
         case .queue(let queue): piece = queue.take(into: buffer)
         }
-        if case .bytes(let count) = piece { offset += Int64(count) }
+        if case .bytes(let count) = piece {
+            offset += Int64(count)
+            hasEnded = count == 0
+        }
         return piece
     }
+
+    /// Whether these are all of its bytes.
+    func isSent(_ count: Int64) -> Bool { length.map { count >= $0 } ?? hasEnded }
 
     /// A file that changes its size while it is sent cannot be what the length has promised.
     private func read(_ file: File, into buffer: UnsafeMutableRawBufferPointer) -> Piece {

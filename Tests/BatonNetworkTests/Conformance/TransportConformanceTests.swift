@@ -58,16 +58,29 @@
         /// These do not always show.
         private static let unstable = [mayEnd, repeats]
 
-        /// In processes of their own, because a fault may end the process, also while another one is looked at.
-        @Test("URLSessionTransport does what is required, but for its known faults")
-        func urlSession() async {
-            await #expect(processExitsWith: .success) {
-                // Now and then a race in URLSession ends the process, which is a fault that is known.
-                for number in [SIGILL, SIGTRAP] { signal(number) { _ in _exit(0) } }
-                let names = Set(HTTPTransportConformance.cases.map(\.name)).subtracting(Self.faultsOfURLSession.keys)
-                let failures = await Self.failures(of: names)
-                exit(failures.isEmpty ? 0 : 1)
+        private static let required = HTTPTransportConformance.cases.map(\.name).filter {
+            faultsOfURLSession[$0] == nil
+        }
+
+        /// Each case runs in a process of its own, because a fault may end the process. URLSession has races that now and then end the
+        /// process or lose an answer, so a case has failed when it fails three times.
+        @Test("URLSessionTransport does what is required, but for its known faults", arguments: required)
+        func urlSession(_ name: String) async {
+            for _ in 1...2 {
+                var hasPassed = false
+                await withKnownIssue("URLSession has races.", isIntermittent: true) {
+                    hasPassed = await passes(name)
+                }
+                if hasPassed { return }
             }
+            _ = await passes(name)
+        }
+
+        private func passes(_ name: String) async -> Bool {
+            let result = await #expect(processExitsWith: .success, "\(name)") { [name] in
+                exit(await Self.failures(of: [name]).isEmpty ? 0 : 1)
+            }
+            return result != nil
         }
 
         @Test(

@@ -8,14 +8,14 @@
         private func transport(_ proxy: String) -> CurlTransport {
             var configuration = CurlTransport.Configuration()
             configuration.proxy = .address(proxy)
-            configuration.certificateAuthorities = TestServer.certificate("authority")
+            configuration.certificateAuthorities = PythonServer.certificate("authority")
             return CurlTransport(configuration)
         }
 
         @Test("Requests go through a proxy, and those for https through a tunnel")
         func throughAProxy() async throws {
             let proxy = TestServer("proxy")
-            let secure = TestServer("tls", TestServer.certificate("good").path)
+            let secure = TestServer("tls", PythonServer.certificate("good").path)
             defer {
                 proxy.stop()
                 secure.stop()
@@ -30,7 +30,7 @@
         @Test("A proxy that wants a password gets it, and is named without it")
         func passwords() async throws {
             let proxy = TestServer("proxy", "ada:secret")
-            let secure = TestServer("tls", TestServer.certificate("good").path)
+            let secure = TestServer("tls", PythonServer.certificate("good").path)
             defer {
                 proxy.stop()
                 secure.stop()

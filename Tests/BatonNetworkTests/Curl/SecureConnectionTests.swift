@@ -9,13 +9,13 @@
             _ change: (inout CurlTransport.Configuration) -> Void = { _ in }
         ) -> CurlTransport {
             var configuration = CurlTransport.Configuration()
-            configuration.certificateAuthorities = TestServer.certificate("authority")
+            configuration.certificateAuthorities = PythonServer.certificate("authority")
             change(&configuration)
             return CurlTransport(configuration)
         }
 
         private func server(_ certificate: String) -> TestServer {
-            TestServer("tls", TestServer.certificate(certificate).path)
+            TestServer("tls", PythonServer.certificate(certificate).path)
         }
 
         @Test("A certificate of a trusted authority is accepted, for names and addresses")
@@ -75,10 +75,10 @@
         @Test("A server that wants a certificate gets the one of the configuration")
         func clientCertificates() async throws {
             let server = TestServer(
-                "tls", TestServer.certificate("good").path, TestServer.certificate("authority").path)
+                "tls", PythonServer.certificate("good").path, PythonServer.certificate("authority").path)
             defer { server.stop() }
             let with = Self.transport {
-                $0.clientCertificate = .init(certificate: TestServer.certificate("client"))
+                $0.clientCertificate = .init(certificate: PythonServer.certificate("client"))
             }
             #expect(try await outcome(HTTPData(server.url("/bytes/10")).transport(with)).get().status == 200)
             #expect(await failure(HTTPData(server.url("/bytes/10")).transport(Self.transport())) != nil)

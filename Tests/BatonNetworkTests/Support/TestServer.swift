@@ -7,49 +7,23 @@ import Foundation
 #endif
 
 /// The server of `Tests/Support/server.py`, which says what it answers to which path.
-///
-/// It ends when its standard input is closed: with this process at the latest, however that ends.
 final class TestServer: Sendable {
     /// One for all tests.
     static let shared = TestServer()
 
-    let port: String
-    private let input = Pipe()
-    private let process = Process()
-
+    private let program: PythonServer
     private let scheme: String
+
+    var port: String { program.port }
 
     /// - Parameter arguments: What kind of server it is: see `server.py`.
     init(_ arguments: String...) {
         scheme = arguments.first == "tls" ? "https" : "http"
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", "-u", Self.support("server.py").path] + arguments
-        process.standardInput = input
-        process.standardOutput = output
-        do { try process.run() } catch { preconditionFailure("the tests need python3: \(error)") }
-        var line = Data()
-        while let byte = try? output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) {
-            line += byte
-        }
-        port = String(decoding: line, as: UTF8.self)
+        program = PythonServer("server.py", arguments)
     }
 
     /// Ends it, and returns when it has ended.
-    func stop() {
-        try? input.fileHandleForWriting.close()
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-    }
-
-    private static func support(_ name: String) -> URL {
-        var folder = URL(fileURLWithPath: #filePath)
-        for _ in 0..<3 { folder.deleteLastPathComponent() }
-        return folder.appendingPathComponent("Support/" + name)
-    }
-
-    /// A certificate of the tests: see `Tests/Support/certificates/make`.
-    static func certificate(_ name: String) -> URL { support("certificates/\(name).pem") }
+    func stop() { program.stop() }
 
     /// The address of a path with its query.
     func url(_ path: String, _ query: [String: String] = [:], scheme: String? = nil, host: String = "127.0.0.1") -> URL

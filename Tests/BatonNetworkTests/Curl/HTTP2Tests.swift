@@ -1,0 +1,217 @@
+#if os(Linux)
+    import Baton
+    import BatonNetwork
+    import Foundation
+    import FoundationNetworking
+    import Testing
+
+    /// HTTP/2, of which what is required of every transport knows nothing: against `Tests/Support/http2.py`, which sends the frames that it is
+    /// told to send.
+    @Suite(.timeLimit(.minutes(10))) struct HTTP2Tests {
+        /// A server, and a transport that trusts it.
+        private struct Pair {
+            let server: PythonServer
+            let transport: CurlTransport
+
+            /// - Parameter steps: What each of the connections does: see `http2.py`.
+            init(_ steps: String...) {
+                server = PythonServer("http2.py", [PythonServer.certificate("good").path] + steps)
+                var configuration = CurlTransport.Configuration()
+                configuration.certificateAuthorities = PythonServer.certificate("authority")
+                transport = CurlTransport(configuration)
+            }
+
+            var url: String { "https://localhost:\(server.port)/" }
+
+            var page: HTTPData { HTTPData(url).transport(transport) }
+
+            func upload(_ count: Int) -> HTTPUpload {
+                HTTPUpload(Data(repeating: 1, count: count), to: URL(string: url)!).transport(transport)
+            }
+
+            /// Ends the server. Returns how often it has printed each line.
+            func events() -> [String: Int] {
+                Dictionary(server.stopAndReadLines().map { ($0, 1) }, uniquingKeysWith: +)
+            }
+        }
+
+        // MARK: Streams
+
+        @Test("Requests to one host share a connection", arguments: [100, 1])
+        func sharing(_ limit: Int) async throws {
+            let pair = Pair("streams=\(limit) ok")
+            #expect(try await outcome(pair.page).get().data == Data("0".utf8))
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
+            let pages = (0..<50).map { _ in AsyncOperation(pair.page) }
+            queue.add(pages)
+            for page in pages { #expect(try await page.value.status == 200) }
+            if limit == 1 { return pair.server.stop() }
+            let expected = (0...50).flatMap { ["request 1 \(2 * $0 + 1)", "end 1 \(2 * $0 + 1) 0"] }
+            #expect(pair.events() == Dictionary(uniqueKeysWithValues: expected.map { ($0, 1) }))
+        }
+
+        @Test("Interim heads, trailers and large bodies are what they are with HTTP/1.1")
+        func answers() async throws {
+            let pair = Pair("interim trailers bytes=3000000")
+            let interim = try await outcome(pair.page).get()
+            #expect(interim.data == Data("0".utf8) && interim.head.interimHeads.map(\.status) == [103])
+            let trailers = try await outcome(pair.page).get()
+            #expect(trailers.data == Data("0".utf8) && trailers.headers.names == ["content-length"])
+            #expect(try await outcome(pair.page).get().data == TestServer.bytes(3_000_000))
+            #expect(pair.events()["end 1 5 0"] == 1)
+        }
+
+        @Test("A slow reader does not hold up the other requests of its connection")
+        func slowReaders() async throws {
+            let pair = Pair("ok bytes=60000000 ok")
+            _ = try await outcome(pair.page).get()
+            let slow = try await pair.transport.send(URLRequest(url: URL(string: pair.url)!), body: nil) { _ in }
+            for _ in 1...20 { #expect(try await outcome(pair.page).get().status == 200) }
+            var count = 0
+            for try await piece in slow.body { count += piece.count }
+            #expect(count == 60_000_000)
+            #expect(pair.events()["end 1 43 0"] == 1)
+        }
+
+        @Test("The server is told at once that a request is cancelled, and others on the connection go on")
+        func cancels() async throws {
+            let pair = Pair("ok hold hold bytes=10 ok")
+            _ = try await outcome(pair.page).get()
+            let queue = AsyncOperationQueue()
+            let held = (0..<2).map { _ in AsyncOperation(pair.page) }
+            for (number, operation) in held.enumerated() {
+                queue.add(operation)
+                await pair.server.wait(for: "end 1 \(2 * number + 3) 0")
+            }
+            held[0].cancel()
+            await pair.server.wait(for: "cancel 1 3")
+            #expect(try await outcome(pair.page).get().data.count == 10)
+            // Nothing else is there that would make the connection send something.
+            held[1].cancel()
+            await pair.server.wait(for: "closed 1")
+            for operation in held { await #expect(throws: OperationError.self) { try await operation.value } }
+            #expect(try await outcome(pair.page).get().status == 200)
+            #expect(pair.events().keys.contains { $0.hasPrefix("end 2 1") })
+        }
+
+        // MARK: Uploads
+
+        @Test("An upload waits for the window of its stream", arguments: [1, 1000, 65535])
+        func windows(_ size: Int) async throws {
+            let count = size == 1 ? 200 : 300_000
+            let pair = Pair("window=\(size) ok")
+            #expect(try await outcome(pair.upload(count)).get().data == Data("\(count)".utf8))
+            #expect(pair.events() == ["request 1 1": 1, "end 1 1 \(count)": 1])
+        }
+
+        @Test("An upload whose window does not open ends at its idle limit, or when it is cancelled")
+        func closedWindows() async throws {
+            let pair = Pair("window=1000 unread")
+            let limit = Duration.seconds(1)
+            #expect(await failure(pair.upload(5000).timeout(limit))?.reason == .timedOut(after: limit))
+            let upload = AsyncOperation(pair.upload(5000))
+            AsyncOperationQueue().add(upload)
+            await pair.server.wait(for: "request 2 1")
+            upload.cancel()
+            await #expect(throws: OperationError.self) { try await upload.value }
+            await pair.server.wait(for: "closed 2")
+            pair.server.stop()
+        }
+
+        @Test(
+            "An answer that comes before the end of an upload is the answer",
+            arguments: ["early", "early-unsized", "early-empty", "early-end"], ["", "window=1000 "])
+        func earlyAnswers(_ step: String, _ settings: String) async throws {
+            let pair = Pair(settings + step + " " + step + " ok")
+            let endless = HTTPBodyStream { AsyncStream(unfolding: { Data(repeating: 1, count: 1000) }) }
+            let stream = HTTPUpload(endless, to: URL(string: pair.url)!).transport(pair.transport)
+            for upload in [pair.upload(1_000_000), stream] {
+                #expect(try await outcome(upload).get().data == Data((step == "early-empty" ? "" : "0").utf8))
+            }
+            #expect(try await outcome(pair.page).get().data == Data("0".utf8))
+            let events = pair.events()
+            #expect((1...3).allSatisfy { events["request 1 \(2 * $0 - 1)"] == 1 }, "\(events)")
+        }
+
+        // MARK: Faults
+
+        @Test(
+            "What a server has refused is sent again, if it may be sent twice",
+            arguments: ["refuse", "goaway-before"], ["ok ", ""])
+        func refusals(_ step: String, _ before: String) async throws {
+            for (method, isSentAgain) in [("GET", true), ("DELETE", true), ("POST", false)] {
+                let pair = Pair(before + step, "ok")
+                if !before.isEmpty { _ = try await outcome(pair.page).get() }
+                let answer = await outcome(pair.page.method(method))
+                if isSentAgain {
+                    #expect(try answer.get().data == Data("0".utf8))
+                } else {
+                    #expect(answer.httpError?.reason == .connectionBroken)
+                }
+                let events = pair.events()
+                let count = events.keys.filter { $0.hasPrefix("request") }.count
+                #expect(count == (before.isEmpty ? 0 : 1) + (isSentAgain ? 2 : 1), "\(method): \(events)")
+            }
+        }
+
+        @Test("An upload that a server has refused is sent again from its start")
+        func refusedUploads() async throws {
+            for step in ["refuse", "goaway-before"] {
+                let pair = Pair("ok " + step, "ok")
+                _ = try await outcome(pair.page).get()
+                let answer = try await outcome(pair.upload(300_000).method("PUT")).get()
+                #expect(answer.data == Data("300000".utf8))
+                #expect(pair.events()["end 2 1 300000"] == 1)
+            }
+        }
+
+        @Test("A connection that ends in good order takes what has begun with it, and no more", arguments: ["within", "after"])
+        func goodOrder(_ when: String) async throws {
+            let pair = Pair("ok goaway-\(when)", "ok")
+            _ = try await outcome(pair.page).get()
+            let last = try await outcome(pair.page).get()
+            #expect(last.data == Data((when == "within" ? "0123456789" : "0").utf8))
+            #expect(try await outcome(pair.page).get().data == Data("0".utf8))
+            let events = pair.events()
+            #expect(events["end 1 3 0"] == 1 && events["end 2 1 0"] == 1, "\(events)")
+        }
+
+        @Test(
+            "A stream that is reset is a broken connection, and is not sent again",
+            arguments: ["reset", "reset-body"], ["ok ", ""])
+        func resets(_ step: String, _ before: String) async throws {
+            let pair = Pair(before + step + " ok", "ok")
+            if !before.isEmpty { _ = try await outcome(pair.page).get() }
+            let error = await failure(pair.page)
+            if step == "reset" {
+                #expect(error?.reason == .connectionBroken)
+            } else {
+                #expect(error?.reason == .bodyTooShort(received: 5, promised: 10))
+            }
+            #expect(error?.isTransient == true)
+            #expect(try await outcome(pair.page).get().data == Data("0".utf8))
+            #expect(pair.events().keys.filter { $0.hasPrefix("request") }.count == (before.isEmpty ? 2 : 3))
+        }
+
+        @Test("A connection that is closed without a word fails every request on it that is not sent again")
+        func cuts() async throws {
+            let pair = Pair("ok cut-body", "ok")
+            _ = try await outcome(pair.page).get()
+            #expect(await failure(pair.page)?.reason == .bodyTooShort(received: 5, promised: 10))
+            #expect(try await outcome(pair.page).get().data == Data("0".utf8))
+            let cut = Pair("ok cut", "ok")
+            _ = try await outcome(cut.page).get()
+            #expect(await failure(cut.page.method("POST"))?.reason == .connectionBroken)
+            let events = cut.events()
+            #expect(events.keys.filter { $0.hasPrefix("request") }.count == 2, "\(events)")
+            _ = pair.events()
+        }
+
+        @Test("What is no frame breaks the connection")
+        func nonsense() async throws {
+            let pair = Pair("nonsense")
+            #expect(await failure(pair.page)?.reason == .connectionBroken)
+            pair.server.stop()
+        }
+    }
+#endif
