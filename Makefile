@@ -55,6 +55,13 @@ hunt: ## try random programs over pairs of features for an hour; HUNT=60 for one
 	swift test $(SWIFTFLAGS) --disable-xctest --filter HuntTests \
 		|| { echo "The last round was HUNT_SEED=$$(cat .build/hunt-seed) make hunt"; exit 1; }
 
+FUZZ ?= 20000
+.PHONY: fuzz
+fuzz: export BATON_FUZZ := $(FUZZ)
+fuzz: ## read 20,000 damaged replies of HTTP, and compare each with what curl makes of it; FUZZ=1000 for some of them
+	@scripts/bootstrap test
+	swift test $(SWIFTFLAGS) --disable-xctest --filter ReplyFuzzTests
+
 .PHONY: refusals
 refusals: ## see that the compiler refuses every mistake in Tests/DoesNotCompile
 	@scripts/bootstrap

@@ -87,7 +87,8 @@
             /// How many connections there may be in all. Requests beyond that wait, for which their idle limit does not count. Nil: as many
             /// as there are requests.
             public var connections: Int?
-            /// How many connections are kept for later when nobody uses them.
+            /// How many connections are kept for later when nobody uses them. There are never more than half as many as the process may have
+            /// files open when the transport sends its first request, so that kept ones do not keep others from being made.
             public var idleConnections = 100
             /// A speed below which a transfer fails. Nil: none; the idle limit of each request counts.
             public var lowestSpeed: LowestSpeed?

@@ -140,13 +140,20 @@
                 curl_multi_cleanup(multi)
                 throw CurlFailure(reason: .tooManyOpenFiles)
             }
-            set(CURLMOPT_MAXCONNECTS, max(1, configuration.idleConnections))
+            set(CURLMOPT_MAXCONNECTS, max(1, min(configuration.idleConnections, Self.descriptorLimit / 2)))
             if let count = configuration.connectionsPerHost { set(CURLMOPT_MAX_HOST_CONNECTIONS, max(1, count)) }
             if let count = configuration.connections { set(CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, count)) }
         }
 
         /// Once for the process, before anything else.
         private static let initialize: Void = { curl_global_init(Int(CURL_GLOBAL_DEFAULT)) }()
+
+        /// How many descriptors the process may have.
+        private static var descriptorLimit: Int {
+            var limit = rlimit()
+            guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
+            return Int(clamping: limit.rlim_cur)
+        }
 
         private func set(_ option: CURLMoption, _ value: Int) { _ = baton_curl_multi_set_long(multi, option, value) }
 

@@ -173,6 +173,35 @@
             }
         }
 
+        @Test("Connections that are kept leave descriptors for those to other hosts")
+        func keptConnections() async {
+            await #expect(processExitsWith: .success) {
+                _ = server
+                var limit = rlimit()
+                precondition(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+                let former = limit
+                limit.rlim_cur = 60
+                precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+                var configuration = CurlTransport.Configuration()
+                configuration.resolved = (0..<100).map { "host\($0).test:\(server.port):127.0.0.1" }
+                let transport = CurlTransport(configuration)
+                for number in 0..<100 {
+                    let page = HTTPData(server.url("/bytes/10", host: "host\(number).test")).transport(transport)
+                    let status = try await outcome(page).get().status
+                    precondition(status == 200)
+                }
+                limit = former
+                precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+            }
+        }
+
+        @Test("A host whose address of IPv6 does not answer is reached by the other one")
+        func bothFamilies() async throws {
+            let transport = transport { $0.resolved = ["both.test:\(server.port):[::1],127.0.0.1"] }
+            let page = HTTPData(server.url("/bytes/10", host: "both.test")).transport(transport)
+            #expect(try await outcome(page).get().data.count == 10)
+        }
+
         @Test("An address of IPv6 is reached")
         func ipv6() async {
             let error = await failure(HTTPData("http://[::1]:1/"))

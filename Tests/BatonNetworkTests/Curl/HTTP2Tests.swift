@@ -7,7 +7,7 @@
 
     /// HTTP/2, of which what is required of every transport knows nothing: against `Tests/Support/http2.py`, which sends the frames that it is
     /// told to send.
-    @Suite(.timeLimit(.minutes(10))) struct HTTP2Tests {
+    @Suite(.timeLimit(.minutes(2))) struct HTTP2Tests {
         /// A server, and a transport that trusts it.
         private struct Pair {
             let server: PythonServer
@@ -165,7 +165,9 @@
             }
         }
 
-        @Test("A connection that ends in good order takes what has begun with it, and no more", arguments: ["within", "after"])
+        @Test(
+            "A connection that ends in good order takes what has begun with it, and no more",
+            arguments: ["within", "after"])
         func goodOrder(_ when: String) async throws {
             let pair = Pair("ok goaway-\(when)", "ok")
             _ = try await outcome(pair.page).get()

@@ -8,7 +8,7 @@
 
     /// Damaged answers, from a number each: none may end the process, hang, or be taken for an answer that the `curl` program does not see.
     ///
-    /// `BATON_FUZZ=20000` tries so many instead of 1,000, `BATON_FUZZ_FIRST=5` begins with that number.
+    /// `make fuzz` tries 20,000 instead of 1,000, `BATON_FUZZ_FIRST=5` begins with that number.
     @Suite(.timeLimit(.minutes(30)), .serialized) struct ReplyFuzzTests {
         private static func number(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
 
