@@ -5,10 +5,13 @@
 
 #ifdef __linux__
 
+#include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
 
 CURLcode baton_curl_set_long(CURL *handle, CURLoption option, long value) {
@@ -71,15 +74,37 @@ curl_socket_t baton_curl_open(const struct curl_sockaddr *address) {
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-int baton_curl_local_port(curl_socket_t socket) {
-    struct sockaddr_storage address;
-    socklen_t size = sizeof address;
-    if (getsockname(socket, (struct sockaddr *)&address, &size) != 0) return 0;
-    switch (address.ss_family) {
-    case AF_INET: return ntohs(((struct sockaddr_in *)&address)->sin_port);
-    case AF_INET6: return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+union address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+};
+
+static int port(const union address *address) {
+    switch (address->any.sa_family) {
+    case AF_INET: return ntohs(address->v4.sin_port);
+    case AF_INET6: return ntohs(address->v6.sin6_port);
     default: return 0;
     }
+}
+
+int baton_curl_is_connection(curl_socket_t socket, int local_port, const char *peer, int peer_port) {
+    union address here, there;
+    socklen_t size = sizeof here;
+    if (getsockname(socket, &here.any, &size) != 0 || port(&here) != local_port) return 0;
+    size = sizeof there;
+    if (getpeername(socket, &there.any, &size) != 0 || port(&there) != peer_port) return 0;
+    unsigned char bytes[sizeof(struct in6_addr)];
+    if (inet_pton(there.any.sa_family, peer, bytes) != 1) return 0;
+    return there.any.sa_family == AF_INET ? memcmp(bytes, &there.v4.sin_addr, sizeof there.v4.sin_addr) == 0
+                                          : memcmp(bytes, &there.v6.sin6_addr, sizeof there.v6.sin6_addr) == 0;
+}
+
+void baton_curl_initialize(void) {
+    // At exit, OpenSSL would take away what the threads of transports still use. OPENSSL_INIT_NO_ATEXIT is 0x80000.
+    int (*initialize)(uint64_t, const void *) = (int (*)(uint64_t, const void *))dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto");
+    if (initialize) initialize(0x80000, NULL);
+    curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
 long baton_curl_silence(curl_socket_t socket) {

@@ -30,6 +30,10 @@ is asked for. The standard library is all it needs.
   cut                  the connection is closed without a word
   cut-body             200, half of the body, then the same
   nonsense             what is no frame
+  ping                 no answer, but a ping every 100 ms
+  die                  the connection and the port are closed without a word
+
+A connection whose only word is `hang` does not exchange keys.
 
 It prints a line for each request that begins (`request CONNECTION STREAM`), ends (`end CONNECTION STREAM BYTES`) or is cancelled by
 the other side (`cancel CONNECTION STREAM`), and for each connection that ends (`closed CONNECTION`).
@@ -40,6 +44,7 @@ import ssl
 import struct
 import sys
 import threading
+import time
 
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
@@ -241,8 +246,21 @@ class Connection:
         elif step == "cut-body":
             self.send_half(stream)
             raise Closed
+        elif step == "ping":
+            threading.Thread(target=self.send_pings, daemon=True).start()
+        elif step == "die":
+            listener.close()
+            raise Closed
         elif step == "nonsense":
             self.link.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    def send_pings(self):
+        try:
+            while True:
+                self.send(PING, 0, 0, bytes(8))
+                time.sleep(0.1)
+        except OSError:
+            pass
 
     def send_bytes(self, stream, data):
         try:
@@ -256,23 +274,28 @@ def main():
     context.load_cert_chain(sys.argv[1])
     context.set_alpn_protocols(["h2"])
     scripts = [steps.split() for steps in sys.argv[2:]]
-    listener = socket.create_server(("127.0.0.1", 0))
     print(listener.getsockname()[1], flush=True)
 
     def accept():
         number = 0
         while True:
-            link, _ = listener.accept()
+            try:
+                link, _ = listener.accept()
+            except OSError:
+                return
             number += 1
             threading.Thread(target=begin, args=(link, number), daemon=True).start()
 
     def begin(link, number):
+        steps = scripts[min(number, len(scripts)) - 1]
+        if steps == ["hang"]:
+            threading.Event().wait()
         link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             link = context.wrap_socket(link, server_side=True)
         except (ssl.SSLError, OSError):
             return
-        Connection(link, number, list(scripts[min(number, len(scripts)) - 1])).serve()
+        Connection(link, number, list(steps)).serve()
 
     threading.Thread(target=accept, daemon=True).start()
     sys.stdin.read()
@@ -280,4 +303,5 @@ def main():
     os._exit(0)
 
 
+listener = socket.create_server(("127.0.0.1", 0))
 main()

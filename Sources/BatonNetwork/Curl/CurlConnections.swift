@@ -3,9 +3,22 @@
 
     /// What a thread has to know of its connections beyond what libcurl tells. The thread alone uses it.
     final class CurlConnections {
+        /// Which connection it is. Connections to several servers may have the same local port.
+        struct Name: Hashable {
+            let localPort: Int32
+            let peer: String
+            let peerPort: Int32
+        }
+
         private struct Connection {
             let socket: curl_socket_t
-            var isHTTP2 = false
+            var version: Version
+        }
+
+        enum Version {
+            case http1, http2
+            /// Servers say while keys are exchanged which one it is, and libcurl tells it with the first head.
+            case unknown
         }
 
         /// How many transfers are connecting. libcurl 7.88 does not always wake up for the next address of a host when one has failed, so
@@ -16,45 +29,52 @@
         /// so the thread looks after them as well.
         var multiplexedCount = 0
 
-        /// By their local ports. A port that is used again replaces its entry, so there are at most as many as ports.
-        private var connections: [Int32: Connection] = [:]
+        /// Grows whenever libcurl tells of something.
+        private(set) var eventCount: UInt64 = 0
+
+        /// A name that is used again replaces its entry, so there are at most as many as ports and servers.
+        private var connections: [Name: Connection] = [:]
+
+        func noteEvent() { eventCount &+= 1 }
 
         /// Notes which of the sockets that were opened has become the connection.
-        func note(_ opened: [curl_socket_t], localPort: Int32) {
-            guard let socket = opened.last(where: { baton_curl_local_port($0) == localPort }) else { return }
-            connections[localPort] = Connection(socket: socket)
+        func note(_ opened: [curl_socket_t], as name: Name, isSecure: Bool) {
+            guard let socket = opened.last(where: { name.isThat(of: $0) }) else { return }
+            connections[name] = Connection(socket: socket, version: isSecure ? .unknown : .http1)
         }
 
-        /// Its answers are streams.
-        func noteHTTP2(localPort: Int32) { connections[localPort]?.isHTTP2 = true }
+        func note(_ version: Version, of name: Name) { connections[name]?.version = version }
 
         /// Whether something has come that no request has asked for: what a server sent beyond the end of an answer. libcurl 7.88 would take
-        /// it for the answer to the next request. What TLS and HTTP/2 say of themselves is no harm: the next request has another connection
-        /// then, or no need of one.
-        func hasLeftovers(localPort: Int32) -> Bool {
-            guard let connection = connection(localPort), !connection.isHTTP2 else { return false }
+        /// it for the answer to the next request. What TLS says of itself is no harm: the next request has another connection then.
+        func hasLeftovers(_ name: Name) -> Bool {
+            guard let connection = connection(name), connection.version == .http1 else { return false }
             return baton_curl_is_readable(connection.socket) != 0
         }
 
         /// Whether the other side has closed the connection.
-        func isClosed(localPort: Int32) -> Bool {
-            guard let connection = connection(localPort), !connection.isHTTP2 else { return false }
+        func isClosed(_ name: Name) -> Bool {
+            guard let connection = connection(name), connection.version != .http2 else { return false }
             return baton_curl_is_closed(connection.socket) != 0
         }
 
-        /// How long ago the connection of a local port received something for one request alone; nil if that is not known.
-        func silence(localPort: Int32) -> Duration? {
-            guard let connection = connection(localPort), !connection.isHTTP2 else { return nil }
+        /// How long ago a connection received something for one request alone; nil if that is not known.
+        func silence(_ name: Name) -> Duration? {
+            guard let connection = connection(name), connection.version == .http1 else { return nil }
             let milliseconds = baton_curl_silence(connection.socket)
             return milliseconds < 0 ? nil : .milliseconds(milliseconds)
         }
 
         /// The number of the socket may belong to another one by now.
-        private func connection(_ localPort: Int32) -> Connection? {
-            guard let connection = connections[localPort], baton_curl_local_port(connection.socket) == localPort else {
-                return nil
-            }
+        private func connection(_ name: Name) -> Connection? {
+            guard let connection = connections[name], name.isThat(of: connection.socket) else { return nil }
             return connection
+        }
+    }
+
+    extension CurlConnections.Name {
+        fileprivate func isThat(of socket: curl_socket_t) -> Bool {
+            baton_curl_is_connection(socket, localPort, peer, peerPort) != 0
         }
     }
 #endif

@@ -25,6 +25,7 @@
         private let cookies: CurlCookies
         private let connections: CurlConnections
         private let header: CurlList
+        private let proxyHeader: CurlList
         private let resolved: CurlList
         private let source: UploadSource?
         private let queue: UploadQueue?
@@ -42,11 +43,17 @@
         private var requestCount = 0
         private var isConnecting = false
         private var isMultiplexed = false
+        /// libcurl lets it wait for the connection of another request to the same host, which it may share.
+        private var waitsForOthers = false
+        /// The other side had closed the connection at the last look.
+        private var isClosed = false
+        /// Nobody takes the rest of the body.
+        private var isSendingOver = false
         /// The kept connection that libcurl has chosen is of no use.
         private var wantsAnotherConnection = false
         /// The sockets that were opened for it, until one of them is the connection.
         private var openedSockets: [curl_socket_t] = []
-        private(set) var localPort: Int32?
+        private(set) var connection: CurlConnections.Name?
         /// The answer has come. What libcurl does after that is stopped.
         private var isAnswered = false
         /// There was no socket to be had.
@@ -73,6 +80,7 @@
             lastMoved = configuration.limitsConnections ? nil : now
             parser = HeadParser(url: request.url)
             header = CurlList(request.headerLines)
+            proxyHeader = CurlList(request.proxyHeaderLines)
             resolved = CurlList(configuration.resolved)
             errorText = .allocate(capacity: Int(baton_curl_error_size))
             errorText.initialize(repeating: 0)
@@ -122,6 +130,7 @@
             handle.set(CURLOPT_PATH_AS_IS, true)
             handle.set(CURLOPT_URL, request.url?.absoluteString)
             handle.set(CURLOPT_HTTPHEADER, header)
+            handle.set(CURLOPT_PROXYHEADER, proxyHeader)
             handle.set(CURLOPT_ACCEPT_ENCODING, "")
             handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
             handle.set(CURLOPT_TCP_KEEPALIVE, true)
@@ -159,7 +168,8 @@
             case .http1: handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
             }
             // The first connection tells whether the others are needed.
-            if request.url?.scheme?.lowercased() == "https" { handle.set(CURLOPT_PIPEWAIT, true) }
+            waitsForOthers = isSecure && configuration.version == .automatic
+            handle.set(CURLOPT_PIPEWAIT, waitsForOthers)
             switch configuration.proxy {
             case .environment: break
             case .none: handle.set(CURLOPT_PROXY, "")
@@ -171,16 +181,19 @@
             if !configuration.limitsConnections { handle.set(CURLOPT_CONNECTTIMEOUT_MS, limit.wholeMilliseconds) }
             if !configuration.resolved.isEmpty { handle.set(CURLOPT_RESOLVE, resolved) }
             if let lowest = configuration.lowestSpeed {
+                let seconds = lowest.time.bounded.components.seconds
                 handle.set(CURLOPT_LOW_SPEED_LIMIT, max(1, lowest.bytesPerSecond))
-                handle.set(CURLOPT_LOW_SPEED_TIME, max(1, Int(lowest.time.bounded.components.seconds)))
+                handle.set(CURLOPT_LOW_SPEED_TIME, Int(min(max(1, seconds), Int64(Int32.max))))
             }
         }
 
+        private var isSecure: Bool { transfer.request.url?.scheme?.lowercased() == "https" }
+
         private func setCertificates() {
             if let file = configuration.certificateAuthorities {
-                handle.set(CURLOPT_CAINFO, file.path)
+                for option in [CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO] { handle.set(option, file.path) }
                 // Those of the system are in a folder, too.
-                handle.set(CURLOPT_CAPATH, nil as String?)
+                for option in [CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH] { handle.set(option, nil as String?) }
             }
             guard let own = configuration.clientCertificate else { return }
             handle.set(CURLOPT_SSLCERT, own.certificate.path)
@@ -191,6 +204,8 @@
         // MARK: What libcurl calls
 
         func connectionBegins() {
+            connections.noteEvent()
+            waitsForOthers = false
             if lastMoved == nil { lastMoved = clock.now }
             if isConnecting { return }
             isConnecting = true
@@ -221,10 +236,17 @@
                 !transfer.isCancelled, source?.rewind(to: 0) ?? true
             else { return false }
             connectionEnds()
-            (localPort, sentCount, isSendingPaused) = (nil, 0, false)
+            (connection, sentCount, isSendingPaused) = (nil, 0, false)
             parser = HeadParser(url: transfer.request.url)
             errorText[0] = 0
             return true
+        }
+
+        /// The connection that it waits for takes its time: libcurl has to begin anew, with one of its own.
+        private func stopWaitingForOthers(at now: ContinuousClock.Instant) {
+            waitsForOthers = false
+            handle.set(CURLOPT_PIPEWAIT, false)
+            if lastMoved != nil { lastMoved = now }
         }
 
         private func connectionEnds() {
@@ -234,15 +256,17 @@
         }
 
         /// False: the request would be sent a second time, and must not be.
-        func requestBegins(localPort: Int32) -> Bool {
+        func requestBegins(on connection: CurlConnections.Name) -> Bool {
+            connections.noteEvent()
             let isNew = !openedSockets.isEmpty
-            connections.note(openedSockets, localPort: localPort)
+            connections.note(openedSockets, as: connection, isSecure: isSecure)
             connectionEnds()
-            if !isNew, !wantsAnotherConnection, connections.hasLeftovers(localPort: localPort) {
+            waitsForOthers = false
+            if !isNew, !wantsAnotherConnection, connections.hasLeftovers(connection) {
                 wantsAnotherConnection = true
                 return false
             }
-            self.localPort = localPort
+            self.connection = connection
             lastMoved = clock.now
             requestCount += 1
             if head != nil {
@@ -257,6 +281,7 @@
 
         /// False: the transfer is to be stopped.
         func receive(line: UnsafeRawBufferPointer) -> Bool {
+            connections.noteEvent()
             lastMoved = clock.now
             switch parser.line(line) {
             case .more: return true
@@ -266,19 +291,27 @@
                     return fail(.invalidAnswer("its first line is no status line"))
                 }
                 self.head = head
-                if handle.number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0), let localPort {
-                    connections.noteHTTP2(localPort: localPort)
-                    if !isMultiplexed { connections.multiplexedCount += 1 }
-                    isMultiplexed = true
-                }
+                noteVersion()
                 if !head.headers.values(of: "Set-Cookie").isEmpty { cookies.note(in: handle) }
                 transfer.receive(head)
+                // libcurl sends no more of the body then (RFC 9112, 9.5), but a pause would keep it from ending.
+                if head.status >= 400, isSendingPaused { resumeSending(at: clock.now) }
                 return !endsBeforeUpload()
             case .invalid(let problem): return fail(.invalidAnswer(problem))
             }
         }
 
+        private func noteVersion() {
+            guard let connection else { return }
+            let isHTTP2 = handle.number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0)
+            connections.note(isHTTP2 ? .http2 : .http1, of: connection)
+            if !isHTTP2 || isMultiplexed { return }
+            isMultiplexed = true
+            connections.multiplexedCount += 1
+        }
+
         func receive(_ piece: UnsafeRawBufferPointer) -> Receipt {
+            connections.noteEvent()
             lastMoved = clock.now
             guard parser.isComplete else {
                 _ = fail(.invalidAnswer("its head does not end"))
@@ -290,7 +323,10 @@
             return endsBeforeUpload() ? .stop : .taken
         }
 
-        private var hasWholeAnswer: Bool { head?.contentLength.map { receivedCount >= $0 } ?? false }
+        private var hasWholeAnswer: Bool {
+            guard let head else { return false }
+            return [204, 304].contains(head.status) || head.contentLength.map { receivedCount >= $0 } ?? false
+        }
 
         /// Whether the answer is complete and the request is not: then a server of HTTP/2 wants no more of it (RFC 9113, 8.1). libcurl 7.88
         /// would not end, and take all of a core.
@@ -302,6 +338,8 @@
 
         /// Returns what libcurl wants to know: how many bytes there are, or to pause, or to stop.
         func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+            connections.noteEvent()
+            if isSendingOver { return 0 }
             switch source?.read(into: buffer) {
             case .bytes(let count)?: return count
             case .later?:
@@ -318,6 +356,7 @@
 
         func hasSent(_ count: Int64) {
             if count == sentCount { return }
+            connections.noteEvent()
             sentCount = count
             lastMoved = clock.now
             transfer.sent(count)
@@ -349,34 +388,54 @@
 
         enum Look {
             case again(ContinuousClock.Instant)
+            /// libcurl has to begin anew, and to look again then.
+            case anew(ContinuousClock.Instant)
             case end((any Error)?)
         }
 
         /// How long it may be left alone.
-        var lookInterval: Duration { queue == nil ? limit : min(limit, .seconds(1)) }
+        var lookInterval: Duration {
+            if waitsForOthers { return min(limit / 2, .seconds(1)) }
+            return queue == nil ? limit : min(limit, .seconds(1))
+        }
 
         /// When to look again, or how it ends: nothing has come or gone for too long, for example.
         ///
         /// While a reader or the source of a body is slow, the network is not to blame. libcurl tells of whole lines of a head only, so the
         /// system is asked when the connection received something last; a connection of HTTP/2 receives for others, too.
         func nextLook(at now: ContinuousClock.Instant) -> Look {
-            if isSendingPaused {
-                // libcurl neither ends the transfer nor tells that the other side has gone until there is more to be sent.
-                if hasWholeAnswer { return .end(nil) }
-                if let localPort, connections.isClosed(localPort: localPort) {
-                    return .end(HTTPError(.connectionBroken, transfer.request))
-                }
+            if waitsForOthers {
+                stopWaitingForOthers(at: now)
+                return .anew(now + lookInterval)
             }
-            guard !isReceivingPaused, !isSendingPaused, let lastMoved else { return .again(now + lookInterval) }
+            if isSendingPaused, let look = lookWhilePaused(at: now) { return look }
+            // Once it has begun to answer, nobody waits for the source of the body but the source.
+            guard !isReceivingPaused, !isSendingPaused || head != nil, let lastMoved else {
+                return .again(now + lookInterval)
+            }
             return nextLook(at: now, lastMoved: lastMoved).map { .again(min($0, now + lookInterval)) }
                 ?? .end(hasWholeAnswer ? nil : HTTPError(.timedOut(after: limit), transfer.request))
+        }
+
+        /// libcurl neither ends a transfer whose source has nothing, nor tells that the other side has gone.
+        private func lookWhilePaused(at now: ContinuousClock.Instant) -> Look? {
+            if hasWholeAnswer, isMultiplexed || head?.closesConnection == true { return .end(nil) }
+            guard let connection, connections.isClosed(connection) else { return nil }
+            if head == nil { return .end(HTTPError(.connectionBroken, transfer.request)) }
+            // libcurl may have to read what came before the end, and says then whether the answer is complete.
+            if isClosed, !isSendingOver {
+                isSendingOver = true
+                resumeSending(at: now)
+            }
+            isClosed = true
+            return .again(now + .milliseconds(50))
         }
 
         private func nextLook(
             at now: ContinuousClock.Instant, lastMoved: ContinuousClock.Instant
         ) -> ContinuousClock.Instant? {
             if lastMoved + limit > now { return lastMoved + limit }
-            if let localPort, let silence = connections.silence(localPort: localPort), silence < limit {
+            if let connection, let silence = connections.silence(connection), silence < limit {
                 return now + max(limit - silence, .milliseconds(1))
             }
             return nil
@@ -389,12 +448,17 @@
             if transfer.isCancelled { return CancellationError() }
             if isAnswered { return nil }
             if let failure { return failure }
-            if code != CURLE_OK, lacksDescriptors { return HTTPError(.tooManyOpenFiles, transfer.request) }
+            guard let error = reason(code).map({ HTTPError($0, transfer.request) }) else { return nil }
+            // libcurl may have lost a kept connection with the request, and failed to make another one.
+            return requestCount > 0 && error.isBeforeTheRequest
+                ? HTTPError(.connectionBroken, transfer.request) : error
+        }
+
+        private func reason(_ code: CURLcode) -> HTTPError.Reason? {
+            if code != CURLE_OK, lacksDescriptors { return .tooManyOpenFiles }
             let text = String(cString: errorText.baseAddress!)
             let result = CurlResult(code: code, text: text, handle: handle, configuration: configuration, limit: limit)
-            guard let reason = result.reason(head: head, receivedCount: receivedCount, request: transfer.request)
-            else { return nil }
-            return HTTPError(reason, transfer.request)
+            return result.reason(head: head, receivedCount: receivedCount, request: transfer.request)
         }
     }
 
@@ -413,6 +477,7 @@
                 names.insert(name.lowercased())
                 // libcurl knows how the body is framed, and puts all cookies into one field.
                 if ["content-length", "transfer-encoding", "cookie"].contains(name.lowercased()) { continue }
+                if name.isForProxies { continue }
                 lines.append(value.trimmed.isEmpty ? "\(name);" : "\(name): \(value)")
             }
             // Servers that do not know it would make each large body wait for a second.
@@ -420,9 +485,26 @@
             return lines
         }
 
+        /// Those for a proxy, which no tunnel takes to the server (RFC 9110, 11.7.2).
+        fileprivate var proxyHeaderLines: [String] {
+            (allHTTPHeaderFields ?? [:]).filter { $0.key.isForProxies }.map { "\($0.key): \($0.value)" }
+        }
+
         /// RFC 9110, 9.2.2.
         fileprivate var isIdempotent: Bool {
             ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(httpMethod?.uppercased() ?? "GET")
+        }
+    }
+
+    extension String {
+        fileprivate var isForProxies: Bool { lowercased() == "proxy-authorization" }
+    }
+
+    extension HTTPHead {
+        /// The server ends the connection with this answer (RFC 9112, 9.6).
+        fileprivate var closesConnection: Bool {
+            headers.values(of: "Connection").joined(separator: ",").lowercased().split(separator: ",")
+                .contains { String($0).trimmed == "close" }
         }
     }
 

@@ -92,8 +92,10 @@
                 CurlHandle.exchange(context).socketOpened(socket, error: socket < 0 ? errno : 0)
                 return socket
             }
-            _ = baton_curl_set_request(pointer) { context, _, _, _, localPort in
-                let mayBeSent = CurlHandle.exchange(context).requestBegins(localPort: localPort)
+            _ = baton_curl_set_request(pointer) { context, peer, _, peerPort, localPort in
+                let name = CurlConnections.Name(
+                    localPort: localPort, peer: peer.map { String(cString: $0) } ?? "", peerPort: peerPort)
+                let mayBeSent = CurlHandle.exchange(context).requestBegins(on: name)
                 return Int32(mayBeSent ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
             }
             _ = baton_curl_set_resolve(pointer) { _, _, context in
@@ -132,9 +134,11 @@
             switch cookies {
             case .inMemory: (share, file) = (baton_curl_cookie_share(), nil)
             case .file(let url):
+                // libcurl would put a file in the place of a link.
+                let path = url.resolvingSymlinksInPath().path
                 // A pipe would block the thread.
-                let isPlain = url.isFileURL && File.hindrance(at: url.path) == nil
-                (share, file) = (baton_curl_cookie_share(), isPlain ? url.path : nil)
+                let isPlain = url.isFileURL && File.hindrance(at: path) == nil
+                (share, file) = (baton_curl_cookie_share(), isPlain ? path : nil)
             case .none: (share, file) = (nil, nil)
             }
         }

@@ -15,8 +15,10 @@
         private var running: [ObjectIdentifier: CurlExchange] = [:]
         /// When to look whether something has come or gone. An entry is left in place when that happens, and set again when its time comes.
         private var looks = Deadlines<ContinuousClock.Instant, CurlExchange>()
-        /// The local ports of exchanges that were given up since servers were told.
-        private var untold: Set<Int32> = []
+        /// The connections of exchanges that were given up since servers were told.
+        private var untold: Set<CurlConnections.Name> = []
+        /// How often in a row libcurl has asked to be called at once, and done nothing.
+        private var vainRounds = 0
 
         init(_ configuration: CurlTransport.Configuration) throws(CurlFailure) {
             self.configuration = configuration
@@ -29,17 +31,31 @@
             var isIdle = true
             while let orders = takeOrders(isIdle) {
                 for order in orders { obey(order) }
+                let eventCount = connections.eventCount
                 multi.perform()
-                while let (handle, code) = multi.nextEnded() { end(handle.exchange, code) }
+                var isVain = orders.isEmpty && eventCount == connections.eventCount
+                while let (handle, code) = multi.nextEnded() {
+                    end(handle.exchange, code)
+                    isVain = false
+                }
                 lookAtLimits()
                 tellServers()
                 let hasWorked = !isIdle || !orders.isEmpty
                 isIdle = running.isEmpty
                 // The transport may have been closed before the last transfer ended: that is asked before the thread sleeps.
-                if !isIdle || !hasWorked { multi.wait(upTo: longestPause) }
+                if !isIdle || !hasWorked { wait(isVain: isVain) }
             }
             cookies.close()
             multi.close()
+        }
+
+        /// libcurl 7.88 asks to be called again at once when it can do nothing, for example while an upload of HTTP/2 waits for the server. A
+        /// core would be busy with that.
+        private func wait(isVain: Bool) {
+            let began = clock.now
+            multi.wait(upTo: longestPause)
+            vainRounds = isVain && clock.now - began < .milliseconds(1) ? vainRounds + 1 : 0
+            if vainRounds > 50 { usleep(2000) }
         }
 
         private var longestPause: Duration? {
@@ -103,6 +119,10 @@
                 exchange.look = nil
                 switch exchange.nextLook(at: now) {
                 case .again(let next): exchange.look = looks.add(exchange, at: next)
+                case .anew(let next):
+                    exchange.look = looks.add(exchange, at: next)
+                    multi.remove(exchange.handle)
+                    multi.add(exchange.handle)
                 case .end(let error): giveUp(exchange, error)
                 }
             }
@@ -110,7 +130,7 @@
 
         private func giveUp(_ exchange: CurlExchange, _ error: (any Error)?) {
             exchange.giveUp()
-            if let port = exchange.localPort { untold.insert(port) }
+            if let connection = exchange.connection { untold.insert(connection) }
             end(exchange, with: error)
         }
 
@@ -118,8 +138,10 @@
         private func tellServers() {
             if untold.isEmpty { return }
             for exchange in running.values {
-                guard let port = exchange.localPort, untold.contains(port), exchange.flush() else { continue }
-                untold.remove(port)
+                guard let connection = exchange.connection, untold.contains(connection), exchange.flush() else {
+                    continue
+                }
+                untold.remove(connection)
                 if untold.isEmpty { return }
             }
             untold = []
@@ -146,7 +168,7 @@
         }
 
         /// Once for the process, before anything else.
-        private static let initialize: Void = { curl_global_init(Int(CURL_GLOBAL_DEFAULT)) }()
+        private static let initialize: Void = { baton_curl_initialize() }()
 
         /// How many descriptors the process may have.
         private static var descriptorLimit: Int {

@@ -29,6 +29,13 @@
         private func isAnswered(_ head: HTTPHead?) -> Bool { code == CURLE_HTTP2_STREAM && text.isEmpty && head != nil }
 
         private func reason(of request: URLRequest, hasHead: Bool) -> HTTPError.Reason {
+            // With the whole address, and so with its password.
+            if text.hasPrefix("Unsupported proxy") {
+                let source = configuration.proxy == .environment ? "environment" : "configuration"
+                return .invalidRequest(
+                    "the address of the proxy in the \(source) is none. Write it as http://user:password@host:port, with percent signs for "
+                        + "other characters than letters and digits")
+            }
             // Bad chunks have several codes.
             if text.contains("chunked-encod") { return .invalidAnswer(words) }
             switch code {

@@ -12,7 +12,7 @@
     /// ```
     ///
     /// - Connections: one thread serves all requests of a transport. Connections are kept for later requests, and closed with the
-    ///   transport. Requests to one host share a connection where the server speaks HTTP/2.
+    ///   transport. Requests to one host share a connection where the server speaks HTTP/2, as many as it takes at a time.
     /// - Bodies: a slow reader holds the sender back; at most a quarter of a megabyte and what came last wait in memory. Content that is
     ///   packed (gzip, deflate, br and zstd, as libcurl has them) is unpacked; if 16 KB of it become more than 64 MB, that is
     ///   ``HTTPError/Reason/invalidAnswer(_:)``.
@@ -45,6 +45,12 @@
                 let problem = "libcurl does not send an httpBodyStream. Give HTTPUpload an HTTPBodyStream"
                 throw HTTPError(.invalidRequest(problem), request)
             }
+            if let agent = engine.userAgent, agent.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
+                throw HTTPError(
+                    .invalidRequest(
+                        "the user agent of the transport has a line end or another control character in it"),
+                    request)
+            }
             let transfer = try CurlTransfer(request, body, on: engine.worker, sent: sent)
             let reader = TransferReader(transfer, of: engine)
             transfer.start()
@@ -56,8 +62,12 @@
     /// Keeps the worker's thread until the transport and all who read from it have gone.
     final class CurlEngine: Sendable {
         let worker: CurlWorker
+        let userAgent: String?
 
-        init(_ configuration: CurlTransport.Configuration) { worker = CurlWorker(configuration) }
+        init(_ configuration: CurlTransport.Configuration) {
+            worker = CurlWorker(configuration)
+            userAgent = configuration.userAgent
+        }
 
         deinit { worker.close() }
     }

@@ -59,10 +59,10 @@ struct TransferMachine<Waiter> {
         return .kept(wake())
     }
 
-    /// Once.
+    /// Once. A cancel that came before it counts, even if the thread had not heard of it.
     mutating func end(_ ending: Ending) -> [Waiter] {
         assert(self.ending == nil, "Internal inconsistency: a second end")
-        self.ending = ending
+        self.ending = isCancelled ? .failed(CancellationError()) : ending
         return isFeeding ? [] : wake()
     }
 

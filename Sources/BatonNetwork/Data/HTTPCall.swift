@@ -86,10 +86,10 @@ extension URLRequest {
         if hasBody || httpBody != nil || httpBodyStream != nil, ["GET", "HEAD"].contains(method.uppercased()) {
             return "a \(method) has no body. Use POST or PUT"
         }
-        if method.isEmpty || !method.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) { return "‘\(method)’ is no method" }
+        if method.isEmpty || !method.utf8.allSatisfy(\.isTokenCharacter) { return "‘\(method)’ is no method" }
         for (name, value) in allHTTPHeaderFields ?? [:] {
             // What follows a line end would be a field of its own, or another request.
-            if name.isEmpty || !name.utf8.allSatisfy({ 0x21...0x7e ~= $0 && $0 != UInt8(ascii: ":") }) {
+            if name.isEmpty || !name.utf8.allSatisfy(\.isTokenCharacter) {
                 return "‘\(name)’ is no name of a header field"
             }
             if value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7f }) {
@@ -97,6 +97,18 @@ extension URLRequest {
             }
         }
         return nil
+    }
+}
+
+extension UInt8 {
+    /// RFC 9110, 5.6.2.
+    fileprivate var isTokenCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(self)
+        }
     }
 }
 

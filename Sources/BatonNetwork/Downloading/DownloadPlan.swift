@@ -3,7 +3,7 @@ internal import Foundation
 /// What a download makes of the head of an answer. Pure.
 enum DownloadPlan: Hashable {
     /// What follows is the rest, of a whole of so many bytes.
-    case append(total: Int64?)
+    case append(total: Int64)
     /// What follows is all of it.
     case replace
     /// All of it is there already.
@@ -28,8 +28,13 @@ enum DownloadPlan: Hashable {
                 self = .startOver
                 return
             }
-            let isSame = origin?.isSame(as: head, total: range.total) ?? false
-            self = isSame ? .append(total: range.total ?? origin?.length) : .startOver
+            // A server may send less than it was asked for (RFC 9110, 15.3.7), so the end has to be known.
+            guard let origin, let total = range.total ?? origin.length, origin.isSame(as: head, total: range.total)
+            else {
+                self = .startOver
+                return
+            }
+            self = .append(total: total)
         case 416 where start > 0:
             let isSame = origin?.isSame(as: head, total: range?.total) ?? false
             self = isSame && range?.total == start && origin?.length == start ? .complete : .startOver

@@ -120,7 +120,8 @@ public struct HTTPError: Error, Sendable {
     /// Whether the same request may go well a little later.
     ///
     /// That is so for hosts and proxies that are not found or not reached, broken connections, bodies that are too short, too many open
-    /// files, time limits, and the status codes 408, 425, 429 and 500 to 599, but for 501 and 505, which say that the server never will.
+    /// files, time limits, and the status codes 408, 425, 429 and 500 to 599, but for 501 and 505, which say that the server never will;
+    /// of a proxy's tunnel 502 to 504.
     public var isTransient: Bool {
         switch reason {
         case .hostNotFound, .connectionRefused, .hostNotReached, .proxyNotReached, .tooManyOpenFiles, .timedOut,
@@ -133,7 +134,8 @@ public struct HTTPError: Error, Sendable {
             case 408, 425, 429, 500...599: true
             default: false
             }
-        case .invalidURL, .invalidRequest, .proxyRefused, .insecureConnection, .invalidAnswer, .bodyTooLarge,
+        case .proxyRefused(_, let status): [502, 503, 504].contains(status)
+        case .invalidURL, .invalidRequest, .insecureConnection, .invalidAnswer, .bodyTooLarge,
             .tooManyRedirects, .insecureRedirect, .unexpectedContentType, .unexpectedPart, .file, .other:
             false
         }

@@ -43,8 +43,11 @@ void *_Nullable baton_curl_private(CURL *_Nonnull handle);
 /// Opens a socket for an address, and keeps it from programs that are started. On failure -1, and `errno` says why.
 curl_socket_t baton_curl_open(const struct curl_sockaddr *_Nonnull address);
 
-/// The local port of a socket; 0 if it has none.
-int baton_curl_local_port(curl_socket_t socket);
+/// Whether a socket is connected from a local port to an address and port.
+int baton_curl_is_connection(curl_socket_t socket, int local_port, const char *_Nonnull peer, int peer_port);
+
+/// Prepares libcurl for this process. Once, before anything else.
+void baton_curl_initialize(void);
 
 /// How many milliseconds ago a TCP socket received something; -1 if that is not known.
 long baton_curl_silence(curl_socket_t socket);

@@ -92,8 +92,85 @@
                 #expect(await failure(closed)?.reason == .connectionBroken)
                 faults.on("/answer", readsBodyFirst: false, .answer(body: "enough"), .waitForRelease("never"))
                 let answered = HTTPUpload(quiet("hello", length: length), to: faults.url("/answer"))
+                    .timeout(.milliseconds(500))
                 #expect(try await outcome(answered).get().data == Data("enough".utf8))
             }
+        }
+
+        @Test("A server that wants no more of a body that is not made any further has answered")
+        func refusedStreams() async throws {
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                let chunked = FaultStep.send("6\r\nenough\r\n0\r\n\r\n")
+                let scripts: [(String, [FaultStep])] = [
+                    ("/refused", [.answer(413, body: "enough")]),
+                    ("/refused-chunked", [.answerHead(413, ["Transfer-Encoding: chunked"]), chunked]),
+                    ("/closing", [.answer(200, ["Connection: close"], body: "enough")]),
+                    (
+                        "/closing-chunked",
+                        [.answerHead(200, ["Transfer-Encoding: chunked"]), chunked, .closeAfterReading]
+                    ),
+                    ("/closed", [.answerHead(200), .send("enough"), .closeAfterReading]),
+                ]
+                for (path, steps) in scripts {
+                    faults.on(path) { _ in
+                        FaultScript(readsBodyFirst: false, steps + [.waitForRelease("never")])
+                    }
+                    let upload = HTTPUpload(quiet("hello"), to: faults.url(path)).validation(.none)
+                    #expect(try await outcome(upload).get().data == Data("enough".utf8), "\(path)")
+                }
+                faults.on(
+                    "/cut", readsBodyFirst: false, .answerHead(200, ["Transfer-Encoding: chunked"]),
+                    .send("6\r\neno"), .closeAfterReading)
+                #expect(await failure(HTTPUpload(quiet("hello"), to: faults.url("/cut")))?.reason == .connectionBroken)
+            }
+        }
+
+        @Test("A stream goes on when the answer is there early, and nobody says that the rest is not wanted")
+        func earlyAnswers() async throws {
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                faults.on("/pause", .pause(.milliseconds(1500)), .answer())
+                faults.on("/", readsBodyFirst: false, .answer(body: "enough"), .readBody)
+                let pauses = faults.url("/pause")
+                let log = EventLog<Int>()
+                let stream = HTTPBodyStream {
+                    AsyncThrowingStream<Data, any Error>(unfolding: {
+                        log.append(1)
+                        if log.count == 2 { _ = try await HTTPData(pauses).execute(in: OperationContext()) }
+                        return log.count < 3 ? Data("hello".utf8) : nil
+                    })
+                }
+                #expect(try await outcome(HTTPUpload(stream, to: faults.url("/"))).get().data == Data("enough".utf8))
+                try await faults.waitForBody(10, ofRequest: 0)
+                let request = try #require(faults.requests.first { $0.method == "POST" })
+                #expect(request.body == Data("hellohello".utf8))
+            }
+        }
+
+        @Test("A user agent is no way to put more fields into a request")
+        func userAgents() async throws {
+            var configuration = CurlTransport.Configuration()
+            configuration.userAgent = "a\r\nX-Inject: y"
+            let error = await failure(HTTPData(server.url("/headers")).transport(CurlTransport(configuration)))
+            guard case .invalidRequest? = error?.reason else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+
+        @Test("A link to the file of cookies stays one")
+        func linkedCookies() async throws {
+            let folder = try TestFolder()
+            try FileManager.default.createSymbolicLink(at: folder.file("link"), withDestinationURL: folder.file("jar"))
+            try Data().write(to: folder.file("jar"))
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                faults.on("/", .answer(200, ["Set-Cookie: a=1; Max-Age=1000"]))
+                var configuration = CurlTransport.Configuration()
+                configuration.cookies = .file(folder.file("link"))
+                _ = try await outcome(HTTPData(faults.url("/")).transport(CurlTransport(configuration))).get()
+            }
+            let link = folder.file("link").path
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == folder.file("jar").path)
+            #expect(String(decoding: folder.content("jar") ?? Data(), as: UTF8.self).contains("a\t1"))
         }
 
         @Test("A body of more bytes than promised is an error, also when they come later")

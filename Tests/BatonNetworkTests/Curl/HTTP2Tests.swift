@@ -133,7 +133,68 @@
             #expect((1...3).allSatisfy { events["request 1 \(2 * $0 - 1)"] == 1 }, "\(events)")
         }
 
+        @Test("An upload that waits for its window takes no processor time")
+        func waitingIsCheap() async {
+            await #expect(processExitsWith: .success) {
+                let pair = Pair("window=1000 unread")
+                _ = await failure(pair.upload(5000).timeout(.milliseconds(100)))
+                let before = clock()
+                let limit = Duration.seconds(2)
+                let reason = await failure(pair.upload(200_000).timeout(limit))?.reason
+                precondition(reason == .timedOut(after: limit))
+                let seconds = Double(clock() - before) / Double(CLOCKS_PER_SEC)
+                precondition(seconds < 0.5, "\(seconds)")
+            }
+        }
+
         // MARK: Faults
+
+        @Test("Pings are no progress", arguments: ["", "ok "])
+        func pings(_ before: String) async throws {
+            let pair = Pair(before + "ping")
+            if !before.isEmpty { _ = try await outcome(pair.page).get() }
+            let limit = Duration.milliseconds(500)
+            #expect(await failure(pair.page.timeout(limit))?.reason == .timedOut(after: limit))
+            pair.server.stop()
+        }
+
+        @Test("A connection that does not come about holds back no other request")
+        func stuckConnections() async throws {
+            let pair = Pair("hang", "ok")
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
+            let pages = (0..<5).map { _ in AsyncOperation(pair.page.timeout(.seconds(4))) }
+            queue.add(pages)
+            var statuses: [Int] = []
+            for page in pages { if let answer = try? await page.value { statuses.append(answer.status) } }
+            #expect(statuses == [200, 200, 200, 200])
+            pair.server.stop()
+        }
+
+        @Test("A request that was sent is not refused, although the server does not listen any more")
+        func restarts() async throws {
+            for method in ["POST", "GET"] {
+                let pair = Pair("ok die")
+                _ = try await outcome(pair.page).get()
+                let error = await failure(pair.page.method(method))
+                #expect(error?.reason == .connectionBroken)
+                if let error { #expect(HTTPRetry.idempotent.allows(.failed(error)) == (method == "GET")) }
+                #expect(pair.events()["end 1 3 0"] == 1)
+            }
+        }
+
+        @Test("A program ends while transfers run", arguments: 1...5)
+        func exits(_ number: Int) async {
+            await #expect(processExitsWith: .exitCode(0)) {
+                let pair = Pair("bytes=10000000")
+                for _ in 0..<20 {
+                    let answer = try await pair.transport.send(URLRequest(url: URL(string: pair.url)!), body: nil) {
+                        _ in
+                    }
+                    Task { for try await _ in answer.body {} }
+                }
+                exit(0)
+            }
+        }
 
         @Test(
             "What a server has refused is sent again, if it may be sent twice",

@@ -47,13 +47,47 @@
             #expect(plain?.reason == .refused(HTTPError.Refusal(status: 407)))
         }
 
-        @Test("A proxy that refuses a tunnel is named, with its status")
-        func refusals() async throws {
-            let proxy = TestServer("proxy", "403")
+        @Test("A proxy that refuses a tunnel is named, with its status", arguments: [403, 502, 503])
+        func refusals(_ status: Int) async throws {
+            let proxy = TestServer("proxy", "\(status)")
             defer { proxy.stop() }
             let transport = transport("http://127.0.0.1:\(proxy.port)")
             let error = await failure(HTTPData("https://127.0.0.1:1/").transport(transport))
-            #expect(error?.reason == .proxyRefused(proxy: "http://127.0.0.1:\(proxy.port)", status: 403))
+            #expect(error?.reason == .proxyRefused(proxy: "http://127.0.0.1:\(proxy.port)", status: status))
+            #expect(error?.isTransient == (status != 403))
+        }
+
+        @Test(
+            "The password of an address that is none is told to nobody",
+            arguments: [
+                "http://ada:sec#ret@127.0.0.1:1", "http://ada:sec#ret@127.0.0.1:808O",
+                "http://ada:sec#ret@127.0.0.1:99999",
+                "http://ada:sec #ret@127.0.0.1:1", "ftp://ada:sec#ret@127.0.0.1:1",
+            ])
+        func invalidAddresses(_ address: String) async throws {
+            for address in [address, address.replacingOccurrences(of: "#", with: "-")] {
+                for scheme in ["http", "https"] {
+                    let page = HTTPData("\(scheme)://127.0.0.1:1/").transport(transport(address))
+                    let error = try #require(await failure(page))
+                    #expect(!"\(error) \(error.reason)".contains("ret"), "\(error)")
+                    if address.contains("#") { #expect(error.isTransient == false, "\(address): \(error)") }
+                }
+            }
+        }
+
+        @Test("What is for a proxy does not reach the server")
+        func proxyFields() async throws {
+            let proxy = TestServer("proxy", "ada:secret")
+            let secure = TestServer("tls", PythonServer.certificate("good").path)
+            defer {
+                proxy.stop()
+                secure.stop()
+            }
+            let credentials = "Basic " + Data("ada:secret".utf8).base64EncodedString()
+            let page = HTTPData(secure.url("/headers")).header("Proxy-Authorization", credentials)
+                .transport(transport("http://127.0.0.1:\(proxy.port)"))
+            let fields = String(decoding: try await outcome(page).get().data, as: UTF8.self)
+            #expect(!fields.lowercased().contains("proxy-authorization"))
         }
 
         @Test("A proxy that does not listen, or has no address, is named", arguments: ["http", "https"])

@@ -53,6 +53,16 @@ private final class Box {
         if case .end(.failed(let error)) = taken { error is CancellationError } else { false }
     }
 
+    @Test("A cancel that comes before the end is told, however the transfer ends", arguments: [true, false])
+    func cancelBeforeTheEnd(_ hasHead: Bool) {
+        let machine = Box()
+        if hasHead { _ = machine.receive(head) }
+        #expect(machine.cancel())
+        _ = machine.end(.complete)
+        #expect(isCancelled(machine.takeHead()))
+        #expect(isCancelled(machine.take().taken))
+    }
+
     @Test("A reader waits for the head, for each piece and for the end")
     func inOrder() {
         let machine = Box()

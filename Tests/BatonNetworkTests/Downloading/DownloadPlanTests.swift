@@ -29,6 +29,13 @@ import Testing
         #expect(plan(206, ["Content-Range": "bytes 0-99/100"], start: 0) == .refuse)
     }
 
+    /// The server may have sent less than it was asked for.
+    @Test func aPartWhoseEndNobodyKnowsIsNotTaken() {
+        let origin = PartialFile.Origin(url: "u", validator: "\"tag\"", length: nil)
+        let fields = HTTPHeaders(["Content-Range": "bytes 40-59/*", "ETag": "\"tag\""])
+        #expect(DownloadPlan(HTTPHead(status: 206, url: nil, headers: fields), start: 40, origin: origin) == .startOver)
+    }
+
     @Test func nothingIsLeftOrItIsAnotherFile() {
         #expect(plan(416, ["Content-Range": "bytes */100", "ETag": "\"tag\""], start: 100) == .complete)
         #expect(plan(416, ["Content-Range": "bytes */100", "ETag": "\"other\""], start: 100) == .startOver)
