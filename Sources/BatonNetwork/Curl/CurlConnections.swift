@@ -29,6 +29,9 @@
         /// so the thread looks after them as well.
         var multiplexedCount = 0
 
+        /// There was no socket to be had the last time. Connections that nobody has used for a second are closed then.
+        var lacksDescriptors = false
+
         /// Grows whenever libcurl tells of something.
         private(set) var eventCount: UInt64 = 0
 

@@ -124,6 +124,7 @@
             handle.set(CURLOPT_NOSIGNAL, true)
             // A transfer that ends while its host is resolved would wait for the thread that does it.
             handle.set(CURLOPT_QUICK_EXIT, true)
+            if connections.lacksDescriptors { handle.set(CURLOPT_MAXAGE_CONN, 1) }
             if configuration.idleConnections < 1 { handle.set(CURLOPT_FORBID_REUSE, true) }
             handle.set(CURLOPT_PROTOCOLS_STR, "http,https")
             handle.set(CURLOPT_FOLLOWLOCATION, false)
@@ -216,8 +217,10 @@
         func socketOpened(_ socket: curl_socket_t, error: Int32) {
             if socket < 0 {
                 lacksDescriptors = [EMFILE, ENFILE].contains(error)
+                connections.lacksDescriptors = lacksDescriptors
                 return
             }
+            connections.lacksDescriptors = false
             openedSockets.append(socket)
             // A host whose addresses are known already is not resolved.
             connectionBegins()
