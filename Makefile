@@ -71,6 +71,7 @@ refusals: ## see that the compiler refuses every mistake in Tests/DoesNotCompile
 lint: ## check the format, and that snippets, links, promises and seeds are right
 	@scripts/bootstrap lint
 	swift format lint --recursive --strict $(FORMATTED)
+	scripts/generate-inputs --check
 	scripts/check-snippets
 	scripts/check-links
 	scripts/check-guarantees

@@ -8,11 +8,11 @@ final class Store: Sendable {
 }
 
 let store = Store()
-let text = AsyncOperation<String>(callback: { finish in
+let text = AsyncOperation<String>.callback { finish in
     finish.onCancel { print("never printed") }  // here one would tell the store to stop
     store.load("letter") { result in finish(result) }
-})
-let forgetful = AsyncOperation<String>(callback: { _ in })  // never calls, and says so
+}
+let forgetful = AsyncOperation<String>.callback { _ in }  // never calls, and says so
 let either = AsyncOperation(resultOf: forgetful, text) { first, second in (first, second) }
 let (first, second) = try await AsyncOperationQueue.shared.run(either)
 print(second)  // success("the contents of letter")

@@ -1,4 +1,4 @@
-// expect: candidate requires that 'Count' conform to 'Procedure'
+// expect: initializer 'init(_:)' requires that 'Count' conform to 'Procedure'
 // A procedure that takes an input cannot be planned without one.
 import Baton
 

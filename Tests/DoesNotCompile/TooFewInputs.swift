@@ -1,4 +1,4 @@
-// expect: requires the types '(String, Int)' and '(_: String)' be equivalent
+// expect: missing argument for parameter #3 in call
 // A procedure gets as many inputs as it takes.
 import Baton
 

@@ -83,10 +83,10 @@ private enum Culprit: CaseIterable, Sendable {
             source.then { _ in seen.lookAndCancel("reader") }.add(to: queue)
         case .callback:
             queue.add(
-                AsyncOperation<Int>(callback: { finish in
+                AsyncOperation<Int>.callback { finish in
                     seen.lookAndCancel("callback")
                     finish(1)
-                }))
+                })
         case .group:
             queue.add(
                 GroupOperation(

@@ -1,7 +1,7 @@
 /// What a callback-based body calls when it is done: exactly once, from any thread.
 ///
 /// If the last copy of it is gone without a call, the operation ends with ``OperationError/callbackDropped``. A second call
-/// is ``Misuse`` and changes nothing. Made by ``AsyncOperation/init(_:callback:)``.
+/// is ``Misuse`` and changes nothing. Made by ``AsyncOperation/callback(_:)``.
 public struct Callback<Output: Sendable>: Sendable {
     private let handle: Handle
 
@@ -46,15 +46,27 @@ extension AsyncOperation {
     /// Makes an operation from a closure that starts something and has `finish` called when that is done.
     ///
     /// ```swift
-    /// AsyncOperation<Data>(callback: { finish in store.load { finish($0) } })
+    /// AsyncOperation<Data>.callback { finish in store.load { finish($0) } }
     /// ```
     ///
-    /// `body` is called at most once (of a retry: once for each attempt), on a task of the queue. The operation ends when `finish` is called, or dropped without a
-    /// call, and holds its slot until then. What `body` throws ends it at once; a call after that is ``Misuse``.
-    public convenience init(
-        _ name: String? = nil, callback body: @escaping @Sendable (_ finish: Callback<Output>) throws -> Void
-    ) {
-        self.init(name, procedure: nil, input: nil) { execution in
+    /// It is no initializer, so that a closure that takes a context is never taken for one that takes `finish`.
+    ///
+    /// - Parameter body: Called at most once (of a retry: once for each attempt), on a task of the queue. The operation ends when
+    ///   `finish` is called, or dropped without a call, and holds its slot until then. What `body` throws ends it at once; a call after
+    ///   that is ``Misuse``.
+    public static func callback(
+        _ body: @escaping @Sendable (_ finish: Callback<Output>) throws -> Void
+    ) -> AsyncOperation<Output> {
+        callback(nil, body)
+    }
+
+    /// Makes an operation with a name from a closure that starts something and has `finish` called when that is done.
+    ///
+    /// See ``callback(_:)``.
+    public static func callback(
+        _ name: String?, _ body: @escaping @Sendable (_ finish: Callback<Output>) throws -> Void
+    ) -> AsyncOperation<Output> {
+        AsyncOperation(name, procedure: nil, input: nil) { execution in
             let state = CallbackState<Output>(of: execution.operation)
             do { try body(Callback(state)) } catch { state.bodyThrew(error) }
             switch await state.end() {

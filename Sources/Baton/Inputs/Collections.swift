@@ -6,7 +6,15 @@ extension AsyncOperation {
     public static func collect<Element: Sendable>(
         _ operations: some Sequence<AsyncOperation<Element>>
     ) -> AsyncOperation<[Element]> where Output == [Element] {
-        combine(Array(operations)) { outputs in outputs }
+        collect(nil, operations)
+    }
+
+    /// A new operation with a name and all their outputs.
+    @_disfavoredOverload
+    public static func collect<Element: Sendable>(
+        _ name: String?, _ operations: some Sequence<AsyncOperation<Element>>
+    ) -> AsyncOperation<[Element]> where Output == [Element] {
+        combine(name, Array(operations)) { outputs in outputs }
     }
 
     /// A new operation with those of their outputs that `isIncluded` says yes to.
@@ -14,7 +22,16 @@ extension AsyncOperation {
         _ operations: some Sequence<AsyncOperation<Element>>,
         _ isIncluded: @escaping @Sendable (Element) throws -> Bool
     ) -> AsyncOperation<[Element]> where Output == [Element] {
-        combine(Array(operations)) { outputs in try outputs.filter(isIncluded) }
+        filter(nil, operations, isIncluded)
+    }
+
+    /// A new operation with a name and those of their outputs that `isIncluded` says yes to.
+    @_disfavoredOverload
+    public static func filter<Element: Sendable>(
+        _ name: String?, _ operations: some Sequence<AsyncOperation<Element>>,
+        _ isIncluded: @escaping @Sendable (Element) throws -> Bool
+    ) -> AsyncOperation<[Element]> where Output == [Element] {
+        combine(name, Array(operations)) { outputs in try outputs.filter(isIncluded) }
     }
 
     /// A new operation that combines their outputs from the first to the last, beginning with `initial`.
@@ -22,13 +39,23 @@ extension AsyncOperation {
         _ operations: some Sequence<AsyncOperation<Element>>, _ initial: Output,
         _ next: @escaping @Sendable (Output, Element) throws -> Output
     ) -> AsyncOperation<Output> {
-        combine(Array(operations)) { outputs in try outputs.reduce(initial, next) }
+        reduce(nil, operations, initial, next)
+    }
+
+    /// A new operation with a name that combines their outputs from the first to the last, beginning with `initial`.
+    @_disfavoredOverload
+    public static func reduce<Element: Sendable>(
+        _ name: String?, _ operations: some Sequence<AsyncOperation<Element>>, _ initial: Output,
+        _ next: @escaping @Sendable (Output, Element) throws -> Output
+    ) -> AsyncOperation<Output> {
+        combine(name, Array(operations)) { outputs in try outputs.reduce(initial, next) }
     }
 
     private static func combine<Element>(
-        _ operations: [AsyncOperation<Element>], _ body: @escaping @Sendable ([Element]) throws -> Output
+        _ name: String?, _ operations: [AsyncOperation<Element>],
+        _ body: @escaping @Sendable ([Element]) throws -> Output
     ) -> AsyncOperation<Output> {
-        AsyncOperation(nil, procedure: nil, inputs: operations) { execution in
+        AsyncOperation(name, procedure: nil, inputs: operations) { execution in
             guard execution.inputsAreThere() else { return }
             do {
                 execution.succeed(with: try body(operations.map(\.storedOutput)))

@@ -1,10 +1,18 @@
-/// Value edges: an operation that takes the output of others as its input, and needs it. When one of them has no output, the
+/// Value edges: an operation that takes the output of another one as its input, and needs it. If that has no output, the
 /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)`` and its body does not run.
 extension AsyncOperation {
     /// Plans one run of a procedure on a literal input.
     @inlinable
     public convenience init<P: InputProcedure>(_ procedure: P, input: P.Input) where P.Output == Output {
-        self.init(nil, procedure: P.self, input: nil) { execution in
+        self.init(nil, procedure, input: input)
+    }
+
+    /// Plans one run of a procedure on a literal input, with a name of its own.
+    @_disfavoredOverload
+    @inlinable
+    public convenience init<P: InputProcedure>(_ name: String?, _ procedure: P, input: P.Input)
+    where P.Output == Output {
+        self.init(name, procedure: P.self, input: nil) { execution in
             do {
                 execution.succeed(with: try await procedure.execute(input, in: OperationContext(execution)))
             } catch { execution.bodyThrew(error) }
@@ -15,7 +23,15 @@ extension AsyncOperation {
     @inlinable
     public convenience init<P: InputProcedure>(_ procedure: P, input: AsyncOperation<P.Input>)
     where P.Output == Output {
-        self.init(nil, procedure: P.self, input: input) { execution in
+        self.init(nil, procedure, input: input)
+    }
+
+    /// Plans one run of a procedure on the output of `input`, which becomes a dependency, with a name of its own.
+    @_disfavoredOverload
+    @inlinable
+    public convenience init<P: InputProcedure>(_ name: String?, _ procedure: P, input: AsyncOperation<P.Input>)
+    where P.Output == Output {
+        self.init(name, procedure: P.self, input: input) { execution in
             guard let source = execution.source(0, P.Input.self) else { return }
             do {
                 let output = try await procedure.execute(source.storedOutput, in: OperationContext(execution))
@@ -30,7 +46,16 @@ extension AsyncOperation {
         _ input: AsyncOperation<Input>,
         _ body: nonisolated(nonsending) @escaping @Sendable (Input) async throws -> Output
     ) {
-        self.init(nil, procedure: nil, input: input) { execution in
+        self.init(nil, input, body)
+    }
+
+    /// Makes an operation with a name from a closure that takes the output of `input`, which becomes a dependency.
+    @inlinable
+    public convenience init<Input: Sendable>(
+        _ name: String?, _ input: AsyncOperation<Input>,
+        _ body: nonisolated(nonsending) @escaping @Sendable (Input) async throws -> Output
+    ) {
+        self.init(name, procedure: nil, input: input) { execution in
             guard let source = execution.source(0, Input.self) else { return }
             do { execution.succeed(with: try await body(source.storedOutput)) } catch { execution.bodyThrew(error) }
         }
@@ -42,7 +67,17 @@ extension AsyncOperation {
         _ input: AsyncOperation<Input>,
         _ body: nonisolated(nonsending) @escaping @Sendable (Input, OperationContext) async throws -> Output
     ) {
-        self.init(nil, procedure: nil, input: input) { execution in
+        self.init(nil, input, body)
+    }
+
+    /// Makes an operation with a name from a closure that takes the output of `input`, which becomes a dependency, and its
+    /// context.
+    @inlinable
+    public convenience init<Input: Sendable>(
+        _ name: String?, _ input: AsyncOperation<Input>,
+        _ body: nonisolated(nonsending) @escaping @Sendable (Input, OperationContext) async throws -> Output
+    ) {
+        self.init(name, procedure: nil, input: input) { execution in
             guard let source = execution.source(0, Input.self) else { return }
             do {
                 execution.succeed(with: try await body(source.storedOutput, OperationContext(execution)))
@@ -61,6 +96,17 @@ extension AnyOperation {
             return nil
         }
         return unsafeDowncast(input, to: AsyncOperation<Input>.self)
+    }
+
+    /// Every input was seen finished. False: one has no output, and this operation's failure is stored.
+    final func inputsAreThere() -> Bool {
+        for input in inputs {
+            if let failure = input.failure {
+                bodyWasSkipped(failure.passedOn(by: input.reference))
+                return false
+            }
+        }
+        return true
     }
 
     /// Of a ready operation: its body will run.

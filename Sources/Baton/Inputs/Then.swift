@@ -1,8 +1,18 @@
 extension AsyncOperation {
     /// A new operation that runs `procedure` on the output of this one.
+    @_disfavoredOverload  // A mistake in a closure would be reported as one about procedures.
     @inlinable
-    public final func then<P: InputProcedure>(_ procedure: P) -> AsyncOperation<P.Output> where P.Input == Output {
-        AsyncOperation<P.Output>(procedure, input: self)
+    public final func then<Next: Sendable>(_ procedure: some InputProcedure<Output, Next>) -> AsyncOperation<Next> {
+        AsyncOperation<Next>(procedure, input: self)
+    }
+
+    /// A new operation with a name that runs `procedure` on the output of this one.
+    @_disfavoredOverload
+    @inlinable
+    public final func then<Next: Sendable>(
+        _ name: String?, _ procedure: some InputProcedure<Output, Next>
+    ) -> AsyncOperation<Next> {
+        AsyncOperation<Next>(name, procedure, input: self)
     }
 
     /// A new operation that calls `body` with the output of this one.
@@ -13,11 +23,28 @@ extension AsyncOperation {
         AsyncOperation<Next>(self, body)
     }
 
+    /// A new operation with a name that calls `body` with the output of this one.
+    @inlinable
+    public final func then<Next: Sendable>(
+        _ name: String?, _ body: nonisolated(nonsending) @escaping @Sendable (Output) async throws -> Next
+    ) -> AsyncOperation<Next> {
+        AsyncOperation<Next>(name, self, body)
+    }
+
     /// A new operation that calls `body` with the output of this one and its context.
     @inlinable
     public final func then<Next: Sendable>(
         _ body: nonisolated(nonsending) @escaping @Sendable (Output, OperationContext) async throws -> Next
     ) -> AsyncOperation<Next> {
         AsyncOperation<Next>(self, body)
+    }
+
+    /// A new operation with a name that calls `body` with the output of this one and its context.
+    @inlinable
+    public final func then<Next: Sendable>(
+        _ name: String?,
+        _ body: nonisolated(nonsending) @escaping @Sendable (Output, OperationContext) async throws -> Next
+    ) -> AsyncOperation<Next> {
+        AsyncOperation<Next>(name, self, body)
     }
 }

@@ -14,13 +14,21 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
 
     /// Makes an operation from a closure.
     ///
+    /// - Parameter body: Called at most once, on a task of the queue. What it throws becomes ``OperationError/failed(_:)``.
+    @inlinable
+    public init(_ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output) {
+        super.init(nil, procedure: nil, input: nil) { execution in
+            do { execution.succeed(with: try await body()) } catch { execution.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation with a name from a closure.
+    ///
     /// - Parameters:
     ///   - name: What it is called in errors and explanations.
     ///   - body: Called at most once, on a task of the queue. What it throws becomes ``OperationError/failed(_:)``.
     @inlinable
-    public init(
-        _ name: String? = nil, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output
-    ) {
+    public init(_ name: String?, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output) {
         super.init(name, procedure: nil, input: nil) { execution in
             do { execution.succeed(with: try await body()) } catch { execution.bodyThrew(error) }
         }
@@ -28,19 +36,37 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
 
     /// Makes an operation from a closure that returns nothing, which is stored as it is.
     ///
+    /// - Parameter body: Called at most once, on a task of the queue. What it throws becomes ``OperationError/failed(_:)``.
+    @inlinable
+    public init(_ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Void) where Output == Void {
+        super.init(plain: body, nil)
+    }
+
+    /// Makes an operation with a name from a closure that returns nothing, which is stored as it is.
+    ///
     /// - Parameter name: What it is called in errors and explanations.
     /// - Parameter body: Called at most once, on a task of the queue. What it throws becomes ``OperationError/failed(_:)``.
     @inlinable
     public init(
-        _ name: String? = nil, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Void
+        _ name: String?, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Void
     ) where Output == Void {
         super.init(plain: body, name)
     }
 
     /// Makes an operation from a closure that wants its context, to run further operations or to know its own.
     @inlinable
+    public init(_ body: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Output) {
+        super.init(nil, procedure: nil, input: nil) { execution in
+            do {
+                execution.succeed(with: try await body(OperationContext(execution)))
+            } catch { execution.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation with a name from a closure that wants its context, to run further operations or to know its own.
+    @inlinable
     public init(
-        _ name: String? = nil,
+        _ name: String?,
         _ body: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Output
     ) {
         super.init(name, procedure: nil, input: nil) { execution in
@@ -54,6 +80,17 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
     @inlinable
     public init<P: Procedure>(_ procedure: P) where P.Output == Output {
         super.init(nil, procedure: P.self, input: nil) { execution in
+            do {
+                execution.succeed(with: try await procedure.execute(in: OperationContext(execution)))
+            } catch { execution.bodyThrew(error) }
+        }
+    }
+
+    /// Plans one run of a procedure, with a name of its own.
+    @_disfavoredOverload  // A mistake in a closure would be reported as one about procedures.
+    @inlinable
+    public init<P: Procedure>(_ name: String?, _ procedure: P) where P.Output == Output {
+        super.init(name, procedure: P.self, input: nil) { execution in
             do {
                 execution.succeed(with: try await procedure.execute(in: OperationContext(execution)))
             } catch { execution.bodyThrew(error) }

@@ -28,7 +28,7 @@ import Testing
         switch ending {
         case .success: return [AsyncOperation("source") {}]
         case .failed: return [AsyncOperation("source") { throw Oops() } as AsyncOperation<Void>]
-        case .callbackDropped: return [AsyncOperation<Void>("source", callback: { _ in })]
+        case .callbackDropped: return [AsyncOperation<Void>.callback("source") { _ in }]
         case .dependencyFailed: return [failing.then {}, failing]
         case .cycle:
             let (one, two) = (AsyncOperation("one") {}, AsyncOperation("two") {})

@@ -24,7 +24,7 @@ import Testing
     @Test func theOperationEndsWhenFinishIsCalled() {
         let stage = Stage()
         let store = Store()
-        let operation = AsyncOperation<Int>("operation", callback: { finish in store.load { finish($0) } })
+        let operation = AsyncOperation<Int>.callback("operation") { finish in store.load { finish($0) } }
         stage.run(operation)
         #expect(operation.state == .executing)
         store.answer(7)
@@ -34,11 +34,11 @@ import Testing
 
     @Test func finishMayBeCalledBeforeTheBodyReturns() {
         let stage = Stage()
-        let value = AsyncOperation<Int>(callback: { finish in finish(7) })
-        let success = AsyncOperation<Int>(callback: { finish in finish(Result<Int, Oops>.success(8)) })
-        let failure = AsyncOperation<Int>(callback: { finish in finish(Result<Int, Oops>.failure(Oops())) })
-        let thrown = AsyncOperation<Int>(callback: { finish in finish(throwing: Oops()) })
-        let void = AsyncOperation<Void>(callback: { finish in finish() })
+        let value = AsyncOperation<Int>.callback { finish in finish(7) }
+        let success = AsyncOperation<Int>.callback { finish in finish(Result<Int, Oops>.success(8)) }
+        let failure = AsyncOperation<Int>.callback { finish in finish(Result<Int, Oops>.failure(Oops())) }
+        let thrown = AsyncOperation<Int>.callback { finish in finish(throwing: Oops()) }
+        let void = AsyncOperation<Void>.callback { finish in finish() }
         stage.run(value, success, failure, thrown, void)
         #expect([value, success].map { try? $0.result?.get() } == [7, 8])
         #expect([failure, thrown, void].map(\.ending) == ["failed: oops", "failed: oops", "success"])
@@ -47,10 +47,10 @@ import Testing
     @Test func whatTheBodyThrowsEndsIt() {
         let stage = Stage()
         let store = Store()
-        let operation = AsyncOperation<Int>(callback: { finish in
+        let operation = AsyncOperation<Int>.callback { finish in
             store.load { finish($0) }
             throw Oops()
-        })
+        }
         stage.run(operation)
         #expect(operation.ending == "failed: oops")
         store.answer(7)
@@ -61,8 +61,8 @@ import Testing
     @Test func aDroppedFinishIsAnErrorNotAHang() {
         let stage = Stage()
         let store = Store()
-        let atOnce = AsyncOperation<Int>("at once", callback: { _ in })
-        let later = AsyncOperation<Int>("later", callback: { finish in store.load { finish($0) } })
+        let atOnce = AsyncOperation<Int>.callback("at once") { _ in }
+        let later = AsyncOperation<Int>.callback("later") { finish in store.load { finish($0) } }
         let reader = later.then { $0 }
         stage.run(atOnce, later, reader)
         guard case .callbackDropped? = atOnce.error else {
@@ -83,13 +83,11 @@ import Testing
     @Test func aSecondCallIsMisuseAndChangesNothing() {
         let stage = Stage()
         let store = Store()
-        let operation = AsyncOperation<Int>(
-            "operation",
-            callback: { finish in
-                finish(1)
-                finish(2)
-                store.load { finish($0) }
-            })
+        let operation = AsyncOperation<Int>.callback("operation") { finish in
+            finish(1)
+            finish(2)
+            store.load { finish($0) }
+        }
         stage.run(operation)
         store.answer(3)
         #expect(try! operation.result?.get() == 1)
@@ -100,14 +98,14 @@ import Testing
     @Test func aCancelCallsTheHandlersAndWaitsForTheCall() {
         let stage = Stage()
         let store = Store()
-        let operation = AsyncOperation<Int>(callback: { [log = stage.log] finish in
+        let operation = AsyncOperation<Int>.callback { [log = stage.log] finish in
             store.load { finish($0) }
             finish.onCancel { log("one") }
             finish.onCancel {
                 log("two")
                 finish(throwing: Oops())
             }
-        })
+        }
         stage.run(operation)
         operation.cancel(reason: .because("of rain"))
         stage.steps.runAll()
@@ -118,7 +116,7 @@ import Testing
     @Test func aCancelHandlerThatComesLateIsCalledAtOnceOrNotAtAll() {
         let stage = Stage()
         let kept = LockedState<Callback<Int>?>(nil)
-        let operation = AsyncOperation<Int>(callback: { finish in kept.withLock { $0 = finish } })
+        let operation = AsyncOperation<Int>.callback { finish in kept.withLock { $0 = finish } }
         stage.run(operation)
         operation.cancel()
         let finish = kept.withLock { $0.take() }
@@ -134,7 +132,7 @@ import Testing
     @Test func aDropAfterACancelIsTheCancel() {
         let stage = Stage()
         let store = Store()
-        let operation = AsyncOperation<Int>(callback: { finish in store.load { finish($0) } })
+        let operation = AsyncOperation<Int>.callback { finish in store.load { finish($0) } }
         stage.run(operation)
         operation.cancel()
         store.forget()
@@ -147,10 +145,10 @@ import Testing
         let tokens = Tokens()
         do {
             let token = tokens.make()
-            let operation = AsyncOperation<Token>(callback: { finish in
+            let operation = AsyncOperation<Token>.callback { finish in
                 finish.onCancel { token.touch() }
                 finish(token)
-            })
+            }
             stage.run(operation)
             #expect(operation.ending == "success")
         }
@@ -161,7 +159,7 @@ import Testing
     @Test func finishMayBeCalledFromAnyThread() async throws {
         let queue = AsyncOperationQueue()
         let operations = (0..<2000).map { number in
-            AsyncOperation<Int>(callback: { finish in Task.detached { finish(number) } })
+            AsyncOperation<Int>.callback { finish in Task.detached { finish(number) } }
         }
         #expect(try await queue.run(AsyncOperation.collect(operations)) == Array(0..<2000))
     }
@@ -171,10 +169,10 @@ import Testing
         let tokens = Tokens()
         let kept = LockedState<Callback<Token>?>(nil)
         do {
-            let operation = AsyncOperation<Token>(callback: { finish in
+            let operation = AsyncOperation<Token>.callback { finish in
                 kept.withLock { $0 = finish }
                 if isCalledAtOnce { finish(tokens.make()) }
-            })
+            }
             stage.run(operation)
             if !isCalledAtOnce { kept.withLock { $0 }?(tokens.make()) }
             stage.steps.runAll()

@@ -70,7 +70,7 @@ private actor Counter: Procedure {
         #expect(try await queue.run(clear) == "data 7")
         let pair = AsyncOperation { ("pair", 8) }
         #expect(try await queue.run(AsyncOperation(Decryption(), input: pair)) == "pair 8")
-        #expect(try await queue.run(AsyncOperation(Count(), inputs: data)) == 4)
+        #expect(try await queue.run(AsyncOperation(Count(), input: data)) == 4)
     }
 
     @Test func aChainReadsFromTheLeft() async throws {

@@ -176,7 +176,7 @@ import Testing
         let stage = Stage()
         let clock = TestClock()
         let operation =
-            AsyncOperation("operation", callback: { finish in finish.onCancel { finish(throwing: Oops()) } })
+            AsyncOperation.callback("operation") { finish in finish.onCancel { finish(throwing: Oops()) } }
             as AsyncOperation<Void>
         stage.run(operation)
         shutDown(stage, within: .seconds(10), clock, "first")

@@ -109,7 +109,7 @@ private struct DataProcessing: InputProcedure {
     // A body that finishes without an output cannot be written: Tests/DoesNotCompile/BodyWithoutOutput.swift. With a
     // callback it can be forgotten.
     @Test func R3_8_aDependencyWithoutOutputFailsTheReader() {
-        let processing = processing(of: AsyncOperation<[Int]>("fetch", callback: { finish in _ = finish }))
+        let processing = processing(of: AsyncOperation<[Int]>.callback("fetch") { finish in _ = finish })
         guard case .dependencyFailed(let source, _, .callbackDropped)? = processing.error else {
             Issue.record("\(processing.ending)")
             return
@@ -120,7 +120,7 @@ private struct DataProcessing: InputProcedure {
 
     @Test func R3_9_anOutputThatIsAFailureFailsTheReader() {
         let answer = Result<[Int], Oops>.failure(Oops(text: "404"))
-        let processing = processing(of: AsyncOperation<[Int]>("fetch", callback: { finish in finish(answer) }))
+        let processing = processing(of: AsyncOperation<[Int]>.callback("fetch") { finish in finish(answer) })
         #expect(processing.ending == "needs fetch via fetch: failed: 404")
         #expect(stage.ran == [])
     }

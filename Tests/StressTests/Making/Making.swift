@@ -81,15 +81,15 @@ enum Making {
         case 1: return AsyncOperation(inputs[0]) { value, context in try await body.run([value], context) }
         case 2 where isProcedure: return AsyncOperation(ReadingTwo(body: body), inputs: inputs[0], inputs[1])
         case 2:
-            return AsyncOperation(inputs[0], inputs[1], body: { a, b, context in try await body.run([a, b], context) })
+            return AsyncOperation(inputs[0], inputs[1]) { a, b, context in try await body.run([a, b], context) }
         case 3:
-            return AsyncOperation(
-                inputs[0], inputs[1], inputs[2],
-                body: { a, b, c, context in try await body.run([a, b, c], context) })
+            return AsyncOperation(inputs[0], inputs[1], inputs[2]) { a, b, c, context in
+                try await body.run([a, b, c], context)
+            }
         default:
-            return AsyncOperation(
-                inputs[0], inputs[1], inputs[2], inputs[3],
-                body: { a, b, c, d, context in try await body.run([a, b, c, d], context) })
+            return AsyncOperation(inputs[0], inputs[1], inputs[2], inputs[3]) { a, b, c, d, context in
+                try await body.run([a, b, c, d], context)
+            }
         }
     }
 

@@ -29,15 +29,13 @@ extension Making {
                 try await body.run([try? result.get()], context)
             }
         case 2:
-            return AsyncOperation(
-                resultOf: inputs[0], inputs[1],
-                body: { a, b, context in try await body.run([try? a.get(), try? b.get()], context) })
+            return AsyncOperation(resultOf: inputs[0], inputs[1]) { a, b, context in
+                try await body.run([try? a.get(), try? b.get()], context)
+            }
         default:
-            return AsyncOperation(
-                resultOf: inputs[0], inputs[1], inputs[2],
-                body: { a, b, c, context in
-                    try await body.run([try? a.get(), try? b.get(), try? c.get()], context)
-                })
+            return AsyncOperation(resultOf: inputs[0], inputs[1], inputs[2]) { a, b, c, context in
+                try await body.run([try? a.get(), try? b.get(), try? c.get()], context)
+            }
         }
     }
 

@@ -49,7 +49,7 @@ private final class Service: Sendable {
     }
 
     func operation() -> AsyncOperation<[UInt8]> {
-        AsyncOperation("load", callback: { finish in self.load { finish($0) } })
+        AsyncOperation.callback("load") { finish in self.load { finish($0) } }
     }
 }
 

@@ -64,7 +64,7 @@ import Testing
     /// `AOperationBlock { finish in … }`, which runs on the queue and may finish later.
     @Test func R5_7_aBlockThatFinishesLater() {
         let finishes = EventLog<Callback<Void>>()
-        let block = AsyncOperation<Void>("block", callback: { finish in finishes(finish) })
+        let block = AsyncOperation<Void>.callback("block") { finish in finishes(finish) }
         stage.run(block)
         #expect(block.state == .executing)
         finishes.events[0]()

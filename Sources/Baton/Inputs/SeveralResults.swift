@@ -1,0 +1,561 @@
+// Written by scripts/generate-inputs.
+
+/// Inputs whose failure is an input, too, of two to eight operations at once.
+extension AsyncOperation {
+    /// Makes an operation from a closure that takes the outcomes of two others.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<First: Sendable, Second: Sendable>(
+        resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (Result<First, OperationError>, Result<Second, OperationError>)
+            async throws -> Output
+    ) {
+        self.init(nil, resultOf: first, second, body)
+    }
+
+    /// Makes an operation with a name from a closure that takes the outcomes of two others.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<First: Sendable, Second: Sendable>(
+        _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (Result<First, OperationError>, Result<Second, OperationError>)
+            async throws -> Output
+    ) {
+        self.init(name, procedure: nil, inputs: [first, second], needed: false) { execution in
+            do {
+                execution.succeed(with: try await body(first.finishedResult, second.finishedResult))
+            } catch { execution.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outcomes of two others, and its context last.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<First: Sendable, Second: Sendable>(
+        resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, OperationContext
+            ) async throws -> Output
+    ) {
+        self.init(nil, resultOf: first, second, body)
+    }
+
+    /// Makes an operation with a name from a closure that takes the outcomes of two others, and its context last.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<First: Sendable, Second: Sendable>(
+        _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, OperationContext
+            ) async throws -> Output
+    ) {
+        self.init(name, procedure: nil, inputs: [first, second], needed: false) { execution in
+            do {
+                execution.succeed(
+                    with: try await body(first.finishedResult, second.finishedResult, OperationContext(execution)))
+            } catch { execution.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outcomes of three others.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
+        resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>
+            ) async throws -> Output
+    ) {
+        self.init(nil, resultOf: first, second, third, body)
+    }
+
+    /// Makes an operation with a name from a closure that takes the outcomes of three others.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
+        _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ third: AsyncOperation<Third>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>
+            ) async throws -> Output
+    ) {
+        self.init(name, procedure: nil, inputs: [first, second, third], needed: false) { execution in
+            do {
+                execution.succeed(
+                    with: try await body(first.finishedResult, second.finishedResult, third.finishedResult))
+            } catch { execution.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outcomes of three others, and its context last.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
+        resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                OperationContext
+            ) async throws -> Output
+    ) {
+        self.init(nil, resultOf: first, second, third, body)
+    }
+
+    /// Makes an operation with a name from a closure that takes the outcomes of three others, and its context last.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
+        _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ third: AsyncOperation<Third>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                OperationContext
+            ) async throws -> Output
+    ) {
+        self.init(name, procedure: nil, inputs: [first, second, third], needed: false) { execution in
+            do {
+                execution.succeed(
+                    with: try await body(
+                        first.finishedResult, second.finishedResult, third.finishedResult, OperationContext(execution)))
+            } catch { execution.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outcomes of four others.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
+        resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
+        _ fourth: AsyncOperation<Fourth>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>
+            ) async throws -> Output
+    ) {
+        self.init(nil, resultOf: first, second, third, fourth, body)
+    }
+
+    /// Makes an operation with a name from a closure that takes the outcomes of four others.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
+        _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>
+            ) async throws -> Output
+    ) {
+        self.init(name, procedure: nil, inputs: [first, second, third, fourth], needed: false) { execution in
+            do {
+                execution.succeed(
+                    with: try await body(
+                        first.finishedResult, second.finishedResult, third.finishedResult, fourth.finishedResult))
+            } catch { execution.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outcomes of four others, and its context last.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
+        resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
+        _ fourth: AsyncOperation<Fourth>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, OperationContext
+            ) async throws -> Output
+    ) {
+        self.init(nil, resultOf: first, second, third, fourth, body)
+    }
+
+    /// Makes an operation with a name from a closure that takes the outcomes of four others, and its context last.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
+        _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, OperationContext
+            ) async throws -> Output
+    ) {
+        self.init(name, procedure: nil, inputs: [first, second, third, fourth], needed: false) { execution in
+            do {
+                execution.succeed(
+                    with: try await body(
+                        first.finishedResult, second.finishedResult, third.finishedResult, fourth.finishedResult,
+                        OperationContext(execution)))
+            } catch { execution.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outcomes of five others.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
+        resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
+        _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, Result<Fifth, OperationError>
+            ) async throws -> Output
+    ) {
+        self.init(nil, resultOf: first, second, third, fourth, fifth, body)
+    }
+
+    /// Makes an operation with a name from a closure that takes the outcomes of five others.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
+        _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, Result<Fifth, OperationError>
+            ) async throws -> Output
+    ) {
+        self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth], needed: false) { execution in
+            do {
+                execution.succeed(
+                    with: try await body(
+                        first.finishedResult, second.finishedResult, third.finishedResult, fourth.finishedResult,
+                        fifth.finishedResult))
+            } catch { execution.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outcomes of five others, and its context last.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
+        resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
+        _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, Result<Fifth, OperationError>, OperationContext
+            ) async throws -> Output
+    ) {
+        self.init(nil, resultOf: first, second, third, fourth, fifth, body)
+    }
+
+    /// Makes an operation with a name from a closure that takes the outcomes of five others, and its context last.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
+        _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, Result<Fifth, OperationError>, OperationContext
+            ) async throws -> Output
+    ) {
+        self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth], needed: false) { execution in
+            do {
+                execution.succeed(
+                    with: try await body(
+                        first.finishedResult, second.finishedResult, third.finishedResult, fourth.finishedResult,
+                        fifth.finishedResult, OperationContext(execution)))
+            } catch { execution.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outcomes of six others.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<
+        First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
+    >(
+        resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
+        _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>, _ sixth: AsyncOperation<Sixth>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>
+            ) async throws -> Output
+    ) {
+        self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, body)
+    }
+
+    /// Makes an operation with a name from a closure that takes the outcomes of six others.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<
+        First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
+    >(
+        _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
+        _ sixth: AsyncOperation<Sixth>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>
+            ) async throws -> Output
+    ) {
+        self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth], needed: false) {
+            execution in
+            do {
+                execution.succeed(
+                    with: try await body(
+                        first.finishedResult, second.finishedResult, third.finishedResult, fourth.finishedResult,
+                        fifth.finishedResult, sixth.finishedResult))
+            } catch { execution.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outcomes of six others, and its context last.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<
+        First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
+    >(
+        resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
+        _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>, _ sixth: AsyncOperation<Sixth>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>,
+                OperationContext
+            ) async throws -> Output
+    ) {
+        self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, body)
+    }
+
+    /// Makes an operation with a name from a closure that takes the outcomes of six others, and its context last.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<
+        First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
+    >(
+        _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
+        _ sixth: AsyncOperation<Sixth>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>,
+                OperationContext
+            ) async throws -> Output
+    ) {
+        self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth], needed: false) {
+            execution in
+            do {
+                execution.succeed(
+                    with: try await body(
+                        first.finishedResult, second.finishedResult, third.finishedResult, fourth.finishedResult,
+                        fifth.finishedResult, sixth.finishedResult, OperationContext(execution)))
+            } catch { execution.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outcomes of seven others.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<
+        First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
+        Seventh: Sendable
+    >(
+        resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
+        _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>, _ sixth: AsyncOperation<Sixth>,
+        _ seventh: AsyncOperation<Seventh>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>,
+                Result<Seventh, OperationError>
+            ) async throws -> Output
+    ) {
+        self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, seventh, body)
+    }
+
+    /// Makes an operation with a name from a closure that takes the outcomes of seven others.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<
+        First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
+        Seventh: Sendable
+    >(
+        _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
+        _ sixth: AsyncOperation<Sixth>, _ seventh: AsyncOperation<Seventh>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>,
+                Result<Seventh, OperationError>
+            ) async throws -> Output
+    ) {
+        self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth, seventh], needed: false) {
+            execution in
+            do {
+                execution.succeed(
+                    with: try await body(
+                        first.finishedResult, second.finishedResult, third.finishedResult, fourth.finishedResult,
+                        fifth.finishedResult, sixth.finishedResult, seventh.finishedResult))
+            } catch { execution.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outcomes of seven others, and its context last.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<
+        First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
+        Seventh: Sendable
+    >(
+        resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
+        _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>, _ sixth: AsyncOperation<Sixth>,
+        _ seventh: AsyncOperation<Seventh>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>,
+                Result<Seventh, OperationError>, OperationContext
+            ) async throws -> Output
+    ) {
+        self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, seventh, body)
+    }
+
+    /// Makes an operation with a name from a closure that takes the outcomes of seven others, and its context last.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<
+        First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
+        Seventh: Sendable
+    >(
+        _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
+        _ sixth: AsyncOperation<Sixth>, _ seventh: AsyncOperation<Seventh>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>,
+                Result<Seventh, OperationError>, OperationContext
+            ) async throws -> Output
+    ) {
+        self.init(name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth, seventh], needed: false) {
+            execution in
+            do {
+                execution.succeed(
+                    with: try await body(
+                        first.finishedResult, second.finishedResult, third.finishedResult, fourth.finishedResult,
+                        fifth.finishedResult, sixth.finishedResult, seventh.finishedResult, OperationContext(execution))
+                )
+            } catch { execution.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outcomes of eight others.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<
+        First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
+        Seventh: Sendable, Eighth: Sendable
+    >(
+        resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
+        _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>, _ sixth: AsyncOperation<Sixth>,
+        _ seventh: AsyncOperation<Seventh>, _ eighth: AsyncOperation<Eighth>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>,
+                Result<Seventh, OperationError>, Result<Eighth, OperationError>
+            ) async throws -> Output
+    ) {
+        self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, seventh, eighth, body)
+    }
+
+    /// Makes an operation with a name from a closure that takes the outcomes of eight others.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<
+        First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
+        Seventh: Sendable, Eighth: Sendable
+    >(
+        _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
+        _ sixth: AsyncOperation<Sixth>, _ seventh: AsyncOperation<Seventh>, _ eighth: AsyncOperation<Eighth>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>,
+                Result<Seventh, OperationError>, Result<Eighth, OperationError>
+            ) async throws -> Output
+    ) {
+        self.init(
+            name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth, seventh, eighth], needed: false
+        ) { execution in
+            do {
+                execution.succeed(
+                    with: try await body(
+                        first.finishedResult, second.finishedResult, third.finishedResult, fourth.finishedResult,
+                        fifth.finishedResult, sixth.finishedResult, seventh.finishedResult, eighth.finishedResult))
+            } catch { execution.bodyThrew(error) }
+        }
+    }
+
+    /// Makes an operation from a closure that takes the outcomes of eight others, and its context last.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<
+        First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
+        Seventh: Sendable, Eighth: Sendable
+    >(
+        resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
+        _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>, _ sixth: AsyncOperation<Sixth>,
+        _ seventh: AsyncOperation<Seventh>, _ eighth: AsyncOperation<Eighth>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>,
+                Result<Seventh, OperationError>, Result<Eighth, OperationError>, OperationContext
+            ) async throws -> Output
+    ) {
+        self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, seventh, eighth, body)
+    }
+
+    /// Makes an operation with a name from a closure that takes the outcomes of eight others, and its context last.
+    ///
+    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    public convenience init<
+        First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
+        Seventh: Sendable, Eighth: Sendable
+    >(
+        _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
+        _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
+        _ sixth: AsyncOperation<Sixth>, _ seventh: AsyncOperation<Seventh>, _ eighth: AsyncOperation<Eighth>,
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (
+                Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
+                Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>,
+                Result<Seventh, OperationError>, Result<Eighth, OperationError>, OperationContext
+            ) async throws -> Output
+    ) {
+        self.init(
+            name, procedure: nil, inputs: [first, second, third, fourth, fifth, sixth, seventh, eighth], needed: false
+        ) { execution in
+            do {
+                execution.succeed(
+                    with: try await body(
+                        first.finishedResult, second.finishedResult, third.finishedResult, fourth.finishedResult,
+                        fifth.finishedResult, sixth.finishedResult, seventh.finishedResult, eighth.finishedResult,
+                        OperationContext(execution)))
+            } catch { execution.bodyThrew(error) }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// Two to eight inputs of different types, which must not get mixed up.
+@Suite(.timeLimit(.minutes(10))) struct SeveralInputsTests {
+    private struct Joining: InputProcedure {
+        func execute(
+            _ input: (Int, String, Double, [Int], Int8, Bool, Int?, (Int, String)), in context: OperationContext
+        ) async throws -> String {
+            "\(input.0)\(input.1)\(input.2)\(input.3)\(input.4)\(input.5)\(input.6 ?? 0)\(input.7.0)\(input.7.1)"
+        }
+    }
+
+    private struct Pairing: InputProcedure {
+        func execute(_ input: (Int, String), in context: OperationContext) async throws -> String {
+            "\(input.0)\(input.1)"
+        }
+    }
+
+    private static func box<Value: Sendable>(_ value: Value) -> AsyncOperation<Value> { AsyncOperation { value } }
+
+    private let a = box(1), b = box("b"), c = box(2.0), d = box([3])
+    private let e = box(Int8(4)), f = box(true), g = box(Optional(5)), h = box((6, "h"))
+    private let failing = AsyncOperation<Int> { throw Oops() }
+    private let queue = AsyncOperationQueue()
+
+    private func run(_ operations: AsyncOperation<String>...) async throws -> [String] {
+        var outputs: [String] = []
+        for operation in operations { outputs.append(try await queue.run(operation)) }
+        return outputs
+    }
+
+    @Test func ofAProcedure() async throws {
+        let all = AsyncOperation(Joining(), inputs: a, b, c, d, e, f, g, h)
+        #expect(all.dependencies.count == 8)
+        #expect(try await queue.run(all) == "1b2.0[3]4true56h")
+        let named = AsyncOperation("pair", Pairing(), inputs: a, b)
+        #expect(named.name == "pair")
+        #expect(try await queue.run(named) == "1b")
+    }
+
+    @Test func ofAClosure() async throws {
+        let outputs = try await run(
+            AsyncOperation(a, b) { "\($0)\($1)" },
+            AsyncOperation(a, b, c) { "\($0)\($1)\($2)" },
+            AsyncOperation(a, b, c, d) { "\($0)\($1)\($2)\($3)" },
+            AsyncOperation(a, b, c, d, e) { "\($0)\($1)\($2)\($3)\($4)" },
+            AsyncOperation(a, b, c, d, e, f) { "\($0)\($1)\($2)\($3)\($4)\($5)" },
+            AsyncOperation(a, b, c, d, e, f, g) { "\($0)\($1)\($2)\($3)\($4)\($5)\($6 ?? 0)" },
+            AsyncOperation(a, b, c, d, e, f, g, h) { "\($0)\($1)\($2)\($3)\($4)\($5)\($6 ?? 0)\($7.0)\($7.1)" })
+        let all = "1b2.0[3]4true56h"
+        #expect(outputs == [2, 5, 8, 9, 13, 14, 16].map { String(all.prefix($0)) })
+    }
+
+    @Test func ofAClosureWithItsContext() async throws {
+        let outputs = try await run(
+            AsyncOperation(a, b) { "\($0)\($1)\($2.attempt)" },
+            AsyncOperation(a, b, c, d, e, f, g, h) { a, b, c, d, e, f, g, h, context in
+                "\(a)\(b)\(c)\(d)\(e)\(f)\(g ?? 0)\(h.1)\(context.attempt)"
+            })
+        #expect(outputs == ["1b1", "1b2.0[3]4true5h1"])
+    }
+
+    @Test func asOutcomes() async throws {
+        let outputs = try await run(
+            AsyncOperation(resultOf: a, failing) { "\(try $0.get())\((try? $1.get()) ?? -1)" },
+            AsyncOperation(resultOf: a, b, c, d, e, f, g, failing) {
+                "\(try $0.get())\(try $1.get())\(try $2.get())\(try $3.get())\(try $4.get())\(try $5.get())\((try? $7.get()) ?? -1)"
+            },
+            AsyncOperation("both", resultOf: a, failing) { first, second, context in
+                "\(try first.get())\((try? second.get()) ?? -1)\(context.attempt)"
+            })
+        #expect(outputs == ["1-1", "1b2.0[3]4true-1", "1-11"])
+    }
+
+    @Test func withAName() async throws {
+        #expect(AsyncOperation("sum", a, b) { "\($0)\($1)" }.name == "sum")
+        #expect(AsyncOperation("one", a) { $0 }.name == "one")
+        #expect(AsyncOperation("either", resultOf: a, b) { _, _ in 0 }.name == "either")
+        #expect(AsyncOperation("default", failing, default: 1) { $0 }.name == "default")
+        #expect(a.then("next") { $0 }.name == "next")
+        #expect(a.then("next") { number, context in number + context.attempt }.name == "next")
+        #expect(AsyncOperation.collect("all", [a, failing]).name == "all")
+    }
+}
