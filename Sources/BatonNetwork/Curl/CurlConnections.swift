@@ -35,8 +35,9 @@
         /// Grows whenever libcurl tells of something.
         private(set) var eventCount: UInt64 = 0
 
-        /// A name that is used again replaces its entry, so there are at most as many as ports and servers.
         private var connections: [Name: Connection] = [:]
+        /// When there are so many, those that have ended are taken out.
+        private var mostConnections = 1024
 
         func noteEvent() { eventCount &+= 1 }
 
@@ -44,6 +45,9 @@
         func note(_ opened: [curl_socket_t], as name: Name, isSecure: Bool) {
             guard let socket = opened.last(where: { name.isThat(of: $0) }) else { return }
             connections[name] = Connection(socket: socket, version: isSecure ? .unknown : .http1)
+            if connections.count < mostConnections { return }
+            connections = connections.filter { $0.key.isThat(of: $0.value.socket) }
+            mostConnections = max(1024, 2 * connections.count)
         }
 
         func note(_ version: Version, of name: Name) { connections[name]?.version = version }

@@ -124,6 +124,8 @@
             handle.set(CURLOPT_NOSIGNAL, true)
             // A transfer that ends while its host is resolved would wait for the thread that does it.
             handle.set(CURLOPT_QUICK_EXIT, true)
+            // For each request libcurl 7.88 looks at all hosts that it remembers.
+            handle.set(CURLOPT_DNS_CACHE_TIMEOUT, 5)
             if connections.lacksDescriptors { handle.set(CURLOPT_MAXAGE_CONN, 1) }
             if configuration.idleConnections < 1 { handle.set(CURLOPT_FORBID_REUSE, true) }
             handle.set(CURLOPT_PROTOCOLS_STR, "http,https")
@@ -460,7 +462,9 @@
         private func reason(_ code: CURLcode) -> HTTPError.Reason? {
             if code != CURLE_OK, lacksDescriptors { return .tooManyOpenFiles }
             let text = String(cString: errorText.baseAddress!)
-            let result = CurlResult(code: code, text: text, handle: handle, configuration: configuration, limit: limit)
+            let result = CurlResult(
+                code: code, text: text, handle: handle, configuration: configuration, limit: limit,
+                isSent: requestCount > 0)
             return result.reason(head: head, receivedCount: receivedCount, request: transfer.request)
         }
     }

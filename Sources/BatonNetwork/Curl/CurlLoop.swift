@@ -40,6 +40,7 @@
                 }
                 lookAtLimits()
                 tellServers()
+                multi.keep(besides: running.count)
                 let hasWorked = !isIdle || !orders.isEmpty
                 isIdle = running.isEmpty
                 // The transport may have been closed before the last transfer ended: that is asked before the thread sleeps.
@@ -152,17 +153,20 @@
     struct CurlMulti: @unchecked Sendable {
         // @unchecked: other threads only call `wake`.
         private let multi: UnsafeMutableRawPointer
+        /// How many connections are kept that nobody uses.
+        private let keptCount: Int
 
         init(_ configuration: CurlTransport.Configuration) throws(CurlFailure) {
             Self.initialize
             guard let multi = curl_multi_init() else { throw CurlFailure(reason: .tooManyOpenFiles) }
             self.multi = multi
+            keptCount = max(1, min(configuration.idleConnections, Self.descriptorLimit / 2))
             // Without a descriptor to be woken by, the thread would sleep for ever.
             if curl_multi_wakeup(multi) != CURLM_OK {
                 curl_multi_cleanup(multi)
                 throw CurlFailure(reason: .tooManyOpenFiles)
             }
-            set(CURLMOPT_MAXCONNECTS, max(1, min(configuration.idleConnections, Self.descriptorLimit / 2)))
+            keep(besides: 0)
             if let count = configuration.connectionsPerHost { set(CURLMOPT_MAX_HOST_CONNECTIONS, max(1, count)) }
             if let count = configuration.connections { set(CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, count)) }
         }
@@ -178,6 +182,9 @@
         }
 
         private func set(_ option: CURLMoption, _ value: Int) { _ = baton_curl_multi_set_long(multi, option, value) }
+
+        /// libcurl counts those that are used, too.
+        func keep(besides usedCount: Int) { set(CURLMOPT_MAXCONNECTS, keptCount + usedCount) }
 
         func wake() { curl_multi_wakeup(multi) }
 

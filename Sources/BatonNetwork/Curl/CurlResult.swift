@@ -11,13 +11,15 @@
         let handle: CurlHandle
         let configuration: CurlTransport.Configuration
         let limit: Duration
+        /// The request has begun to be sent.
+        let isSent: Bool
 
         /// Nil: the answer is complete.
         ///
         /// libcurl calls a connection that ends inside the head a success.
         func reason(head: HTTPHead?, receivedCount: Int64, request: URLRequest) -> HTTPError.Reason? {
             if code == CURLE_OK || isAnswered(head) { return head == nil ? .connectionBroken : nil }
-            let reason = reason(of: request, hasHead: head != nil)
+            let reason = throughProxy(reason(of: request, hasHead: head != nil), of: request)
             guard reason == .connectionBroken, let head, request.httpMethod?.uppercased() != "HEAD",
                 let promised = head.contentLength, receivedCount < promised
             else { return reason }
@@ -117,6 +119,15 @@
         }
 
         // MARK: Proxies
+
+        /// A tunnel that ends before the request was sent is the proxy's fault.
+        private func throughProxy(_ reason: HTTPError.Reason, of request: URLRequest) -> HTTPError.Reason {
+            guard reason == .connectionBroken, !isSent, request.url?.scheme?.lowercased() == "https",
+                handle.number(CURLINFO_HTTP_CONNECTCODE) == 0
+            else { return reason }
+            let proxy = proxy(for: request)
+            return proxy.isEmpty ? reason : .proxyNotReached(proxy: proxy, "the tunnel did not come about")
+        }
 
         /// The address of the proxy that libcurl uses, without its password; empty if it uses none.
         private func proxy(for request: URLRequest) -> String {

@@ -12,7 +12,8 @@
     /// ```
     ///
     /// - Connections: one thread serves all requests of a transport. Connections are kept for later requests, and closed with the
-    ///   transport. Requests to one host share a connection where the server speaks HTTP/2, as many as it takes at a time.
+    ///   transport. Requests to one host share a connection where the server speaks HTTP/2, as many as it takes at a time; beyond that each
+    ///   has a connection of its own, unless ``Configuration/connectionsPerHost`` lets it wait. Each host that is looked up has a thread meanwhile.
     /// - Bodies: a slow reader holds the sender back; at most a quarter of a megabyte and what came last wait in memory. Content that is
     ///   packed (gzip, deflate, br and zstd, as libcurl has them) is unpacked; if 16 KB of it become more than 64 MB, that is
     ///   ``HTTPError/Reason/invalidAnswer(_:)``.

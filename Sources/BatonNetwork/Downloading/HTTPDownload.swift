@@ -12,7 +12,7 @@ public import Foundation
 /// ```
 ///
 /// What comes goes to the disk at once, so that it takes little memory whatever its size. Until it is complete it is in a hidden
-/// file beside the target, `.NAME.partial`. When the connection breaks or the operation is cancelled, that stays, with a note of what
+/// file beside the target, `.NAME.partial`. If it ends before, that stays (unless the file is gone, or cannot be written), with a note of what
 /// it is the beginning of, `.NAME.origin`; the next run, of a retry or of a later operation, asks for the rest only, and goes on if the
 /// answer repeats the strong validator of the first one: an `ETag`, or a `Last-Modified` that is a second older than its `Date` (RFC 9110,
 /// 15.3.7.3). If the server cannot do that, the next run begins anew. The note has nothing of user,
@@ -20,7 +20,8 @@ public import Foundation
 /// ``HTTPError/FileProblem/notPlain``, and is not touched; nor is a device or a pipe in place of the target.
 ///
 /// The progress counts bytes, those included that an earlier run has brought. A file that is there already is replaced, and the new one
-/// has its rights; what a link leads to is replaced, and not the link. It throws
+/// has its rights; what a link leads to is replaced, and not the link. A status other than 200 to 299 is an error whatever the
+/// validation says. It throws
 /// ``HTTPError``; two downloads to one file at the same time are one: the second fails.
 public struct HTTPDownload: HTTPProcedure {
     /// How it is sent and judged.
@@ -64,6 +65,9 @@ public struct HTTPDownload: HTTPProcedure {
     /// Downloads the file, or the rest of it.
     public func execute(in context: OperationContext) async throws -> DownloadedFile {
         try HTTPCall(options: options).check()
+        if options.request.httpMethod?.uppercased() == "HEAD" {
+            throw HTTPError(.invalidRequest("a HEAD has no body that could be downloaded"), options.request)
+        }
         if !file.isFileURL {
             let problem = "‘\(file.withoutSecrets)’, where the download is to be put, is no file"
             throw HTTPError(.invalidRequest(problem), options.request)
@@ -91,12 +95,15 @@ public struct HTTPDownload: HTTPProcedure {
         throw HTTPError(.file(.inUse, path: file.path), options.request)
     }
 
-    /// After these the bytes that have come are as good as before. A part of nothing is worth nothing.
+    /// Most errors say nothing of the bytes that have come. A part of nothing is worth nothing.
     private static func leavesWhatIsThere(_ error: any Error) -> Bool {
         if error is CancellationError { return true }
         guard let error = error as? HTTPError else { return false }
-        if case .refused(let refusal) = error.reason { return ![404, 410].contains(refusal.status) }
-        return error.isTransient
+        return switch error.reason {
+        case .refused(let refusal): ![404, 410].contains(refusal.status)
+        case .unexpectedPart, .file: false
+        default: true
+        }
     }
 }
 

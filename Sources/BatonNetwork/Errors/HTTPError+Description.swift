@@ -15,7 +15,7 @@ extension HTTPError.Reason: CustomStringConvertible {
     private var text: String {
         switch self {
         case .invalidURL(let text):
-            "‘\(text)’ is no address. Give one that begins with http:// or https:// and has a host"
+            "‘\(text)’ is no address. Give one that begins with http:// or https:// and has a host, and a port up to 65535 if any"
         case .invalidRequest(let why):
             "cannot be sent: \(why)"
         case .hostNotFound:
@@ -34,7 +34,7 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .tooManyOpenFiles:
             "the process has too many open files. Raise the limit (ulimit -n), or let fewer requests run at a time"
         case .insecureConnection(let text):
-            "no secure connection (\(text)). Check the server's certificate, and that the port speaks TLS"
+            "no secure connection (\(text)). Check the server's certificate, those of the transport, and that the port speaks TLS"
         case .timedOut(let limit):
             "nothing came for \(limit)"
         case .tooSlow(let speed, let time):

@@ -18,9 +18,9 @@ extension HTTPOptions {
             if !redirects.allowsInsecure, request.isSecure, !next.isSecure {
                 throw HTTPError(.insecureRedirect(to: next.url?.withoutSecrets ?? ""), self.request)
             }
-            // A connection can be used again if all of the answer has been read, and one pass of a stream ends before the next one.
-            if body?.stream != nil || answer.head.contentLength ?? .max <= 65536 {
-                _ = await answer.body.beginning(upTo: 1 << 20)
+            // One pass of a stream ends before the next one.
+            if body?.stream != nil || answer.head.contentLength ?? 0 <= HTTPBody.worthReading {
+                _ = await answer.body.beginning(upTo: 0)
             }
             count += 1
             if !next.mayHaveBody { body = nil }
@@ -43,8 +43,12 @@ extension URLRequest {
             // A stream can be read once.
             return nil
         }
-        next.url = target
-        if target.origin != url?.origin { next.removeSecrets() }
+        if target.origin == url?.origin {
+            next.url = target.withUser(of: url)
+        } else {
+            next.url = target
+            next.removeSecrets()
+        }
         return next
     }
 
@@ -77,6 +81,18 @@ extension URLRequest {
             setValue(nil, forHTTPHeaderField: name)
         }
         for name in ["Digest", "Expect", "Transfer-Encoding", "Trailer"] { setValue(nil, forHTTPHeaderField: name) }
+    }
+}
+
+extension URL {
+    /// With the user and password of another address, unless it has its own.
+    fileprivate func withUser(of other: URL?) -> URL {
+        guard user == nil, let other = other.flatMap({ URLComponents(url: $0, resolvingAgainstBaseURL: true) }),
+            other.percentEncodedUser != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        else { return self }
+        parts.percentEncodedUser = other.percentEncodedUser
+        parts.percentEncodedPassword = other.percentEncodedPassword
+        return parts.url ?? self
     }
 }
 

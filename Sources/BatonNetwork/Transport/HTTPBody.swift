@@ -37,18 +37,23 @@ extension HTTPBody {
         return data
     }
 
-    /// At most `limit` bytes of the beginning, as far as they arrive within a second.
+    /// A connection can be used again if all of the answer has been read: that much is sooner read than another one made.
+    static let worthReading: Int64 = 65536
+
+    /// At most `limit` bytes of the beginning. It reads as much as is worth reading, and for a second at most.
     func beginning(upTo limit: Int) async -> Data {
         await withTaskGroup(of: Data?.self) { group in
             group.addTask {
                 var beginning = Data()
+                var count: Int64 = 0
                 do {
                     for try await piece in self {
-                        beginning.append(piece)
-                        if beginning.count >= limit { break }
+                        count += Int64(piece.count)
+                        beginning.append(piece.prefix(limit - beginning.count))
+                        if count >= Self.worthReading { break }
                     }
                 } catch {}
-                return beginning.prefix(limit)
+                return beginning
             }
             group.addTask {
                 try? await TimeSource(ContinuousClock()).sleep(until: .seconds(1))

@@ -146,6 +146,74 @@
             }
         }
 
+        @Test("Connections are used again, however many are used at a time")
+        func manyConnections() async throws {
+            let key = freshKey()
+            let transport = CurlTransport()
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: 200)
+            let url = server.url("/bytes/10", ["key": key])
+            let pages = (0..<1000).map { _ in AsyncOperation(HTTPData(url).transport(transport)) }
+            queue.add(pages)
+            for page in pages { #expect(try await page.value.status == 200) }
+            #expect(Set(try await server.log(key).map(\.connection)).count <= 200)
+        }
+
+        @Test("What is left of an answer that is not wanted is read, so that its connection can be used again")
+        func leftAnswers() async throws {
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                let end = FaultStep.send("0\r\n\r\n")
+                let text = String(repeating: "x", count: 2000)
+                faults.on(
+                    "/redirect", .answerHead(302, ["Location: /end", "Transfer-Encoding: chunked"]),
+                    .send("5\r\nhello\r\n"), .pause(.milliseconds(5)), end)
+                faults.on(
+                    "/refused", .answerHead(404, ["Transfer-Encoding: chunked"]), .send("7d0\r\n\(text)\r\n"),
+                    .pause(.milliseconds(5)), end)
+                faults.on("/end", .answer())
+                let transport = CurlTransport()
+                for _ in 1...3 {
+                    let redirected = HTTPData(faults.url("/redirect")).transport(transport)
+                    #expect(try await outcome(redirected).get().status == 200)
+                    let error = await failure(HTTPData(faults.url("/refused")).transport(transport))
+                    guard case .refused(let refusal)? = error?.reason else {
+                        Issue.record("\(String(describing: error))")
+                        continue
+                    }
+                    #expect(refusal.excerpt.count == 1024)
+                }
+                #expect(faults.connectionCount == 1)
+            }
+        }
+
+        @Test("An error that says nothing of the bytes that have come leaves them where they are")
+        func partsOfDownloads() async throws {
+            let folder = try TestFolder()
+            let url = server.url(
+                "/bytes/2000000",
+                ["key": freshKey(), "ranges": "1", "short": "700000", "faults": "1", "etag": "tag"])
+            let download = HTTPDownload(url, to: folder.file("file"))
+            #expect(await failure(download)?.reason == .bodyTooShort(received: 700_000, promised: 2_000_000))
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .address("ftp://none")
+            #expect(await failure(download.transport(CurlTransport(configuration)))?.isTransient == false)
+            #expect(try await outcome(download).get().resumedFrom == 700_000)
+            guard case .invalidRequest? = await failure(download.method("HEAD"))?.reason else {
+                Issue.record("it was sent")
+                return
+            }
+        }
+
+        @Test("A user and a password go along to the same origin, and to no other")
+        func usersOfRedirects() async throws {
+            for host in ["127.0.0.1", "localhost"] {
+                let target = server.url("/headers", host: host).absoluteString
+                let url = server.url("/redirect", ["to": target]).absoluteString
+                let page = HTTPData("http://ada:secret@" + url.dropFirst("http://".count))
+                let fields = String(decoding: try await outcome(page).get().data, as: UTF8.self)
+                #expect(fields.contains("Authorization") == (host == "127.0.0.1"), "\(fields)")
+            }
+        }
+
         @Test("A user agent is no way to put more fields into a request")
         func userAgents() async throws {
             var configuration = CurlTransport.Configuration()

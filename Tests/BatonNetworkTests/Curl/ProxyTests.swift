@@ -75,6 +75,18 @@
             }
         }
 
+        @Test("A proxy that ends the connection instead of making a tunnel is named")
+        func tunnelsThatEnd() async throws {
+            let dying = try RawServer("")
+            defer { dying.stop() }
+            let error = await failure(HTTPData("https://127.0.0.1:1/").transport(transport("127.0.0.1:\(dying.port)")))
+            guard case .proxyNotReached(let proxy, _)? = error?.reason else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(proxy.contains("\(dying.port)"))
+        }
+
         @Test("What is for a proxy does not reach the server")
         func proxyFields() async throws {
             let proxy = TestServer("proxy", "ada:secret")
