@@ -93,7 +93,9 @@ int baton_curl_is_connection(curl_socket_t socket, int local_port, const char *p
     socklen_t size = sizeof here;
     if (getsockname(socket, &here.any, &size) != 0 || port(&here) != local_port) return 0;
     size = sizeof there;
-    if (getpeername(socket, &there.any, &size) != 0 || port(&there) != peer_port) return 0;
+    // One that was reset has no other side any more.
+    if (getpeername(socket, &there.any, &size) != 0) return errno == ENOTCONN;
+    if (port(&there) != peer_port) return 0;
     unsigned char bytes[sizeof(struct in6_addr)];
     if (inet_pton(there.any.sa_family, peer, bytes) != 1) return 0;
     return there.any.sa_family == AF_INET ? memcmp(bytes, &there.v4.sin_addr, sizeof there.v4.sin_addr) == 0

@@ -279,7 +279,9 @@
                 isAnswered = true
                 return false
             }
-            if requestCount == 1 || transfer.request.isIdempotent { return true }
+            if requestCount == 1 { return true }
+            // libcurl 7.88 does not always begin the body again when it has lost a second connection.
+            if transfer.request.isIdempotent, source?.rewind(to: 0) ?? true { return true }
             failure = HTTPError(.connectionBroken, transfer.request)
             return false
         }
