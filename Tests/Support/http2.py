@@ -31,7 +31,6 @@ is asked for. The standard library is all it needs.
   cut-body             200, half of the body, then the same
   nonsense             what is no frame
   ping                 no answer, but a ping every 100 ms
-  die                  the connection and the port are closed without a word
 
 A connection whose only word is `hang` does not exchange keys.
 
@@ -248,9 +247,6 @@ class Connection:
             raise Closed
         elif step == "ping":
             threading.Thread(target=self.send_pings, daemon=True).start()
-        elif step == "die":
-            listener.close()
-            raise Closed
         elif step == "nonsense":
             self.link.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 

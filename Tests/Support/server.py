@@ -32,6 +32,7 @@ What a request gets, its path and query say:
                     called for the key; with `cut=COUNT` it waits pause=MS after so many bytes, with slow=MS after each
   /bomb/COUNT       that many zeros, with Content-Encoding: gzip
   /loop             redirects to itself, code=CODE (302)
+  /die              no answer: the port and the connection are closed
   /silent           no answer at all, until `release` is called for the key
   /upload           takes a body, and answers with its count and SHA-256, the method and how it was framed, as JSON; with hold=1 it
                     reads the body only when `release` is called for the key
@@ -304,6 +305,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         for _ in self.body():
             pass
         self.reply(self.number("code", 302), b"", [("Location", self.path)])
+
+    def answer_die(self):
+        self.server.socket.shutdown(socket.SHUT_RDWR)
+        self.close_connection = True
 
     def answer_silent(self):
         keys.gate(self.key).wait(300)

@@ -146,6 +146,19 @@
             }
         }
 
+        @Test("A request that was sent is not refused, although the server does not listen any more")
+        func restarts() async throws {
+            for method in ["POST", "GET"] {
+                let dying = TestServer()
+                defer { dying.stop() }
+                let transport = CurlTransport()
+                _ = try await outcome(HTTPData(dying.url("/bytes/10")).transport(transport)).get()
+                let error = await failure(HTTPData(dying.url("/die")).method(method).transport(transport))
+                #expect(error?.reason == .connectionBroken)
+                if let error { #expect(HTTPRetry.idempotent.allows(.failed(error)) == (method == "GET")) }
+            }
+        }
+
         @Test("Connections are used again, however many are used at a time")
         func manyConnections() async throws {
             let key = freshKey()
