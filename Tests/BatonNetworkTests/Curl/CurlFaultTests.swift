@@ -113,7 +113,9 @@
                 ]
                 for (path, steps) in scripts {
                     faults.on(path) { _ in
-                        FaultScript(readsBodyFirst: false, steps + [.waitForRelease("never")])
+                        // By then there is nothing to be sent.
+                        FaultScript(
+                            readsBodyFirst: false, [.pause(.milliseconds(200))] + steps + [.waitForRelease("never")])
                     }
                     let upload = HTTPUpload(quiet("hello"), to: faults.url(path)).validation(.none)
                     #expect(try await outcome(upload).get().data == Data("enough".utf8), "\(path)")
