@@ -84,4 +84,141 @@ import Testing
         #expect(a.then("next") { number, context in number + context.attempt }.name == "next")
         #expect(AsyncOperation.collect("all", [a, failing]).name == "all")
     }
+
+    // MARK: - Each number of them
+
+    private struct Counting2: InputProcedure {
+        func execute(_ input: (Int, Int), in context: OperationContext) async throws -> Int { 2 * input.1 }
+    }
+
+    private struct Counting3: InputProcedure {
+        func execute(_ input: (Int, Int, Int), in context: OperationContext) async throws -> Int { 3 * input.2 }
+    }
+
+    private struct Counting4: InputProcedure {
+        func execute(_ input: (Int, Int, Int, Int), in context: OperationContext) async throws -> Int { 4 * input.3 }
+    }
+
+    private struct Counting5: InputProcedure {
+        func execute(_ input: (Int, Int, Int, Int, Int), in context: OperationContext) async throws -> Int {
+            5 * input.4
+        }
+    }
+
+    private struct Counting6: InputProcedure {
+        func execute(_ input: (Int, Int, Int, Int, Int, Int), in context: OperationContext) async throws -> Int {
+            6 * input.5
+        }
+    }
+
+    private struct Counting7: InputProcedure {
+        func execute(_ input: (Int, Int, Int, Int, Int, Int, Int), in context: OperationContext) async throws -> Int {
+            7 * input.6
+        }
+    }
+
+    private struct Counting8: InputProcedure {
+        func execute(_ input: (Int, Int, Int, Int, Int, Int, Int, Int), in context: OperationContext) async throws
+            -> Int
+        { 8 * input.7 }
+    }
+
+    private func expect(_ count: Int, _ operation: AsyncOperation<Int>) async throws {
+        #expect(operation.dependencies.count == 1)
+        #expect(try await queue.run(operation) == count)
+    }
+
+    @Test func ofEachNumber() async throws {
+        let x = Self.box(1)
+        try await expect(2, AsyncOperation(x, x) { a, b in [a, b].count })
+        try await expect(2, AsyncOperation(x, x) { a, b, context in [a, b].count * context.attempt })
+        try await expect(2, AsyncOperation(resultOf: x, x) { a, b in try [a.get(), b.get()].count })
+        try await expect(
+            2, AsyncOperation(resultOf: x, x) { a, b, context in try [a.get(), b.get()].count * context.attempt })
+        try await expect(3, AsyncOperation(x, x, x) { a, b, c in [a, b, c].count })
+        try await expect(3, AsyncOperation(x, x, x) { a, b, c, context in [a, b, c].count * context.attempt })
+        try await expect(3, AsyncOperation(resultOf: x, x, x) { a, b, c in try [a.get(), b.get(), c.get()].count })
+        try await expect(
+            3,
+            AsyncOperation(resultOf: x, x, x) { a, b, c, context in
+                try [a.get(), b.get(), c.get()].count * context.attempt
+            })
+        try await expect(4, AsyncOperation(x, x, x, x) { a, b, c, d in [a, b, c, d].count })
+        try await expect(4, AsyncOperation(x, x, x, x) { a, b, c, d, context in [a, b, c, d].count * context.attempt })
+        try await expect(
+            4, AsyncOperation(resultOf: x, x, x, x) { a, b, c, d in try [a.get(), b.get(), c.get(), d.get()].count })
+        try await expect(
+            4,
+            AsyncOperation(resultOf: x, x, x, x) { a, b, c, d, context in
+                try [a.get(), b.get(), c.get(), d.get()].count * context.attempt
+            })
+        try await expect(5, AsyncOperation(x, x, x, x, x) { a, b, c, d, e in [a, b, c, d, e].count })
+        try await expect(
+            5, AsyncOperation(x, x, x, x, x) { a, b, c, d, e, context in [a, b, c, d, e].count * context.attempt })
+        try await expect(
+            5,
+            AsyncOperation(resultOf: x, x, x, x, x) { a, b, c, d, e in
+                try [a.get(), b.get(), c.get(), d.get(), e.get()].count
+            })
+        try await expect(
+            5,
+            AsyncOperation(resultOf: x, x, x, x, x) { a, b, c, d, e, context in
+                try [a.get(), b.get(), c.get(), d.get(), e.get()].count * context.attempt
+            })
+        try await expect(6, AsyncOperation(x, x, x, x, x, x) { a, b, c, d, e, f in [a, b, c, d, e, f].count })
+        try await expect(
+            6,
+            AsyncOperation(x, x, x, x, x, x) { a, b, c, d, e, f, context in [a, b, c, d, e, f].count * context.attempt }
+        )
+        try await expect(
+            6,
+            AsyncOperation(resultOf: x, x, x, x, x, x) { a, b, c, d, e, f in
+                try [a.get(), b.get(), c.get(), d.get(), e.get(), f.get()].count
+            })
+        try await expect(
+            6,
+            AsyncOperation(resultOf: x, x, x, x, x, x) { a, b, c, d, e, f, context in
+                try [a.get(), b.get(), c.get(), d.get(), e.get(), f.get()].count * context.attempt
+            })
+        try await expect(7, AsyncOperation(x, x, x, x, x, x, x) { a, b, c, d, e, f, g in [a, b, c, d, e, f, g].count })
+        try await expect(
+            7,
+            AsyncOperation(x, x, x, x, x, x, x) { a, b, c, d, e, f, g, context in
+                [a, b, c, d, e, f, g].count * context.attempt
+            })
+        try await expect(
+            7,
+            AsyncOperation(resultOf: x, x, x, x, x, x, x) { a, b, c, d, e, f, g in
+                try [a.get(), b.get(), c.get(), d.get(), e.get(), f.get(), g.get()].count
+            })
+        try await expect(
+            7,
+            AsyncOperation(resultOf: x, x, x, x, x, x, x) { a, b, c, d, e, f, g, context in
+                try [a.get(), b.get(), c.get(), d.get(), e.get(), f.get(), g.get()].count * context.attempt
+            })
+        try await expect(
+            8, AsyncOperation(x, x, x, x, x, x, x, x) { a, b, c, d, e, f, g, h in [a, b, c, d, e, f, g, h].count })
+        try await expect(
+            8,
+            AsyncOperation(x, x, x, x, x, x, x, x) { a, b, c, d, e, f, g, h, context in
+                [a, b, c, d, e, f, g, h].count * context.attempt
+            })
+        try await expect(
+            8,
+            AsyncOperation(resultOf: x, x, x, x, x, x, x, x) { a, b, c, d, e, f, g, h in
+                try [a.get(), b.get(), c.get(), d.get(), e.get(), f.get(), g.get(), h.get()].count
+            })
+        try await expect(
+            8,
+            AsyncOperation(resultOf: x, x, x, x, x, x, x, x) { a, b, c, d, e, f, g, h, context in
+                try [a.get(), b.get(), c.get(), d.get(), e.get(), f.get(), g.get(), h.get()].count * context.attempt
+            })
+        try await expect(2, AsyncOperation(Counting2(), inputs: x, x))
+        try await expect(3, AsyncOperation(Counting3(), inputs: x, x, x))
+        try await expect(4, AsyncOperation(Counting4(), inputs: x, x, x, x))
+        try await expect(5, AsyncOperation(Counting5(), inputs: x, x, x, x, x))
+        try await expect(6, AsyncOperation(Counting6(), inputs: x, x, x, x, x, x))
+        try await expect(7, AsyncOperation(Counting7(), inputs: x, x, x, x, x, x, x))
+        try await expect(8, AsyncOperation(Counting8(), inputs: x, x, x, x, x, x, x, x))
+    }
 }
