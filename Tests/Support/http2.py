@@ -129,6 +129,17 @@ class Connection:
             if not data:
                 return
 
+    def close(self):
+        """Closes this side, and waits for the other. A connection that is closed while bytes wait to be read is reset, and a reset
+        may overtake what has been sent."""
+        try:
+            self.link.shutdown(socket.SHUT_WR)
+            while self.link.recv(65536):
+                pass
+        except OSError:
+            pass
+        self.link.close()
+
     # What comes
 
     def serve(self):
@@ -145,7 +156,7 @@ class Connection:
             with self.lock:
                 self.ended |= set(self.windows)
                 self.lock.notify_all()
-            self.link.close()
+            self.close()
             self.say("closed")
 
     def take(self, kind, flags, stream, payload):

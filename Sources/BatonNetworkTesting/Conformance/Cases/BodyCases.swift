@@ -116,7 +116,7 @@ extension HTTPTransportConformance {
                 try trial.requireEqual(count, 3_000_000, "the number of bytes")
             },
             Case("unread", "A body that nobody reads is given up.") { trial in
-                trial.server.on("/", .answerHead(200, ["Content-Length: \(large)"]), .sendPattern(count: large))
+                trial.server.on("/") { _ in allButTheLastByte }
                 trial.server.on("/held", .answerHead(200, ["Content-Length: 5"]), .waitForRelease("never"))
                 for (number, target) in ["/", "/held"].enumerated() {
                     // The answer is dropped at once.
@@ -128,7 +128,7 @@ extension HTTPTransportConformance {
                 }
             },
             Case("unread-rest", "A body that is read in part and then dropped is given up.") { trial in
-                trial.server.on("/", .answerHead(200, ["Content-Length: \(large)"]), .sendPattern(count: large))
+                trial.server.on("/") { _ in allButTheLastByte }
                 try await readOnePiece(trial)
                 try await within(.seconds(5), "the end of the connection") {
                     _ = try await trial.server.waitForEnd(ofConnection: 0)
@@ -145,6 +145,11 @@ extension HTTPTransportConformance {
     }
 
     private static let large = 30_000_000
+
+    /// A transport that reads ahead must not reach the end, after which the connection would rightly be kept.
+    private static let allButTheLastByte = FaultScript([
+        .answerHead(200, ["Content-Length: \(large + 1)"]), .sendPattern(count: large), .waitForRelease("never"),
+    ])
 
     private static func readLarge(
         _ trial: Trial, _ answer: HTTPAnswer, _ afterEach: (Int) async throws -> Void
