@@ -8,11 +8,13 @@
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 CURLcode baton_curl_set_long(CURL *handle, CURLoption option, long value) {
     return curl_easy_setopt(handle, option, value);
@@ -122,9 +124,17 @@ int baton_curl_is_readable(curl_socket_t socket) {
 }
 
 int baton_curl_is_closed(curl_socket_t socket) {
-    char byte;
-    ssize_t count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+    struct pollfd poller = {.fd = socket, .events = POLLRDHUP};
+    return poll(&poller, 1, 0) > 0;
+}
+
+int baton_curl_mute(curl_socket_t socket) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) return -1;
+    shutdown(pair[1], SHUT_WR);
+    dup3(pair[0], socket, O_CLOEXEC);
+    close(pair[0]);
+    return pair[1];
 }
 
 CURLMcode baton_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {

@@ -107,6 +107,20 @@ import Testing
         #expect(try await server.waitForEnd(ofConnection: 0) == .closedByServer)
     }
 
+    @Test("A server that closes its sending side reads on")
+    func closeSending() async throws {
+        defer { server.stop() }
+        server.on("/", readsBodyFirst: false, .answer(body: "early"), .closeSending, .readBody)
+        let client = try client()
+        client.sendHead("POST / HTTP/1.1", "Content-Length: 5")
+        #expect(client.receiveAll().hasSuffix("early"))
+        client.send("hello")
+        try await server.waitForBody(5, ofRequest: 0)
+        client.close()
+        _ = try await server.waitForEnd(ofConnection: 0)
+        #expect(server.requests.first?.isBodyComplete == true)
+    }
+
     @Test("A greeting comes before the request")
     func greeting() throws {
         let server = try FaultServer(greeting: [.send("220 ready\r\n"), .close])

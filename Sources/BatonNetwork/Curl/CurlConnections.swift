@@ -1,5 +1,6 @@
 #if os(Linux)
     internal import CBatonCurl
+    internal import Foundation
 
     /// What a thread has to know of its connections beyond what libcurl tells. The thread alone uses it.
     final class CurlConnections {
@@ -63,6 +64,14 @@
         func isClosed(_ name: Name) -> Bool {
             guard let connection = connection(name), connection.version != .http2 else { return false }
             return baton_curl_is_closed(connection.socket) != 0
+        }
+
+        /// Closes a connection, and lets libcurl write into the void. Returns what is to be kept until the end of the transfer; nil if no
+        /// descriptor was to be had.
+        func mute(_ name: Name) -> FileHandle? {
+            guard let connection = connection(name) else { return nil }
+            let void = baton_curl_mute(connection.socket)
+            return void < 0 ? nil : FileHandle(fileDescriptor: void, closeOnDealloc: true)
         }
 
         /// How long ago a connection received something for one request alone; nil if that is not known.

@@ -45,10 +45,10 @@
         private var isMultiplexed = false
         /// libcurl lets it wait for the connection of another request to the same host, which it may share.
         private var waitsForOthers = false
-        /// The other side had closed the connection at the last look.
-        private var isClosed = false
-        /// Nobody takes the rest of the body.
-        private var isSendingOver = false
+        /// When something came or went last before the last look, if the other side had closed the connection by then.
+        private var lastMovedBeforeLook: ContinuousClock.Instant?
+        /// Takes the end of the body, which libcurl writes, in place of a server that would take what it has for all of it.
+        private var void: FileHandle?
         /// The kept connection that libcurl has chosen is of no use.
         private var wantsAnotherConnection = false
         /// The sockets that were opened for it, until one of them is the connection.
@@ -346,7 +346,7 @@
         /// Returns what libcurl wants to know: how many bytes there are, or to pause, or to stop.
         func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
             connections.noteEvent()
-            if isSendingOver { return 0 }
+            if void != nil { return 0 }
             switch source?.read(into: buffer) {
             case .bytes(let count)?: return count
             case .later?:
@@ -427,14 +427,15 @@
         /// libcurl neither ends a transfer whose source has nothing, nor tells that the other side has gone.
         private func lookWhilePaused(at now: ContinuousClock.Instant) -> Look? {
             if hasWholeAnswer, isMultiplexed || head?.closesConnection == true { return .end(nil) }
-            guard let connection, connections.isClosed(connection) else { return nil }
-            if head == nil { return .end(HTTPError(.connectionBroken, transfer.request)) }
-            // libcurl may have to read what came before the end, and says then whether the answer is complete.
-            if isClosed, !isSendingOver {
-                isSendingOver = true
+            guard !isReceivingPaused, let connection, connections.isClosed(connection) else { return nil }
+            // libcurl had time to read what came before the end. It says whether the answer is complete when there is nothing to be sent.
+            if lastMoved == lastMovedBeforeLook {
+                if head != nil { void = connections.mute(connection) }
+                if void == nil { return .end(HTTPError(.connectionBroken, transfer.request)) }
+                giveUp()
                 resumeSending(at: now)
             }
-            isClosed = true
+            lastMovedBeforeLook = lastMoved
             return .again(now + .milliseconds(50))
         }
 

@@ -12,6 +12,7 @@ public struct FaultStep: Sendable {
         case readBody
         case readBodySlowly(count: Int, every: Duration)
         case close
+        case closeSending
         case closeAfterReading
         case reset
     }
@@ -109,6 +110,9 @@ public struct FaultStep: Sendable {
 
     /// Closes the connection. The peer reads an end of the stream, or a reset if it has sent bytes that were not read.
     public static var close: FaultStep { FaultStep(action: .close) }
+
+    /// Closes the sending side alone. The peer reads an end of the stream, and the script goes on.
+    public static var closeSending: FaultStep { FaultStep(action: .closeSending) }
 
     /// Closes the sending side, reads and drops what still comes, and closes when the peer has closed or after two seconds.
     ///

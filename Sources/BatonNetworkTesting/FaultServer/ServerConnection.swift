@@ -135,6 +135,8 @@ struct ServerConnection {
             }
         case .close:
             throw Ended(.closedByServer)
+        case .closeSending:
+            Socket.closeWriting(descriptor)
         case .closeAfterReading:
             Socket.closeWriting(descriptor)
             try dropRest(until: .now + .seconds(2))

@@ -55,8 +55,12 @@ long baton_curl_silence(curl_socket_t socket);
 /// Whether a socket has bytes to be read, or has been closed by the other side.
 int baton_curl_is_readable(curl_socket_t socket);
 
-/// Whether the other side of a socket has closed or reset it, and nothing is left to be read.
+/// Whether the other side of a socket has closed or reset it. Something may be left to be read.
 int baton_curl_is_closed(curl_socket_t socket);
+
+/// Closes a socket and puts in its place one end of a pair, to which can be written and from which nothing comes. Returns the other
+/// end, which is to be closed after the socket. -1: there is no descriptor for it.
+int baton_curl_mute(curl_socket_t socket);
 
 CURLMcode baton_curl_multi_set_long(CURLM *_Nonnull multi, CURLMoption option, long value);
 

@@ -127,6 +127,21 @@
             }
         }
 
+        @Test("A server that has closed its side and reads on does not take a part of a body for all of it")
+        func halfClosedConnections() async throws {
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                faults.on(
+                    "/", readsBodyFirst: false, .pause(.milliseconds(200)),
+                    .answerHead(200, ["Transfer-Encoding: chunked"]), .send("6\r\nenough\r\n0\r\n\r\n"),
+                    .closeSending, .readBody)
+                let upload = HTTPUpload(quiet("hello"), to: faults.url("/"))
+                #expect(try await outcome(upload).get().data == Data("enough".utf8))
+                #expect(try await faults.waitForEnd(ofConnection: 0) == .closedByClient)
+                let request = try #require(faults.requests.first)
+                #expect(request.body == Data("hello".utf8) && !request.isBodyComplete)
+            }
+        }
+
         @Test("A stream goes on when the answer is there early, and nobody says that the rest is not wanted")
         func earlyAnswers() async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in
