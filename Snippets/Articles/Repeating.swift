@@ -10,7 +10,7 @@ actor Job {
 
 let job = Job()
 let status = AsyncOperation("status") { await job.poll() }
-    .repeating(every: .milliseconds(5)) { steps in steps == 3 }  // until the third look
+    .repeat(every: .milliseconds(5)) { steps in steps == 3 }  // until the third look
 print(try await AsyncOperationQueue.shared.run(status))  // 3
 
 // When to try again: 100 ms, 200 ms, 400 ms, …, at most 10 s, unless the error itself says how long.

@@ -8,7 +8,7 @@ let stubborn = AsyncOperation("stubborn") {
 }.timeout(.milliseconds(10))
 let forgotten = AsyncOperation("forgotten") {}  // nobody adds it
 let patient = AsyncOperation("patient") {}.addDependency(forgotten).timeout(waiting: .milliseconds(10))
-let tea = AsyncOperation("tea") { "tea" }.delay(untilAtLeast: .milliseconds(20))  // its output, not before 20 ms
+let tea = AsyncOperation("tea") { "tea" }.delayed(untilAtLeast: .milliseconds(20))  // its output, not before 20 ms
 queue.add(slow, stubborn, patient)
 print(try await queue.run(tea))  // tea
 await queue.waitUntilIdle()

@@ -23,7 +23,7 @@ await queue.waitUntilIdle()
 try await exploring(schedules: 100) { scheduler in
     let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
     let log = EventLog<String>()
-    let first = AsyncOperation { log("first") }.delay(.seconds(10))
+    let first = AsyncOperation { log("first") }.delayed(by: .seconds(10))
     let second = AsyncOperation { log("second") }.addDependency(first)
     try await queue.run(second)
     if log.events != ["first", "second"] { throw WrongOrder() }  // in Swift Testing: try #require(…)

@@ -13,6 +13,16 @@ struct Join: InputProcedure {
     func execute(_ input: (String, Int), in context: OperationContext) async throws -> String { "\(input)" }
 }
 
+// The compiler gives up on what takes it too long.
+func chains(_ first: AsyncOperation<Int>) {
+    _ = first.then { $0 + 1 }.then { $0 + 2 }.then { $0 + 3 }.then { $0 + 4 }.then { $0 + 5 }.then { $0 + 6 }.then {
+        $0 + 7
+    }
+    .then { $0 + 8 }
+    _ = AsyncOperation { "a" }.then { $0.count }.then { [$0] }.then { $0.count }.then { "\($0)" }.then { $0.count }
+        .then { "\($0)" }.then(Count()).then { "\($0)" }
+}
+
 func work(on queue: AsyncOperationQueue) async -> String {
     let fetch = AsyncOperation(Fetch())
     let count = AsyncOperation(Count(), input: fetch)

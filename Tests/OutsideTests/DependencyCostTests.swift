@@ -90,7 +90,7 @@ struct ChainDelayTests {
     func chain() async {
         await expectNearlyLinear(500) { count in
             var last = AsyncOperation { 1 }
-            for _ in 0..<count { last = last.delay(untilAtLeast: .milliseconds(1)) }
+            for _ in 0..<count { last = last.delayed(untilAtLeast: .milliseconds(1)) }
             #expect(last.state == .created)
         }
     }
@@ -99,7 +99,7 @@ struct ChainDelayTests {
     func ofOne() async {
         let shared = AsyncOperation { 1 }.addDependency(AsyncOperation {})
         await expectNearlyLinear(2_000) { count in
-            for _ in 0..<count { _ = shared.delay(untilAtLeast: .milliseconds(1)) }
+            for _ in 0..<count { _ = shared.delayed(untilAtLeast: .milliseconds(1)) }
         }
     }
 
@@ -109,7 +109,7 @@ struct ChainDelayTests {
             let operation = AsyncOperation {}
             let delays = (0..<count).map { _ in
                 operation.addDependency(AsyncOperation {})
-                return operation.delay(untilAtLeast: .milliseconds(1))
+                return operation.delayed(untilAtLeast: .milliseconds(1))
             }
             #expect(delays.last?.state == .created)
         }
@@ -122,7 +122,7 @@ struct ChainDelayTests {
         let gates = (0..<4).map { _ in Gate() }
         let sources = gates.map { gate in AsyncOperation { await gate.wait() } }
         let operation = AsyncOperation {}.addDependency(sources[3])
-        func delay() -> AsyncOperation<Void> { operation.delay(untilAtLeast: .seconds(20)) }
+        func delay() -> AsyncOperation<Void> { operation.delayed(untilAtLeast: .seconds(20)) }
         let fourth = delay()
         operation.addDependency(sources[2])
         let third = delay()
@@ -160,7 +160,7 @@ struct ChainDelayTests {
         let gate = Gate()
         let source = queue.add { await gate.wait() }
         await gate.waitForWaiters(count: 1)
-        let after = source.delay(untilAtLeast: .seconds(5))
+        let after = source.delayed(untilAtLeast: .seconds(5))
         queue.add(after)
         clock.advance(by: .seconds(3))
         gate.open()
@@ -179,10 +179,10 @@ struct ChainDelayTests {
             await second.wait()
             return 1
         }
-        let before = source.delay(untilAtLeast: .seconds(5))
+        let before = source.delayed(untilAtLeast: .seconds(5))
         source.addDependency(early)
-        let after = source.delay(untilAtLeast: .seconds(5))
-        let last = after.delay(untilAtLeast: .seconds(7))
+        let after = source.delayed(untilAtLeast: .seconds(5))
+        let last = after.delayed(untilAtLeast: .seconds(7))
         queue.add([early, source, before, after, last])
         await first.waitForWaiters(count: 1)
         clock.advance(by: .seconds(3))

@@ -26,7 +26,7 @@ struct FairnessTests {
     func G25_besideARepetition(width: Int) async throws {
         try await othersRun(width: width) { queue in
             (0..<width).map { number in
-                let poller = AsyncOperation("poller \(number)") { 1 }.repeating(every: .zero)
+                let poller = AsyncOperation("poller \(number)") { 1 }.repeat(every: .zero)
                 queue.add(poller)
                 return poller
             }
@@ -103,7 +103,7 @@ struct FairnessTests {
         try await within {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
             let log = EventLog<String>()
-            let poller = AsyncOperation { log("poller") }.repeating(every: .zero, count: 3)
+            let poller = AsyncOperation { log("poller") }.repeat(every: .zero, count: 3)
             queue.add(poller)
             for name in ["a", "b"] { queue.add { log(name) } }
             queue.isSuspended = false
@@ -122,7 +122,7 @@ struct FairnessTests {
             let poller = AsyncOperation { () -> Int in
                 firstRun.open()
                 return runs.add(1, ordering: .relaxed).newValue
-            }.repeating(every: .seconds(1)) { $0 == 2 }
+            }.repeat(every: .seconds(1)) { $0 == 2 }
             queue.add(poller)
             await firstRun.wait()
             queue.isSuspended = true
@@ -150,7 +150,7 @@ struct FairnessTests {
                 runs.open()
                 await mayEnd.wait()
                 return 1
-            }.repeating(every: interval)
+            }.repeat(every: interval)
             queue?.add(poller)
             await runs.wait()
             queue?.isSuspended = true

@@ -86,7 +86,7 @@ private final class Scene: Sendable {
         case .readyWithAnotherPriority: operation.priority = .low
         case .inLineForAName: operation.addCondition(.mutuallyExclusive("lifetime"))
         case .withEverything:
-            operation.addDependency(signal).named("everything").timeout(waiting: .seconds(100_000))
+            operation.addDependency(signal).name("everything").timeout(waiting: .seconds(100_000))
                 .retry(.immediately, attempts: 3)
             operation.addCondition("a condition") { _ in .satisfied }
             operation.didFinish { _ in token.touch() }

@@ -98,12 +98,12 @@ enum Hold: CaseIterable {
         case .capturedByARetry:
             return AsyncOperation { token.touch() }.retry(.immediately, attempts: 2) { _ in previous == nil }
         case .capturedByARepetition:
-            return AsyncOperation { token.touch() }.repeating(every: .seconds(1)) { _ in
+            return AsyncOperation { token.touch() }.repeat(every: .seconds(1)) { _ in
                 _ = previous
                 return true
             }
         case .capturedByADelay:
-            let delay = (previous as? AsyncOperation<Void>)?.delay(.zero)
+            let delay = (previous as? AsyncOperation<Void>)?.delayed(by: .zero)
             return delay ?? AsyncOperation { token.touch() }
         case .childOfAGroup: return GroupOperation(previous.map { [$0] } ?? [AsyncOperation { token.touch() }])
         case .dependency, .cancelledWithDependency:
@@ -303,7 +303,7 @@ enum Holder: CaseIterable, Sendable {
                 return true
             }
         case .repetition:
-            operation.repeating(every: .seconds(1)) { _ in
+            operation.repeat(every: .seconds(1)) { _ in
                 object.touch()
                 return true
             }

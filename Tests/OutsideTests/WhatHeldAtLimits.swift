@@ -15,15 +15,15 @@ struct WhatHeldAtLimits {
         try await within {
             let queue = AsyncOperationQueue(onMisuse: { _ in })
             let gate = Gate()
-            let delayed = AsyncOperation("delayed") { 1 }.delay(duration)
-            let spaced = AsyncOperation("spaced") { 2 }.delay(untilAtLeast: duration)
+            let delayed = AsyncOperation("delayed") { 1 }.delayed(by: duration)
+            let spaced = AsyncOperation("spaced") { 2 }.delayed(untilAtLeast: duration)
             let limited = AsyncOperation("limited") { 3 }.timeout(duration)
             let waiting = AsyncOperation("waiting") { 4 }.timeout(waiting: duration)
             let retried = AsyncOperation<Int>("retried") { throw Oops() }
                 .retry(.linear(from: duration, by: duration), attempts: 3, deadline: duration)
             let doubled = AsyncOperation<Int>("doubled") { throw Oops() }
                 .retry(.exponential(from: .nanoseconds(1), factor: .infinity).capped(at: .zero), attempts: 3)
-            let repeated = AsyncOperation("repeated") { 5 }.repeating(every: duration, count: 2)
+            let repeated = AsyncOperation("repeated") { 5 }.repeat(every: duration, count: 2)
             let all: [AnyOperation] = [delayed, spaced, limited, waiting, retried, doubled, repeated]
             queue.onStall(after: duration) { _ in }
             for operation in all { operation.add(to: queue) }
@@ -55,7 +55,7 @@ struct WhatHeldAtLimits {
             }
             let limited = AsyncOperation { 2 }.addCondition(.limited(name, to: count, weight: count))
             let retried = AsyncOperation { 3 }.retry(.immediately, attempts: count)
-            let repeated = AsyncOperation { 4 }.repeating(every: .zero, count: count) { _ in true }
+            let repeated = AsyncOperation { 4 }.repeat(every: .zero, count: count) { _ in true }
             let group = GroupOperation([AsyncOperation {}, AsyncOperation {}], maxConcurrentOperationCount: count)
             let events = queue.events(buffering: .newest(count))
             queue.add([parent, limited, retried, repeated, group])

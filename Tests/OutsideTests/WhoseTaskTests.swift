@@ -151,7 +151,7 @@ private enum Culprit: CaseIterable, Sendable {
                 AsyncOperation { () -> Int in
                     seen.lookAndCancel("run")
                     return 1
-                }.repeating(every: .zero, count: 3) { _ in
+                }.repeat(every: .zero, count: 3) { _ in
                     seen.lookAndCancel("until")
                     return false
                 })

@@ -57,6 +57,11 @@ public struct Backoff: Sendable {
     /// Tries again at once.
     public static let immediately = constant(.zero)
 
+    /// Waits 100 ms before the second attempt and twice as long each time, up to 10 s, of which it takes a random part.
+    ///
+    /// That is `.exponential(from: .milliseconds(100)).capped(at: .seconds(10)).jittered()`.
+    public static let standard = exponential(from: .milliseconds(100)).capped(at: .seconds(10)).jittered()
+
     /// Waits equally long every time.
     public static func constant(_ delay: Duration) -> Backoff { Backoff(from: delay) }
 

@@ -2,7 +2,7 @@ extension AsyncOperation {
     /// Runs the body again and again, and has the output of the last run.
     ///
     /// ```swift
-    /// let status = AsyncOperation(JobStatus(job)).repeating(every: .seconds(1)) { $0 == .done }
+    /// let status = AsyncOperation(JobStatus(job)).repeat(every: .seconds(1)) { $0 == .done }
     /// ```
     ///
     /// It repeats what has succeeded; a failure ends it, unless it has a ``AnyOperation/retry(_:attempts:deadline:file:line:if:)``, whose
@@ -20,7 +20,7 @@ extension AsyncOperation {
     ///   - isDone: Whether this output is the last. Called after each run on its task, while the operation still has its slot. What
     ///     it throws becomes the operation's error.
     @discardableResult
-    public final func repeating(
+    public final func `repeat`(
         every interval: Duration, count: Int? = nil, file: StaticString = #fileID, line: UInt = #line,
         until isDone: @escaping @Sendable (_ output: Output) async throws -> Bool = { _ in false }
     ) -> Self {

@@ -29,7 +29,7 @@ extension AnyOperation {
     /// counts. After the add this is ``Misuse`` and changes nothing.
     ///
     /// - Parameters:
-    ///   - backoff: How long to wait before the next attempt.
+    ///   - backoff: How long to wait before the next attempt; ``Backoff/standard`` unless given.
     ///   - attempts: How often the body may run, the first time included.
     ///   - deadline: How long all attempts and delays may take together, from the start of the first attempt. An attempt that
     ///     runs then is cancelled as by ``timeout(_:file:line:)``, and is the last one; one that could only start later is not
@@ -38,7 +38,8 @@ extension AnyOperation {
     ///     the operation still has its slot. What it throws becomes the operation's error.
     @discardableResult
     public final func retry(
-        _ backoff: Backoff, attempts: Int, deadline: Duration? = nil, file: StaticString = #fileID, line: UInt = #line,
+        _ backoff: Backoff = .standard, attempts: Int, deadline: Duration? = nil, file: StaticString = #fileID,
+        line: UInt = #line,
         if isRetryable: @escaping @Sendable (_ error: OperationError) async throws -> Bool
     ) -> Self {
         retry(backoff, attempts, deadline, CallSite(file: file, line: line)) { _, error in try await isRetryable(error)
@@ -52,7 +53,8 @@ extension AnyOperation {
     @discardableResult
     @inlinable
     public final func retry(
-        _ backoff: Backoff, attempts: Int, deadline: Duration? = nil, file: StaticString = #fileID, line: UInt = #line
+        _ backoff: Backoff = .standard, attempts: Int, deadline: Duration? = nil, file: StaticString = #fileID,
+        line: UInt = #line
     ) -> Self {
         retryAlways(backoff, attempts, deadline, file, line)
         return self

@@ -16,6 +16,9 @@ extension AsyncOperation {
     }
 
     /// A new operation that calls `body` with the output of this one.
+    ///
+    /// A body that wants its context is written as `AsyncOperation(source) { value, context in … }`: with a second kind of closures
+    /// here, the compiler would not type-check long chains.
     @inlinable
     public final func then<Next: Sendable>(
         _ body: nonisolated(nonsending) @escaping @Sendable (Output) async throws -> Next
@@ -27,23 +30,6 @@ extension AsyncOperation {
     @inlinable
     public final func then<Next: Sendable>(
         _ name: String?, _ body: nonisolated(nonsending) @escaping @Sendable (Output) async throws -> Next
-    ) -> AsyncOperation<Next> {
-        AsyncOperation<Next>(name, self, body)
-    }
-
-    /// A new operation that calls `body` with the output of this one and its context.
-    @inlinable
-    public final func then<Next: Sendable>(
-        _ body: nonisolated(nonsending) @escaping @Sendable (Output, OperationContext) async throws -> Next
-    ) -> AsyncOperation<Next> {
-        AsyncOperation<Next>(self, body)
-    }
-
-    /// A new operation with a name that calls `body` with the output of this one and its context.
-    @inlinable
-    public final func then<Next: Sendable>(
-        _ name: String?,
-        _ body: nonisolated(nonsending) @escaping @Sendable (Output, OperationContext) async throws -> Next
     ) -> AsyncOperation<Next> {
         AsyncOperation<Next>(name, self, body)
     }

@@ -191,12 +191,12 @@ extension AnyOperation {
     /// Sets ``name``, where an expression is handier than a statement.
     ///
     /// ```swift
-    /// let picture = data.then(TiltShift()).named("tilt shift")
+    /// let picture = data.then(TiltShift()).name("tilt shift")
     /// ```
     ///
     /// After the add this is ``Misuse`` and changes nothing.
     @discardableResult
-    public final func named(_ name: String, file: StaticString = #fileID, line: UInt = #line) -> Self {
+    public final func name(_ name: String, file: StaticString = #fileID, line: UInt = #line) -> Self {
         change("name", CallSite(file: file, line: line)) { $0.madeDetails().name = name }
         return self
     }
@@ -209,20 +209,52 @@ extension AnyOperation {
         set { change("priority") { _ in level = newValue } }
     }
 
+    /// Sets ``priority``, where an expression is handier than a statement.
+    ///
+    /// ```swift
+    /// let picture = data.then(TiltShift()).priority(.high)
+    /// ```
+    ///
+    /// After the add this is ``Misuse`` and changes nothing.
+    @discardableResult
+    public final func priority(
+        _ priority: OperationPriority, file: StaticString = #fileID, line: UInt = #line
+    ) -> Self {
+        change("priority", CallSite(file: file, line: line)) { _ in level = priority }
+        return self
+    }
+
     /// Where its body runs, if not where its queue says; nil unless set, and when it has finished. It still takes a slot of its queue.
     ///
     /// Setting it after the add is ``Misuse`` and changes nothing.
     public final var executor: (any TaskExecutor)? {
         get { withLife { $0.details?.executor } }
-        set {
-            // Released after unlocking.
-            var former: (any TaskExecutor)?
-            change("executor") { life in
-                former = life.madeDetails().executor
-                life.madeDetails().executor = newValue
-            }
-            withExtendedLifetime(former) {}
+        set { setExecutor(newValue, nil) }
+    }
+
+    /// Sets ``executor``, where an expression is handier than a statement.
+    ///
+    /// ```swift
+    /// let listing = AsyncOperation(Listing(folder)).executor(threads)
+    /// ```
+    ///
+    /// After the add this is ``Misuse`` and changes nothing.
+    @discardableResult
+    public final func executor(
+        _ executor: (any TaskExecutor)?, file: StaticString = #fileID, line: UInt = #line
+    ) -> Self {
+        setExecutor(executor, CallSite(file: file, line: line))
+        return self
+    }
+
+    private final func setExecutor(_ executor: (any TaskExecutor)?, _ callSite: CallSite?) {
+        // Released after unlocking.
+        var former: (any TaskExecutor)?
+        change("executor", callSite) { life in
+            former = life.madeDetails().executor
+            life.madeDetails().executor = executor
         }
+        withExtendedLifetime(former) {}
     }
 
     /// Where it is in its life, at this moment.

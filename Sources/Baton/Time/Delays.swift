@@ -1,3 +1,43 @@
+extension AnyOperation {
+    /// Starts the operation no sooner than `duration` after its dependencies have finished.
+    ///
+    /// ```swift
+    /// let search = AsyncOperation(Search(text)).delay(.milliseconds(300)).unique(by: "search", policy: .replace)
+    /// ```
+    ///
+    /// It holds no slot of its queue meanwhile, but it needs one to begin. Its conditions are evaluated after that; when its inputs are
+    /// missing it does not wait. The time is that of the queue's clock. Only the first attempt waits: the others have their
+    /// ``retry(_:attempts:deadline:file:line:)``.
+    ///
+    /// Called again, the last call counts. A negative duration is ``Misuse`` and counts as zero. After the add this is
+    /// ``Misuse`` and changes nothing.
+    @discardableResult
+    public final func delay(_ duration: Duration, file: StaticString = #fileID, line: UInt = #line) -> Self {
+        let place = CallSite(file: file, line: line)
+        return delay(by: .for(checked(duration, "a delay", place)), place)
+    }
+
+    /// Starts the operation no sooner than `rest` says when its dependencies have finished; zero or less is not at all.
+    @discardableResult
+    package final func delay(
+        asking rest: @escaping @Sendable () -> Duration, file: StaticString = #fileID, line: UInt = #line
+    ) -> Self {
+        delay(by: .asking(rest), CallSite(file: file, line: line))
+    }
+
+    @discardableResult
+    fileprivate final func delay(by delay: Delay, _ place: CallSite) -> Self {
+        // What it was before is released after unlocking.
+        var delay = Optional(delay)
+        changeTiming("a delay", place) { timing in
+            swap(&timing.madeRareTiming().delay, &delay)
+            timing.rules.delay()
+        }
+        withExtendedLifetime(delay) {}
+        return self
+    }
+}
+
 extension AsyncOperation where Output == Void {
     /// An operation that finishes when `duration` has passed since its dependencies have.
     ///
@@ -6,29 +46,18 @@ extension AsyncOperation where Output == Void {
     public static func delay(
         _ duration: Duration, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Void> {
-        let operation = AsyncOperation("delay") {}
-        operation.delay(by: .for(operation.checked(duration, "a delay", CallSite(file: file, line: line))))
-        return operation
-    }
-
-    /// As above, for as long as `rest` says when its dependencies have finished; zero or less is not at all.
-    package static func delay(asking rest: @escaping @Sendable () -> Duration) -> AsyncOperation<Void> {
-        let operation = AsyncOperation("delay") {}
-        operation.delay(by: .asking(rest))
-        return operation
+        AsyncOperation("delay") {}.delay(duration, file: file, line: line)
     }
 }
 
 extension AsyncOperation {
     /// A new operation with this one's output, when `duration` has passed since this one has finished.
     ///
-    /// It waits as ``delay(_:file:line:)-(Duration,_,_)`` does. If this one has no output, it does not wait.
-    public final func delay(
-        _ duration: Duration, file: StaticString = #fileID, line: UInt = #line
+    /// It waits as ``AnyOperation/delay(_:file:line:)`` says. If this one has no output, it does not wait.
+    public final func delayed(
+        by duration: Duration, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Output> {
-        let operation = AsyncOperation<Output>(self, as: "delay")
-        operation.delay(by: .for(operation.checked(duration, "a delay", CallSite(file: file, line: line))))
-        return operation
+        AsyncOperation("delay", self) { $0 }.delay(duration, file: file, line: line)
     }
 
     /// A new operation with this one's output, when at least `duration` has passed since the first of its chain has started.
@@ -40,27 +69,13 @@ extension AsyncOperation {
     /// - Complexity: O(n) for n operations of the chain and dependencies between them, without those that a former call has
     ///   seen. After a dependency was removed from an operation, or something that the operation needs has got or lost one,
     ///   all of its dependencies count again.
-    public final func delay(
+    public final func delayed(
         untilAtLeast duration: Duration, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Output> {
-        let operation = AsyncOperation<Output>(self, as: "delay")
-        operation.delay(
-            by: .sinceStart(
-                of: ChainStart(of: self), operation.checked(duration, "a delay", CallSite(file: file, line: line))))
-        return operation
-    }
-
-    /// As ``delay(_:file:line:)-(Duration,_,_)``, for as long as `rest` says when this one has finished.
-    package final func delay(asking rest: @escaping @Sendable () -> Duration) -> AsyncOperation<Output> {
-        let operation = AsyncOperation<Output>(self, as: "delay")
-        operation.delay(by: .asking(rest))
-        return operation
-    }
-
-    /// Passes on what `source` returns.
-    private convenience init(_ source: AsyncOperation<Output>, as name: String) {
-        self.init(source) { $0 }
-        self.name = name
+        let operation = AsyncOperation("delay", self) { $0 }
+        let place = CallSite(file: file, line: line)
+        let least = operation.checked(duration, "a delay", place)
+        return operation.delay(by: .sinceStart(of: ChainStart(of: self), least), place)
     }
 }
 
@@ -83,15 +98,6 @@ enum Delay {
 // MARK: - Pauses
 
 extension AnyOperation {
-    fileprivate final func delay(by delay: Delay) {
-        withLife { life in
-            life.timingToChange()?._withUnsafeGuaranteedRef { timing in
-                timing.madeRareTiming().delay = delay
-                timing.rules.delay()
-            }
-        }
-    }
-
     /// False: its end came first.
     final func endPause() -> Bool {
         let isOver = withLife { $0.endPause() }

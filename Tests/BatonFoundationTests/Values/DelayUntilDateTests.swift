@@ -26,8 +26,19 @@ import Testing
         try await operation.value
     }
 
+    @Test("An operation of its own starts no sooner than at a date")
+    func configuring() async throws {
+        let operation = AsyncOperation("source") { 7 }
+        #expect(operation.delay(until: now.addingTimeInterval(1), now: { now }) === operation)
+        queue.add(operation)
+        await clock.waitForSleepers(count: 1)
+        #expect(deadline == .seconds(1) && operation.state == .waiting)
+        clock.advance(by: .seconds(1))
+        #expect(try await operation.value == 7)
+    }
+
     @Test func itPassesItsInputOn() async throws {
-        let operation = AsyncOperation("source") { 7 }.delay(until: now.addingTimeInterval(1), now: { now })
+        let operation = AsyncOperation("source") { 7 }.delayed(until: now.addingTimeInterval(1), now: { now })
         async let value = queue.run(operation)
         await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(1))
@@ -40,7 +51,7 @@ import Testing
         let date = Date(timeIntervalSince1970: 1_000_000 + seconds)
         try await queue.run(AsyncOperation.delay(until: date, now: { now }))
         try await queue.run(AsyncOperation.delay(until: .distantPast))
-        #expect(try await queue.run(AsyncOperation { 7 }.delay(until: .distantPast)) == 7)
+        #expect(try await queue.run(AsyncOperation { 7 }.delayed(until: .distantPast)) == 7)
         #expect(clock.sleeperCount == 0)
     }
 
@@ -57,7 +68,7 @@ import Testing
         let gate = Gate()
         let source = AsyncOperation("source") { await gate.wait() }
         let reads = EventLog<Int>()
-        let operation = source.delay(
+        let operation = source.delayed(
             until: now.addingTimeInterval(10),
             now: {
                 reads(1)

@@ -103,7 +103,7 @@ import Testing
     @Test func whatRepeatsDoesNotCountInBetween() async throws {
         let queue = AsyncOperationQueue(clock: clock)
         queue.addObserver(activity)
-        let repeated = AsyncOperation {}.repeating(every: .seconds(60))
+        let repeated = AsyncOperation {}.repeat(every: .seconds(60))
         queue.add(repeated)
         await told.waitForCount(1)
         await runs(0)

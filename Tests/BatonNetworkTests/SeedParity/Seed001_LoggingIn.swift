@@ -51,7 +51,9 @@ private struct Services: Sendable {
 
     func logIn() -> (session: AsyncOperation<String>, parts: [AsyncOperation<String>]) {
         let ticket = AsyncOperation(DataSession(ticket))
-        let key = ticket.then { ticket, context in try await DataSession(self.key(ticket)).execute(in: context) }
+        let key = AsyncOperation(ticket) { ticket, context in
+            try await DataSession(self.key(ticket)).execute(in: context)
+        }
         let session = AsyncOperation(ticket, key) { ticket, key, context in
             try await DataSession(self.login(ticket, key)).execute(in: context)
         }

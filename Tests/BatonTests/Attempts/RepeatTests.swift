@@ -11,7 +11,7 @@ import Testing
             runs.add()
             return runs.count
         }
-        .repeating(every: .seconds(2), count: 3)
+        .repeat(every: .seconds(2), count: 3)
         stage.run(operation)
         #expect(runs.count == 1)
         stage.advance(by: .seconds(1))
@@ -29,7 +29,7 @@ import Testing
             stage.log("\(stage.clock.now)")
             try await stage.clock.sleep(for: .seconds(1))
         }
-        .repeating(every: .seconds(2), count: 3)
+        .repeat(every: .seconds(2), count: 3)
         stage.run(operation)
         for _ in 0..<6 { stage.advance(by: .seconds(1)) }
         #expect(stage.ran == ["0.0 seconds", "2.0 seconds", "4.0 seconds"])
@@ -45,7 +45,7 @@ import Testing
             await gate.wait()
             return runs.count
         }
-        .timeout(.seconds(1)).retry(.immediately, attempts: attempts).repeating(every: .seconds(5))
+        .timeout(.seconds(1)).retry(.immediately, attempts: attempts).repeat(every: .seconds(5))
         stage.run(operation)
         stage.advance(by: .seconds(1))
         gate.open()
@@ -62,7 +62,7 @@ import Testing
             stage.log("\(stage.clock.now)")
             try await stage.clock.sleep(for: .seconds(5))
         }
-        .repeating(every: .seconds(2), count: 2)
+        .repeat(every: .seconds(2), count: 2)
         stage.run(operation)
         stage.advance(by: .seconds(5))
         #expect(stage.ran == ["0.0 seconds", "5.0 seconds"])
@@ -77,7 +77,7 @@ import Testing
             runs.add()
             return runs.count
         }
-        .repeating(every: .seconds(1)) { $0 == 3 }
+        .repeat(every: .seconds(1)) { $0 == 3 }
         stage.run(operation)
         for _ in 0..<9 { stage.advance(by: .seconds(1)) }
         #expect(try! operation.result!.get() == 3)
@@ -85,7 +85,7 @@ import Testing
 
     @Test func whatTheQuestionThrowsBecomesTheError() {
         let stage = Stage()
-        let operation = stage.noting("poll").repeating(every: .seconds(1)) { throw Oops(text: "question") }
+        let operation = stage.noting("poll").repeat(every: .seconds(1)) { throw Oops(text: "question") }
         stage.run(operation)
         #expect(operation.ending == "failed: question")
         #expect(stage.ran == ["poll"])
@@ -98,7 +98,7 @@ import Testing
             runs.add()
             if runs.count == 2 { throw Oops() }
         }
-        .repeating(every: .seconds(1))
+        .repeat(every: .seconds(1))
         stage.run(operation)
         stage.advance(by: .seconds(1))
         #expect(operation.ending == "failed: oops")
@@ -110,7 +110,7 @@ import Testing
             stage.log("attempt \(context.attempt)")
             if context.attempt == 1 { throw Oops() }
         }
-        .retry(.immediately, attempts: 2).repeating(every: .seconds(1), count: 2)
+        .retry(.immediately, attempts: 2).repeat(every: .seconds(1), count: 2)
         stage.run(operation)
         stage.advance(by: .seconds(1))
         #expect(stage.ran == ["attempt 1", "attempt 2", "attempt 1", "attempt 2"])
@@ -121,7 +121,7 @@ import Testing
     @Test func cancelledInAPauseItEndsAtOnceAndLetsItsOutputGo() {
         let tokens = Tokens()
         let stage = Stage()
-        let operation = AsyncOperation("tick") { tokens.make() }.repeating(every: .seconds(1))
+        let operation = AsyncOperation("tick") { tokens.make() }.repeat(every: .seconds(1))
         stage.run(operation)
         #expect(tokens.alive == 0)
         operation.cancel()
@@ -133,7 +133,7 @@ import Testing
     @Test func cancelledInARunItKeepsTheValueOfThatRun() {
         let stage = Stage()
         let gate = Gate()
-        let operation = stage.waiting("tick", at: gate).repeating(every: .seconds(1))
+        let operation = stage.waiting("tick", at: gate).repeat(every: .seconds(1))
         stage.run(operation)
         operation.cancel()
         gate.open()
@@ -144,7 +144,7 @@ import Testing
 
     @Test func itHoldsNoSlotInBetween() {
         let stage = Stage(width: 1)
-        let operation = stage.noting("tick").repeating(every: .seconds(1), count: 2)
+        let operation = stage.noting("tick").repeat(every: .seconds(1), count: 2)
         let other = stage.noting("other")
         stage.run(operation, other)
         #expect(stage.ran == ["tick", "other"])
@@ -156,14 +156,14 @@ import Testing
         let stage = Stage(isSuspended: true)
         let added = stage.noting("added")
         stage.run(added)
-        added.repeating(every: .seconds(-1), count: 0)
+        added.repeat(every: .seconds(-1), count: 0)
         #expect(
             stage.misuseKinds == [
                 .invalidCount(0), .negativeDuration("an interval"), .changedAfterAdding("a repetition"),
             ])
         stage.queue.isSuspended = false
         stage.steps.runAll()
-        let operation = stage.noting("tick").repeating(every: .seconds(1), count: 0)
+        let operation = stage.noting("tick").repeat(every: .seconds(1), count: 0)
         stage.run(operation)
         #expect(operation.ending == "success")
     }
@@ -178,7 +178,7 @@ import Testing
             context.operation.attemptLimitCame(in: formerRun, after: .seconds(5), isLast: false)
             return Task.isCancelled
         }
-        .timeout(.seconds(5)).repeating(every: .zero, count: 3)
+        .timeout(.seconds(5)).repeat(every: .zero, count: 3)
         stage.run(operation)
         #expect(runs.count == 3)
         #expect(operation.ending == "success")

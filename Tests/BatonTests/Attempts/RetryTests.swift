@@ -130,7 +130,7 @@ import Testing
     @Test func theInputIsThereInEachAttempt() {
         let stage = Stage()
         let source = AsyncOperation("source") { "input" }
-        let operation = source.then { input, context in
+        let operation = AsyncOperation(source) { input, context in
             if context.attempt < 3 { throw Oops() }
             return "\(input) \(context.attempt)"
         }
@@ -367,7 +367,7 @@ import Testing
         let stage = Stage(isSuspended: true)
         let child = AsyncOperation<Void>("child") { throw Oops() }
         let group = GroupOperation(child)
-        group.retry(.immediately, attempts: 3).repeating(every: .zero, count: 2)
+        group.retry(.immediately, attempts: 3).repeat(every: .zero, count: 2)
         stage.queue.isSuspended = false
         stage.run(group)
         #expect(group.ending.hasPrefix("group: child"))

@@ -129,7 +129,7 @@ import Testing
         let limited = stage.waiting("limited", at: gate).timeout(.seconds(60))
         let withDeadline = stage.waiting("with a deadline", at: gate)
             .retry(.immediately, attempts: 2, deadline: .seconds(60))
-        let repeating = stage.waiting("repeating", at: gate).repeating(every: .seconds(1), count: 1)
+        let repeating = stage.waiting("repeating", at: gate).repeat(every: .seconds(1), count: 1)
         let observed = stage.waiting("observed", at: gate).observe { _ in }
         let bare = stage.waiting("bare", at: gate)
         stage.advance(by: .seconds(5))
@@ -163,7 +163,7 @@ import Testing
     /// The delay comes before the attempts, and is over when one of them pauses.
     @Test func aDelayIsToldFromTheOtherPauses() {
         let stage = Stage()
-        let operation = AsyncOperation.delay(.seconds(5)).repeating(every: .seconds(7))
+        let operation = AsyncOperation.delay(.seconds(5)).repeat(every: .seconds(7))
         stage.run(operation)
         #expect(roots(operation) == ["delay: delayed(timeLeft: 5.0 seconds)"])
         stage.advance(by: .seconds(5))

@@ -67,7 +67,7 @@ import Testing
         // Only a start: its dependency is on another queue.
         let elsewhere = Stage(on: stage.steps)
         let source = elsewhere.noting("source")
-        let late = stage.noting("late", after: source).repeating(every: .seconds(7))
+        let late = stage.noting("late", after: source).repeat(every: .seconds(7))
         stage.run(late)
         advance(by: 7)
         elsewhere.run(source)

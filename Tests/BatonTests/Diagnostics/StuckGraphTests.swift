@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test func itRepeatsForEver() {
-        let root = stage.noting("poll").repeating(every: .seconds(10))
+        let root = stage.noting("poll").repeat(every: .seconds(10))
         stage.run(root)
         let asked = asked(behind: root)
         stage.advance(by: .seconds(3))

@@ -88,7 +88,7 @@ import Testing
 
     @Test func aRepetitionTellsEachRun() {
         let seen = events(seconds: 1) { stage in
-            stage.queue.add(stage.noting("a").repeating(every: .seconds(1), count: 2))
+            stage.queue.add(stage.noting("a").repeat(every: .seconds(1), count: 2))
         }
         #expect(
             seen == [
@@ -104,7 +104,7 @@ import Testing
                 runs.add()
                 if runs.count == 2 { throw Oops() }
             }
-            stage.queue.add(operation.repeating(every: .zero, count: 2).retry(.immediately, attempts: 2))
+            stage.queue.add(operation.repeat(every: .zero, count: 2).retry(.immediately, attempts: 2))
         }
         #expect(
             seen == [

@@ -29,7 +29,7 @@ import Testing
 
     @Test func oneThatComesWhileTheOperationRunsIsToldOfEveryFurtherRun() {
         let (gate, observer) = (Gate(), NotingObserver())
-        let operation = AsyncOperation("a") { await gate.wait() }.repeating(every: .zero, count: 3)
+        let operation = AsyncOperation("a") { await gate.wait() }.repeat(every: .zero, count: 3)
         stage.run(operation)
         operation.addObserver(observer)
         gate.open()

@@ -81,7 +81,7 @@ import Testing
         #expect(AsyncOperation("either", resultOf: a, b) { _, _ in 0 }.name == "either")
         #expect(AsyncOperation("default", failing, default: 1) { $0 }.name == "default")
         #expect(a.then("next") { $0 }.name == "next")
-        #expect(a.then("next") { number, context in number + context.attempt }.name == "next")
+        #expect(AsyncOperation("next", a) { number, context in number + context.attempt }.name == "next")
         #expect(AsyncOperation.collect("all", [a, failing]).name == "all")
     }
 

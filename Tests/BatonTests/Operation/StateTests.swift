@@ -51,7 +51,7 @@ import Testing
         plain.name = "plain"
         plain.name = nil
         #expect(plain.name == nil)
-        #expect(plain.named("in passing") === plain)
+        #expect(plain.name("in passing") === plain)
         #expect(plain.name == "in passing")
     }
 

@@ -7,7 +7,7 @@ import Testing
     @Test func aDelayPassesItsInputOn() {
         let stage = Stage()
         let source = AsyncOperation("source") { 7 }
-        let delay = source.delay(.seconds(2))
+        let delay = source.delayed(by: .seconds(2))
         stage.run(source, delay)
         #expect(delay.state == .waiting)
         stage.advance(by: .seconds(1))
@@ -41,7 +41,7 @@ import Testing
     @Test func aSourceWithoutAnOutputIsNotWaitedAfter() {
         let stage = Stage()
         let source = AsyncOperation<Int>("source") { throw Oops() }
-        let delay = source.delay(.seconds(2))
+        let delay = source.delayed(by: .seconds(2))
         stage.run(source, delay)
         #expect(delay.ending == "needs source via source: failed: oops")
     }
@@ -59,7 +59,7 @@ import Testing
         do {
             let token = tokens.make()
             let source = AsyncOperation("source") { token }
-            let delay = source.delay(.seconds(2))
+            let delay = source.delayed(by: .seconds(2))
             stage.run(source, delay)
             delay.cancel()
             #expect(delay.ending == "cancelled on request")
@@ -96,12 +96,88 @@ import Testing
         #expect(delay.ending == "success")
     }
 
+    // MARK: Of an operation itself
+
+    @Test("A delay makes this operation start later, and nothing else")
+    func configuring() {
+        let stage = Stage(width: 1)
+        let source = AsyncOperation("source") { 7 }
+        let sum = AsyncOperation("sum", source) { [log = stage.log] number in
+            log("sum")
+            return number + 1
+        }
+        #expect(sum.delay(.seconds(5)).delay(.seconds(2)) === sum)
+        stage.run(source, sum, stage.noting("other"))
+        #expect(stage.ran == ["other"] && sum.state == .waiting && sum.name == "sum")
+        stage.advance(by: .milliseconds(1999))
+        #expect(stage.ran == ["other"])
+        stage.advance(by: .milliseconds(1))
+        #expect(stage.ran == ["other", "sum"])
+        #expect(try! sum.result!.get() == 8)
+    }
+
+    @Test("A delay counts for the first attempt alone")
+    func attempts() {
+        let stage = Stage()
+        let work = AsyncOperation<Int>("work") { [log = stage.log] in
+            log("attempt")
+            throw Oops()
+        }
+        stage.run(work.delay(.seconds(2)).retry(.constant(.seconds(3)), attempts: 2))
+        stage.advance(by: .seconds(2))
+        #expect(stage.ran == ["attempt"])
+        stage.advance(by: .seconds(3))
+        #expect(stage.ran == ["attempt", "attempt"])
+        #expect(work.result != nil)
+    }
+
+    @Test("A delay of an operation whose inputs are missing, or that is a duplicate, is not waited for")
+    func withoutInputs() {
+        let stage = Stage()
+        let source = AsyncOperation<Int>("source") { throw Oops() }
+        let reader = source.map { $0 + 1 }.delay(.seconds(2))
+        stage.run(source, reader)
+        #expect(reader.ending == "needs source via source: failed: oops")
+        let group = GroupOperation(AsyncOperation {}, name: "group").delay(.seconds(2))
+        stage.run(group)
+        #expect(group.result == nil)
+        stage.advance(by: .seconds(2))
+        #expect(group.ending == "success")
+    }
+
+    @Test("A delay after the add is misuse, and a negative one counts as zero")
+    func misuse() {
+        let stage = Stage()
+        let work = stage.noting("work").delay(.seconds(-1))
+        stage.run(work)
+        #expect(stage.ran == ["work"])
+        let waiting = stage.noting("waiting").delay(.seconds(1))
+        stage.run(waiting)
+        waiting.delay(.seconds(100))
+        stage.advance(by: .seconds(1))
+        #expect(stage.ran == ["work", "waiting"])
+        #expect(stage.misuseKinds == [.changedAfterAdding("a delay")])
+    }
+
+    @Test("What a former delay asks is released with it")
+    func formerDelays() {
+        let tokens = Tokens()
+        let work = AsyncOperation {}
+        do {
+            let token = tokens.make()
+            work.delay(asking: { withExtendedLifetime(token) { .seconds(1) } })
+        }
+        #expect(tokens.alive == 1)
+        work.delay(.seconds(1))
+        #expect(tokens.alive == 0)
+    }
+
     // MARK: At least
 
     @Test func R5_7_whatTheChainHasTakenCounts() {
         let stage = Stage()
         let work = AsyncOperation("work") { try await stage.clock.sleep(for: .seconds(2)) }
-        let delay = work.delay(untilAtLeast: .seconds(5))
+        let delay = work.delayed(untilAtLeast: .seconds(5))
         stage.run(work, delay)
         stage.advance(by: .seconds(2))
         #expect(work.ending == "success")
@@ -114,7 +190,7 @@ import Testing
     @Test func R5_7_aChainThatHasTakenLongerIsNotWaitedAfter() {
         let stage = Stage()
         let work = AsyncOperation("work") { try await stage.clock.sleep(for: .seconds(6)) }
-        let delay = work.delay(untilAtLeast: .seconds(5))
+        let delay = work.delayed(untilAtLeast: .seconds(5))
         stage.run(work, delay)
         stage.advance(by: .seconds(6))
         #expect(delay.ending == "success")
@@ -124,7 +200,7 @@ import Testing
         let stage = Stage()
         let first = AsyncOperation("first") { try await stage.clock.sleep(for: .seconds(2)) }
         let second = first.then { try await stage.clock.sleep(for: .seconds(2)) }
-        let delay = second.delay(untilAtLeast: .seconds(5))
+        let delay = second.delayed(untilAtLeast: .seconds(5))
         // What happens before has nothing to do with it.
         stage.advance(by: .seconds(100))
         stage.run(first, second, delay)
@@ -145,7 +221,7 @@ import Testing
         }
         stage.run(work)
         #expect(work.state == .evaluating)
-        let delay = work.delay(untilAtLeast: .seconds(5))
+        let delay = work.delayed(untilAtLeast: .seconds(5))
         stage.run(delay)
         stage.advance(by: .seconds(100))
         #expect(work.ending == "success")
@@ -159,7 +235,7 @@ import Testing
         let stage = Stage()
         let work = stage.noting("work")
         stage.run(work)
-        let delay = work.delay(untilAtLeast: .seconds(3600))
+        let delay = work.delayed(untilAtLeast: .seconds(3600))
         stage.run(delay)
         #expect(delay.state == .waiting)
         delay.cancel()

@@ -22,9 +22,9 @@ import Testing
     @Test(arguments: endless) func aDelayOfThemCanBeCancelled(delay: Duration) {
         let stage = Stage()
         let operations: [AnyOperation] = [
-            AsyncOperation<Void>.delay(delay), AsyncOperation { 1 }.delay(delay),
-            AsyncOperation { 1 }.delay(untilAtLeast: delay), AsyncOperation<Void>.delay(asking: { delay }),
-            AsyncOperation { 1 }.repeating(every: delay),
+            AsyncOperation<Void>.delay(delay), AsyncOperation { 1 }.delayed(by: delay),
+            AsyncOperation { 1 }.delayed(untilAtLeast: delay), AsyncOperation {}.delay(asking: { delay }),
+            AsyncOperation { 1 }.repeat(every: delay),
             AsyncOperation { throw Oops() }.retry(.immediately.honoring { _ in delay }, attempts: 2),
             AsyncOperation { throw Oops() }.retry(.constant(delay), attempts: 2),
         ]

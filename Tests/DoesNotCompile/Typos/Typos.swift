@@ -157,8 +157,8 @@ func didFinishLater(_ page: AsyncOperation<Page>) {
 func retry(_ page: AsyncOperation<Page>) {
     page.retry(.constant(.zero), attempts: 3) { error in error.stagee == 1 }  // error: no member 'stagee'
 }
-func repeating(_ page: AsyncOperation<Page>) {
-    page.repeating(every: .seconds(1)) { page in page.sise > 3 }  // error: 'Page' has no member 'sise'
+func repeats(_ page: AsyncOperation<Page>) {
+    page.repeat(every: .seconds(1)) { page in page.sise > 3 }  // error: 'Page' has no member 'sise'
 }
 func run(_ queue: AsyncOperationQueue, _ page: AsyncOperation<Page>) async throws {
     _ = try await queue.run(page).titel  // error: 'Page' has no member 'titel'

@@ -128,7 +128,7 @@ final class HuntRound: Sendable {
                 }
             }
             if node.features.contains(.repeating) {
-                operation.repeating(every: .microseconds(node.choice % 500), count: 1 + node.choice % 3) {
+                operation.repeat(every: .microseconds(node.choice % 500), count: 1 + node.choice % 3) {
                     [self] _ in
                     if selfCancels(node, 1) { cancelThisTask() }
                     return false

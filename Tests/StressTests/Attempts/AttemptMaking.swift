@@ -63,7 +63,7 @@ extension Making {
     ) {
         let (ledger, id) = (site.ledger, node.id)
         let token = Token(ledger.census)
-        operation.repeating(every: note.interval, count: note.count) { _ in
+        operation.repeat(every: note.interval, count: note.count) { _ in
             if id.isMultiple(of: 3) { await Task.yield() }
             ledger.check(ledger.nodes[id].isBetweenRuns, "G2: n\(id) runs while it is asked whether it is done")
             let isDone = withExtendedLifetime(token) { ledger.nodes[id].attempts.runsDone() >= note.isDoneAfter }

@@ -17,7 +17,7 @@ extension Making {
             }
         case .delayed:
             let delay = node.delay ?? .zero
-            return node.id.isMultiple(of: 3) ? inputs[0].delay(untilAtLeast: delay) : inputs[0].delay(delay)
+            return node.id.isMultiple(of: 3) ? inputs[0].delayed(untilAtLeast: delay) : inputs[0].delayed(by: delay)
         case .values, .outcomes: return outcomes(body, inputs)
         }
     }

@@ -80,7 +80,7 @@ import Testing
         let stage = Stage(width: 1)
         let number = AsyncOperation { 7 }
         let asProcedure = AsyncOperation(Square(), input: number)
-        let asClosure = number.then { number, context in
+        let asClosure = AsyncOperation(number) { number, context in
             try await context.run(AsyncOperation { number + 1 })
         }
         stage.run(number, asProcedure, asClosure)

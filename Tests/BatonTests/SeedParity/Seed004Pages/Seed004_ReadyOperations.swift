@@ -15,7 +15,7 @@ import Testing
 
     /// `DelayOperation<Output>(5)` after another one.
     @Test func R5_7_aDelayPassesTheValueThrough() throws {
-        let delayed = AsyncOperation("source") { "page" }.delay(.seconds(5)).add(to: stage.queue)
+        let delayed = AsyncOperation("source") { "page" }.delayed(by: .seconds(5)).add(to: stage.queue)
         stage.steps.runAll()
         stage.advance(by: .milliseconds(4_999))
         #expect(!delayed.hasFinished)
@@ -39,7 +39,7 @@ import Testing
         let gate = Gate()
         let remained = AsyncOperation("source") { await gate.wait() }
             .then { 7 }
-            .delay(untilAtLeast: .seconds(5))
+            .delayed(untilAtLeast: .seconds(5))
             .add(to: stage.queue)
         stage.steps.runAll()
         stage.advance(by: .seconds(work))

@@ -71,7 +71,7 @@ package struct Batch: Sendable {
         -> AsyncOperation<PictureResult.Outcome>
     {
         operation
-            .named(source.name)
+            .name(source.name)
             .unique(by: source.identity, in: "pictures")
             .addCondition(
                 OutOfDate(

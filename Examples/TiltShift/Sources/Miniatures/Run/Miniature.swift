@@ -27,16 +27,16 @@ struct Miniature: Procedure {
         let all = AsyncOperation(saved, before, after) { saved, before, after in
             PictureResult.Outcome.made(FinishedPicture(saved: saved, before: before, after: after))
         }
-        return try await context.run(all.named(Stage.finishing.name(source)))
+        return try await context.run(all.name(Stage.finishing.name(source)))
     }
 
     private func fetching() -> AsyncOperation<Data> {
         switch source.place {
         case .file(let file):
-            return AsyncOperation(FileReading(file)).named(Stage.reading.name(source))
+            return AsyncOperation(FileReading(file)).name(Stage.reading.name(source))
         case .address(let address):
             let download = AsyncOperation(Download(address, timeout: settings.timeout))
-                .named(Stage.downloading.name(source))
+                .name(Stage.downloading.name(source))
                 .retryingHTTP(attempts: settings.retries + 1)
             return URL(string: address).map { download.addCondition(.perHost($0, to: 4)) } ?? download
         }
@@ -44,7 +44,7 @@ struct Miniature: Procedure {
 
     /// As many at a time as there are jobs: libvips has the thread of its operation, and no others.
     private func imageWork<Output>(_ stage: Stage, _ operation: AsyncOperation<Output>) -> AsyncOperation<Output> {
-        operation.named(stage.name(source)).addCondition(.limited("image work", to: settings.jobs))
+        operation.name(stage.name(source)).addCondition(.limited("image work", to: settings.jobs))
     }
 }
 
