@@ -125,24 +125,43 @@ extension AsyncOperationQueue {
 // MARK: - Adding
 
 extension AsyncOperationQueue {
-    /// Adds one operation. What it depends on must be added, too, here or to another queue, in any order.
+    /// Adds an operation, and what it takes its inputs from, directly or not, as far as nobody has added that.
     ///
-    /// An operation that was added before is ``Misuse``, and left alone.
-    public func add(_ operation: AnyOperation, file: StaticString = #fileID, line: UInt = #line) {
-        core.add(operation, CallSite(file: file, line: line))
+    /// What it merely comes after (``AnyOperation/addDependency(_:file:line:)``) is left to whoever owns it, and must be added, too, here or
+    /// to another queue, in any order; ``run(_:)`` and `includingDependencies` take that along.
+    ///
+    /// An operation that was added before is ``Misuse``, and left alone. One that came along with another is none, as long as it is added to
+    /// the same queue.
+    ///
+    /// - Parameters:
+    ///   - operation: What is to run.
+    ///   - includingDependencies: Whether everything that it needs is added, not its inputs alone.
+    /// - Returns: The operation.
+    /// - Complexity: O(n) for n operations that come along. Without them it takes the same time whatever it depends on.
+    @discardableResult
+    public func add<Operation: AnyOperation>(
+        _ operation: Operation, includingDependencies: Bool = false, file: StaticString = #fileID, line: UInt = #line
+    ) -> Operation {
+        let place = CallSite(file: file, line: line)
+        if includingDependencies {
+            core.addWithUpstream(operation, place)
+        } else {
+            core.addWithInputs(operation, place)
+        }
+        return operation
     }
 
-    /// Adds several operations, as ``add(_:file:line:)-(AnyOperation,_,_)`` does each.
+    /// Adds several operations, as ``add(_:includingDependencies:file:line:)`` does each.
     public func add(
         _ first: AnyOperation, _ second: AnyOperation, _ more: AnyOperation..., file: StaticString = #fileID,
         line: UInt = #line
     ) {
-        core.add([first, second] + more, CallSite(file: file, line: line))
+        add([first, second] + more, file: file, line: line)
     }
 
     /// Adds several operations: the fastest way to add many.
     public func add(_ operations: [AnyOperation], file: StaticString = #fileID, line: UInt = #line) {
-        core.add(operations, CallSite(file: file, line: line))
+        operations.withUnsafeBufferPointer { core.addWithInputs($0, CallSite(file: file, line: line)) }
     }
 
     /// Adds several operations of one type, as they are: made an array of ``AnyOperation`` first, each would be retained once
@@ -152,7 +171,9 @@ extension AsyncOperationQueue {
     ) {
         // Safe: a reference to a subclass is stored as one to its superclass is, and is only read here.
         operations.withUnsafeBufferPointer { operations in
-            operations.withMemoryRebound(to: AnyOperation.self) { core.add($0, CallSite(file: file, line: line)) }
+            operations.withMemoryRebound(to: AnyOperation.self) {
+                core.addWithInputs($0, CallSite(file: file, line: line))
+            }
         }
     }
 
@@ -184,13 +205,14 @@ extension AsyncOperationQueue {
 }
 
 extension AnyOperation {
-    /// Adds this to the queue with everything it needs that nobody has added yet: last in a chain, it adds the whole chain.
-    ///
-    /// Adding an operation that was added before is ``Misuse``, and changes nothing.
+    /// Adds this to the queue, as ``AsyncOperationQueue/add(_:includingDependencies:file:line:)`` does: last in a chain of inputs, it adds
+    /// the whole chain.
     @discardableResult
-    public final func add(to queue: AsyncOperationQueue, file: StaticString = #fileID, line: UInt = #line) -> Self {
-        queue.core.addWithUpstream(self, CallSite(file: file, line: line))
-        return self
+    public final func add(
+        to queue: AsyncOperationQueue, includingDependencies: Bool = false, file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> Self {
+        queue.add(self, includingDependencies: includingDependencies, file: file, line: line)
     }
 }
 

@@ -11,8 +11,11 @@ internal import Baton
 public final class EventLog<Event: Sendable>: Sendable {
     private struct State {
         var events: [Event] = []
-        /// At the count that they wait for.
+        var clearedCount = 0
+        /// At the total that they wait for, with what was cleared.
         var watchers = Deadlines<Int, Wait>()
+
+        var total: Int { clearedCount + events.count }
     }
 
     private let state = LockedState(State())
@@ -23,6 +26,16 @@ public final class EventLog<Event: Sendable>: Sendable {
     /// All events so far, the oldest first.
     public var events: [Event] { state.withLock { $0.events } }
 
+    /// Forgets the events so far, so that a test can look at what comes next alone.
+    ///
+    /// Those who wait already go on counting as if nothing had been cleared.
+    public func clear() {
+        state.withLock { state in
+            state.clearedCount += state.events.count
+            state.events = []
+        }
+    }
+
     /// How many events there are so far.
     public var count: Int { state.withLock { $0.events.count } }
 
@@ -32,7 +45,7 @@ public final class EventLog<Event: Sendable>: Sendable {
     public func append(_ event: Event) {
         let content = state.withLock { state in
             state.events.append(event)
-            return state.watchers.takeDue(at: state.events.count)
+            return state.watchers.takeDue(at: state.total)
         }
         for watcher in content { watcher.end() }
     }
@@ -47,16 +60,21 @@ public final class EventLog<Event: Sendable>: Sendable {
     /// When the waiting task is cancelled it returns at once what there is.
     @discardableResult
     public func waitForCount(_ count: Int) async -> [Event] {
+        await waitForTotal { $0.clearedCount + count }
+        return events
+    }
+
+    private func waitForTotal(_ total: (State) -> Int) async {
         let wait = Wait()
         let ticket = state.withLock { state in
-            state.events.count < count ? state.watchers.add(wait, at: count) : nil
+            let total = total(state)
+            return state.total < total ? state.watchers.add(wait, at: total) : nil
         }
         if let ticket {
             _ = await wait.suspend(forgottenWhenCancelled: {
                 _ = state.withLock { $0.watchers.remove(ticket) }
             })
         }
-        return events
     }
 
     /// The first event that fulfils the condition, of those that came and, if need be, those to come.
@@ -67,10 +85,13 @@ public final class EventLog<Event: Sendable>: Sendable {
     public func first(where condition: (Event) throws -> Bool) async rethrows -> Event? {
         var seen = 0
         while true {
-            let events = await waitForCount(seen + 1)
-            guard events.count > seen else { return nil }
-            for event in events[seen...] where try condition(event) { return event }
-            seen = events.count
+            await waitForTotal { _ in seen + 1 }
+            let (unseen, total) = state.withLock { state in
+                (Array(state.events.dropFirst(max(0, seen - state.clearedCount))), state.total)
+            }
+            guard total > seen else { return nil }
+            for event in unseen where try condition(event) { return event }
+            seen = total
         }
     }
 }

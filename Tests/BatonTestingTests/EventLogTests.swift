@@ -11,6 +11,40 @@ import Testing
         #expect(log.count == 3)
     }
 
+    @Test("A log that is cleared begins again, and those who wait go on counting")
+    func clearing() async throws {
+        try await SeededScheduler(seed: 1).run { scheduler in
+            let log = EventLog<Int>()
+            log(1)
+            let waiter = Task(executorPreference: scheduler) { await log.waitForCount(3) }
+            for _ in 0..<20 { await Task.yield() }
+            log(2)
+            log.clear()
+            #expect(log.events == [] && log.count == 0)
+            log(3)
+            #expect(await waiter.value == [3])
+        }
+    }
+
+    @Test("What was cleared is not found, and what comes after is")
+    func findingAfterClearing() async {
+        let log = EventLog<Int>()
+        log(4)
+        log.clear()
+        log(1)
+        log(2)
+        let found = await log.first { event in
+            if event == 2 {
+                log.clear()
+                log(3)
+                log(4)
+            }
+            return event == 4
+        }
+        #expect(found == 4)
+        #expect(await log.waitForCount(2) == [3, 4])
+    }
+
     @Test func losesNothingThatManyTasksNote() async {
         let log = EventLog<Int>()
         await withTaskGroup { group in

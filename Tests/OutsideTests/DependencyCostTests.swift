@@ -202,3 +202,56 @@ struct ChainDelayTests {
         #expect(try await within { try await before.value } == 1)
     }
 }
+
+@Suite("What the inputs cost that an add brings along", .timeLimit(.minutes(5)))
+struct BroughtInputsTests {
+    private func chain(_ count: Int) -> [AsyncOperation<Int>] {
+        (1..<count).reduce(into: [AsyncOperation { 0 }]) { chain, _ in chain.append(chain.last!.map { $0 + 1 }) }
+    }
+
+    @Test("The last of a chain, and each of a chain", arguments: ["last", "each", "each from the end"])
+    func chains(_ way: String) async {
+        await expectNearlyLinear(reduced(5_000)) { count in
+            let queue = AsyncOperationQueue()
+            let chain = chain(count)
+            switch way {
+            case "last": queue.add(chain.last!)
+            case "each": for operation in chain { queue.add(operation) }
+            default: for operation in chain.reversed() { queue.add(operation) }
+            }
+            #expect(try! await chain.last!.value == count - 1)
+            await queue.waitUntilIdle()
+        }
+    }
+
+    @Test("Arrays in order, from the end and shuffled", arguments: ["in order", "from the end", "shuffled"])
+    func arrays(_ order: String) async {
+        await expectNearlyLinear(reduced(5_000)) { count in
+            var generator = SeededGenerator(seed: 5)
+            let queue = AsyncOperationQueue()
+            let chain = chain(count)
+            switch order {
+            case "in order": queue.add(chain)
+            case "from the end": queue.add(chain.reversed())
+            default: queue.add(chain.shuffled(using: &generator))
+            }
+            #expect(try! await chain.last!.value == count - 1)
+            await queue.waitUntilIdle()
+        }
+    }
+
+    @Test("Many inputs of one operation, and many readers of one input")
+    func wide() async {
+        await expectNearlyLinear(reduced(5_000)) { count in
+            let queue = AsyncOperationQueue()
+            let all = AsyncOperation.collect((0..<count).map { number in AsyncOperation { number } })
+            queue.add(all)
+            #expect(try! await all.value.count == count)
+            let shared = AsyncOperation { 1 }
+            let readers = (0..<count).map { number in shared.map { $0 + number } }
+            for reader in readers { queue.add(reader) }
+            #expect(try! await readers.last!.value == count)
+            await queue.waitUntilIdle()
+        }
+    }
+}

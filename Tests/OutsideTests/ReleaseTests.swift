@@ -242,7 +242,9 @@ struct ReleaseTests {
                 }
                 box.last.withLock { $0 = next }
             }
-            await onOwnThread(stackSize: Self.stackSize) { box.last.withLock { $0.take() }.map { queue.add($0) } }
+            await onOwnThread(stackSize: Self.stackSize) {
+                if let last = box.last.withLock({ $0.take() }) { queue.add(last) }
+            }
             await queue.waitUntilIdle()
         }
     }

@@ -18,6 +18,10 @@ struct Lifecycle {
     private(set) var isCancelled = false
     /// Everything that it needs is known to have been added.
     private(set) var isUpstreamAdded = false
+    /// Somebody is about to add it.
+    var isAnnounced = false
+    /// It was added because something needs it, and nobody has added it by name since.
+    var isPulledIn = false
     /// A lane has taken it up. It stays true after the finish.
     private(set) var hasBegun = false
     private let inputs: UInt32
@@ -54,6 +58,11 @@ struct Lifecycle {
         case .added, .evaluating, .executing: return .addedBefore
         case .finishing, .finished: return .finishedBefore
         }
+    }
+
+    mutating func takePulledIn() -> Bool {
+        defer { isPulledIn = false }
+        return isPulledIn
     }
 
     mutating func upstreamWasAdded() { isUpstreamAdded = phase != .created }

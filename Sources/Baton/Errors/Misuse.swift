@@ -7,6 +7,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
     public enum Kind: Sendable, Hashable {
         /// The operation had been added to a queue before.
         case addedTwice
+        /// The operation is on another queue, to which it was added with this one, which takes its output; nil if that has finished.
+        case addedWithReader(OperationReference?)
         /// Dependencies, name and priority may change only until the operation is added. The text names what was changed.
         case changedAfterAdding(String)
         /// A dependency that hands its output over as an input cannot be removed.
@@ -79,6 +81,11 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         switch kind {
         case .addedTwice:
             "was added to a queue twice; the second add was ignored. An operation is one run: make a new one to run again"
+        case .addedWithReader(let reader):
+            """
+            was added to another queue with \(reader.map { "\($0)" } ?? "what takes its output"); this add was ignored. \
+            Add it before what takes its output
+            """
         case .changedAfterAdding(let what):
             "\(what) changed after the operation was added; the change was ignored. Change it before adding"
         case .removedInput(let source):

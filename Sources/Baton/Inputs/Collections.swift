@@ -17,6 +17,24 @@ extension AsyncOperation {
         combine(name, Array(operations)) { outputs in outputs }
     }
 
+    /// A new operation with all their outcomes. It runs when all have finished, whatever became of them.
+    public static func collectResults<Element: Sendable>(
+        _ operations: some Sequence<AsyncOperation<Element>>
+    ) -> AsyncOperation<[Result<Element, OperationError>]> where Output == [Result<Element, OperationError>] {
+        collectResults(nil, operations)
+    }
+
+    /// A new operation with a name and all their outcomes. It runs when all have finished, whatever became of them.
+    @_disfavoredOverload
+    public static func collectResults<Element: Sendable>(
+        _ name: String?, _ operations: some Sequence<AsyncOperation<Element>>
+    ) -> AsyncOperation<[Result<Element, OperationError>]> where Output == [Result<Element, OperationError>] {
+        let operations = Array(operations)
+        return AsyncOperation(name, procedure: nil, inputs: operations, needed: false) { execution in
+            execution.succeed(with: operations.map(\.finishedResult))
+        }
+    }
+
     /// A new operation with those of their outputs that `isIncluded` says yes to.
     public static func filter<Element: Sendable>(
         _ operations: some Sequence<AsyncOperation<Element>>,

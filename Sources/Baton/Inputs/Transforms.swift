@@ -1,5 +1,5 @@
 /// New operations that change an output or recover from an error. Each is an operation like others: it has to be added, which
-/// ``AsyncOperationQueue/run(_:)`` and ``AnyOperation/add(to:file:line:)`` do for a whole chain.
+/// ``AsyncOperationQueue/run(_:)`` and ``AnyOperation/add(to:includingDependencies:file:line:)`` do for a whole chain.
 extension AsyncOperation {
     /// A new operation whose output is `transform` of this one's. For a body that awaits, use ``then(_:)-((Output)->Next)``.
     public final func map<New: Sendable>(

@@ -53,6 +53,8 @@ public class AnyOperation: @unchecked Sendable {
     @exclusivity(unchecked) @usableFromInline final var outcome: any Sendable = ()
     final let procedureType: (any Any.Type)?
 
+    final var inputCount: Int { life.inputCount }
+
     /// The first `inputs.count` dependencies hand over their outputs; the body reads them by their place.
     @usableFromInline
     init(

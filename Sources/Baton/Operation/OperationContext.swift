@@ -71,7 +71,10 @@ extension OperationContext {
     public func produce<Produced: AnyOperation>(
         _ product: Produced, file: StaticString = #fileID, line: UInt = #line
     ) throws(OperationError) -> Produced {
-        if let directCall { return product.add(to: directCall.queue, file: file, line: line) }
+        if let directCall {
+            return product.add(
+                to: directCall.queue, includingDependencies: true, file: file, line: line)
+        }
         let core = try runningCore(else: .producedAfterTheEnd)
         let added = core.addWithUpstream(product, from: .produced, CallSite(file: file, line: line))
         if added.last === product { operation.tellOfProduct(product, from: core) }

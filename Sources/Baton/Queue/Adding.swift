@@ -154,9 +154,11 @@ extension QueueCore {
     private func refuse(_ operation: AnyOperation, _ claim: Lifecycle.Claim, _ callSite: CallSite?) {
         // One that was cancelled before anybody added it has finished, and this is its first add.
         let wasAdded = if case .addedBefore = claim { true } else { operation.home != nil }
-        if wasAdded, let callSite {
-            report(Misuse(.addedTwice, operation: operation.reference, callSite: callSite), of: operation)
-        }
+        guard wasAdded, let callSite else { return }
+        let wasPulledIn = operation.withLife { $0.takePulledIn() }
+        if wasPulledIn, operation.queueNumber == number { return }
+        let kind: Misuse.Kind = wasPulledIn ? .addedWithReader(operation.reader) : .addedTwice
+        report(Misuse(kind, operation: operation.reference, callSite: callSite), of: operation)
     }
 
     /// One lock: enters what was claimed, and lists what is ready, from the batch before or because it has no dependencies.

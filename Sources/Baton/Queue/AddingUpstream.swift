@@ -1,4 +1,71 @@
+/// Which dependencies an add follows.
+private enum Reach {
+    case inputs
+    case all
+}
+
+/// What an operation is before the add that announces it.
+private enum Announced {
+    case unadded
+    /// Its add decides whether it needs its inputs.
+    case undecided
+    case addedBefore
+}
+
 extension QueueCore {
+    /// Adds the operation, and before it what it takes its inputs from, as far as nobody has added that: what is added between them, such as
+    /// a barrier, must not come between an input and its reader. False: the queue has been shut down, and the operation has ended.
+    @discardableResult
+    func addWithInputs(_ operation: AnyOperation, _ callSite: CallSite?) -> Bool {
+        if operation.inputCount == 0 { return add(operation, callSite) }
+        let undecided = addInputs(ofUnadded: CollectionOfOne(operation))
+        let isTaken = add(operation, callSite)
+        for operation in undecided { addInputs(of: operation) }
+        return isTaken
+    }
+
+    /// Adds several operations in the same way. Those that stand in the list are added in its order.
+    func addWithInputs(_ operations: UnsafeBufferPointer<AnyOperation>, _ callSite: CallSite?) {
+        if operations.allSatisfy({ $0.inputCount == 0 }) { return add(operations, callSite) }
+        let undecided = addInputs(ofUnadded: operations)
+        add(operations, callSite)
+        for operation in undecided { addInputs(of: operation) }
+    }
+
+    /// Adds what those that nobody has added take their inputs from. Returns the unique ones, whose add decides whether they need theirs.
+    private func addInputs(ofUnadded operations: some Collection<AnyOperation>) -> [AnyOperation] {
+        var missing: [AnyOperation] = []
+        var undecided: [AnyOperation] = []
+        for operation in operations {
+            switch operation.announce() {
+            case .addedBefore: break
+            case .undecided: undecided.append(operation)
+            case .unadded: operation.findMissingInputs { missing.append($0) }
+            }
+        }
+        pullIn(missing)
+        return undecided
+    }
+
+    /// Adds what the operation takes its inputs from. The operation itself may have been added or not.
+    func addInputs(of operation: AnyOperation) {
+        var missing: [AnyOperation] = []
+        operation.findMissingInputs { missing.append($0) }
+        pullIn(missing)
+    }
+
+    /// Adds these, and what they take their inputs from, as brought along by others.
+    private func pullIn(_ missing: [AnyOperation]) {
+        if missing.isEmpty { return }
+        let upstream = AnyOperation.upstream(of: missing, through: .inputs) {
+            $0.isPulledIn = true
+            add([$0], nil)
+        }
+        let unadded = upstream.filter { $0.isUnadded }
+        for operation in unadded { operation.isPulledIn = true }
+        add(unadded, nil)
+    }
+
     /// Adds the operation and everything it needs, through edges of any kind, that nobody has added yet; returns what was
     /// added, sources first. What was added may itself need what was not, so the search goes through it; but what this has
     /// seen whole is not looked at again, so adding a long chain link by link stays linear.
@@ -13,11 +80,13 @@ extension QueueCore {
         _ operation: AnyOperation, from origin: Origin = .outside, run: UInt32 = 0, _ callSite: CallSite?
     ) -> [AnyOperation] {
         var early: Set<ObjectIdentifier> = []
-        let upstream = AnyOperation.upstream(of: CollectionOfOne(operation)) { unique in
+        let upstream = AnyOperation.upstream(of: CollectionOfOne(operation), through: .all) { unique in
             early.insert(ObjectIdentifier(unique))
+            if unique !== operation { unique.isPulledIn = true }
             add([unique], from: origin, run: run, unique === operation ? callSite : nil)
         }
         let unadded = upstream.filter { $0.isUnadded }
+        for unadded in unadded where unadded !== operation { unadded.isPulledIn = true }
         let wasLate = unadded.last !== operation && !early.contains(ObjectIdentifier(operation))
         add(wasLate && callSite != nil ? unadded + [operation] : unadded, from: origin, run: run, callSite)
         for seen in upstream { seen.withLife { $0.upstreamWasAdded() } }
@@ -28,7 +97,7 @@ extension QueueCore {
 
     /// As above, for several at once; those that were added before are left alone.
     func addWithUpstream(_ operations: [AnyOperation], from origin: Origin) {
-        let upstream = AnyOperation.upstream(of: operations) { add([$0], from: origin, nil) }
+        let upstream = AnyOperation.upstream(of: operations, through: .all) { add([$0], from: origin, nil) }
         add(upstream.filter { $0.isUnadded }, from: origin, nil)
         for seen in upstream { seen.withLife { $0.upstreamWasAdded() } }
     }
@@ -39,14 +108,14 @@ extension AnyOperation {
     ///
     /// - Parameter addUnique: To add those that have an identity, before they are asked for what they need.
     fileprivate static func upstream(
-        of operations: some Collection<AnyOperation>, addUnique: (AnyOperation) -> Void
+        of operations: some Collection<AnyOperation>, through reach: Reach, addUnique: (AnyOperation) -> Void
     ) -> [AnyOperation] {
         var order: [AnyOperation] = []
         var seen: Set<ObjectIdentifier> = []
         var path: [(operation: AnyOperation, sources: ArraySlice<AnyOperation>)] = []
         order.reserveCapacity(operations.count)
         for operation in operations {
-            let sources = operation.unseenSources(addUnique)
+            let sources = operation.unseenSources(reach, addUnique)
             // Twice in the list does no harm.
             if sources.isEmpty {
                 order.append(operation)
@@ -57,7 +126,7 @@ extension AnyOperation {
             while let last = path.indices.last {
                 if let source = path[last].sources.popFirst() {
                     if seen.insert(ObjectIdentifier(source)).inserted {
-                        path.append((source, source.unseenSources(addUnique)))
+                        path.append((source, source.unseenSources(reach, addUnique)))
                     }
                 } else {
                     order.append(path.removeLast().operation)
@@ -69,19 +138,64 @@ extension AnyOperation {
 
     fileprivate final var isUnadded: Bool { withLife { $0.phase == .created } }
 
-    private final func unseenSources(_ addUnique: (AnyOperation) -> Void) -> ArraySlice<AnyOperation> {
-        if let sources = withLife({ $0.isUndecided ? nil : unseenSources($0) }) { return sources }
+    /// Before an add: its readers in the same add need not look for it.
+    fileprivate final func announce() -> Announced {
+        withLife { life in
+            if life.phase != .created { return .addedBefore }
+            life.isAnnounced = true
+            return life.isUndecided ? .undecided : .unadded
+        }
+    }
+
+    /// Calls `body` with what it takes its inputs from and nobody has added or is about to add.
+    fileprivate final func findMissingInputs(_ body: (AnyOperation) -> Void) {
+        var place = 0
+        while let source = withLife({ openInput(at: place, $0) }) {
+            if source.withLife({ $0.phase == .created && !$0.isAnnounced }) { body(source) }
+            place += 1
+        }
+    }
+
+    /// Locked by the caller. Nil: there are no more, or they are not needed any more.
+    private final func openInput(at place: Int, _ life: borrowing Lifecycle) -> AnyOperation? {
+        guard life.phase == .created || life.phase == .added, place < min(life.inputCount, edges.placeCount) else {
+            return nil
+        }
+        return edges.source(at: place)?.takeUnretainedValue()
+    }
+
+    private final func unseenSources(
+        _ reach: Reach, _ addUnique: (AnyOperation) -> Void
+    ) -> ArraySlice<AnyOperation> {
+        if let sources = withLife({ $0.isUndecided ? nil : unseenSources(reach, $0) }) { return sources }
         addUnique(self)
-        return withLife { unseenSources($0) }
+        return withLife { life in
+            // These are still to be added, if it has not joined another.
+            if reach == .inputs, life.phase == .added { return edges.all.prefix(life.inputCount) }
+            return unseenSources(reach, life)
+        }
     }
 
     /// Locked by the caller.
-    private final func unseenSources(_ life: Lifecycle) -> ArraySlice<AnyOperation> {
+    private final func unseenSources(_ reach: Reach, _ life: Lifecycle) -> ArraySlice<AnyOperation> {
         switch life.phase {
-        case .created: edges.all[...]
-        case .added: life.isUpstreamAdded ? [] : edges.all[...]
+        case .created: reach == .all ? edges.all[...] : edges.all.prefix(life.inputCount)
+        // What it takes its inputs from is added by whoever has added it.
+        case .added: reach == .inputs || life.isUpstreamAdded ? [] : edges.all[...]
         case .evaluating, .executing, .finishing, .finished: []
         }
+    }
+
+    /// It was not added by name, but with something that needs it.
+    fileprivate final var isPulledIn: Bool {
+        get { withLife { $0.isPulledIn } }
+        set { withLife { $0.isPulledIn = newValue } }
+    }
+
+    /// What takes its output and is on the same queue, if it can still be told.
+    final var reader: OperationReference? {
+        let dependents = withLife { $0.dependents.retained() }
+        return dependents.first { $0.queueNumber == queueNumber && $0.inputs.contains(self) }?.reference
     }
 }
 

@@ -2,9 +2,9 @@ extension AsyncOperationQueue {
     /// Adds an operation that starts when everything that is in the queue now has finished, and before everything added later.
     ///
     /// What a body of an earlier operation or of another queue awaits, by ``OperationContext/run(_:)`` or, on its own task,
-    /// ``run(_:)``, goes before the barrier, with all that it needs; what the body produces comes after. The barrier's own
-    /// dependencies must have been added before, or be added to another queue: one that is added later would wait for the barrier,
-    /// and such a circle fails with ``OperationError/dependencyCycle(_:)``.
+    /// ``run(_:)``, goes before the barrier, with all that it needs; what the body produces comes after. What the barrier takes its inputs
+    /// from is added with it. Its other dependencies must have been added before, or be added to another queue: one that is added
+    /// later would wait for the barrier, and such a cycle fails with ``OperationError/dependencyCycle(_:)``.
     ///
     /// Takes time and memory for each operation in the queue, and so does each later add for each barrier that has not finished.
     /// Both are quadratic if barriers pile up, as in a suspended queue: 1,000 of them, each after one operation, take tens of
@@ -26,6 +26,8 @@ extension AsyncOperationQueue {
 
 extension QueueCore {
     fileprivate func addBarrier(_ barrier: AnyOperation, _ callSite: CallSite?) {
+        // What is added later stands behind it.
+        addInputs(of: barrier)
         addAlone(barrier, callSite) { state in
             state.barriers.append(barrier)
             // Also what an earlier barrier waits for, which may yet be cancelled and then finishes before that.

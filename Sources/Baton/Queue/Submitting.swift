@@ -30,12 +30,12 @@ extension AsyncOperationQueue {
     ) async throws(OperationError) {
         let callSite = CallSite(file: file, line: line)
         if OwnTask.current?.belongs(to: core) == true {
-            if !core.add(operation, callSite) { throw .queueShutDown }
+            if !core.addWithInputs(operation, callSite) { throw .queueShutDown }
             return
         }
         switch await core.admission() {
         case .admitted:
-            let isTaken = core.add(operation, callSite)
+            let isTaken = core.addWithInputs(operation, callSite)
             core.change { $0.admission.hasEntered() }
             // It was shut down in between.
             if !isTaken { throw .queueShutDown }

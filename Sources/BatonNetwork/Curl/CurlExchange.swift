@@ -228,8 +228,8 @@
             connectionBegins()
         }
 
-        /// Whether libcurl has to begin anew, after which everything is as it was at the start. Asked when it has ended.
-        func beginsAnew(after code: CURLcode) -> Bool {
+        /// Whether libcurl has to start over, after which everything is as it was at the start. Asked when it has ended.
+        func startsOver(after code: CURLcode) -> Bool {
             if wantsAnotherConnection {
                 // Nothing has been sent. libcurl has closed that connection.
                 wantsAnotherConnection = false
@@ -247,7 +247,7 @@
             return true
         }
 
-        /// The connection that it waits for takes its time: libcurl has to begin anew, with one of its own.
+        /// The connection that it waits for takes its time: libcurl has to start over, with one of its own.
         private func stopWaitingForOthers(at now: ContinuousClock.Instant) {
             waitsForOthers = false
             handle.set(CURLOPT_PIPEWAIT, false)
@@ -395,8 +395,8 @@
 
         enum Look {
             case again(ContinuousClock.Instant)
-            /// libcurl has to begin anew, and to look again then.
-            case anew(ContinuousClock.Instant)
+            /// libcurl has to start over, and to look again then.
+            case startOver(ContinuousClock.Instant)
             case end((any Error)?)
         }
 
@@ -413,7 +413,7 @@
         func nextLook(at now: ContinuousClock.Instant) -> Look {
             if waitsForOthers {
                 stopWaitingForOthers(at: now)
-                return .anew(now + lookInterval)
+                return .startOver(now + lookInterval)
             }
             if isSendingPaused, let look = lookWhilePaused(at: now) { return look }
             // Once it has begun to answer, nobody waits for the source of the body but the source.
@@ -495,7 +495,7 @@
             return lines
         }
 
-        /// Those for a proxy, which no tunnel takes to the server (RFC 9110, 11.7.2).
+        /// The fields that are meant for a proxy, which are not sent through a tunnel (RFC 9110, 11.7.2).
         fileprivate var proxyHeaderLines: [String] {
             (allHTTPHeaderFields ?? [:]).filter { $0.key.isForProxies }.map { "\($0.key): \($0.value)" }
         }

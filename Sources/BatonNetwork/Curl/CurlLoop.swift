@@ -96,7 +96,7 @@
         // MARK: Ends
 
         private func end(_ exchange: CurlExchange, _ code: CURLcode) {
-            if exchange.beginsAnew(after: code) {
+            if exchange.startsOver(after: code) {
                 multi.remove(exchange.handle)
                 multi.add(exchange.handle)
             } else {
@@ -120,7 +120,7 @@
                 exchange.look = nil
                 switch exchange.nextLook(at: now) {
                 case .again(let next): exchange.look = looks.add(exchange, at: next)
-                case .anew(let next):
+                case .startOver(let next):
                     exchange.look = looks.add(exchange, at: next)
                     multi.remove(exchange.handle)
                     multi.add(exchange.handle)

@@ -15,7 +15,7 @@ public import Foundation
 /// file beside the target, `.NAME.partial`. If it ends before, that stays (unless the file is gone, or cannot be written), with a note of what
 /// it is the beginning of, `.NAME.origin`; the next run, of a retry or of a later operation, asks for the rest only, and goes on if the
 /// answer repeats the strong validator of the first one: an `ETag`, or a `Last-Modified` that is a second older than its `Date` (RFC 9110,
-/// 15.3.7.3). If the server cannot do that, the next run begins anew. The note has nothing of user,
+/// 15.3.7.3). If the server cannot do that, the next run starts over. The note has nothing of user,
 /// password and query but a hash. A link, or what is no plain file, in place of the hidden file is an error,
 /// ``HTTPError/FileProblem/notPlain``, and is not touched; nor is a device or a pipe in place of the target.
 ///

@@ -77,7 +77,7 @@ struct PartialFile: Sendable {
         return try? JSONDecoder().decode(Origin.self, from: data)
     }
 
-    /// Begins anew. Without a validator the file cannot be continued later.
+    /// Begins from the start. Without a validator the file cannot be continued later.
     ///
     /// The note is a new file, so that it is nobody else's, and what stood in its place, a link for example, is left alone.
     func restart(_ origin: Origin?) throws(FileError) {

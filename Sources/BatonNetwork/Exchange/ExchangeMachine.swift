@@ -115,7 +115,7 @@ struct ExchangeMachine<Waiter> {
 
     mutating func hasRead(_ count: Int) {
         stored = stored.lowerBound + Int64(count)..<stored.upperBound
-        // Read to its end, it begins anew; but not under the hands of who is just writing to it.
+        // A file that was read to its end starts over, unless somebody is writing to it.
         if stored.isEmpty, !isWriting { stored = 0..<0 }
     }
 

@@ -168,7 +168,7 @@
                 let last = AsyncOperation(HTTPData(server.url("/bytes/10"))).retryingHTTP(attempts: 8)
                 let status = try await outcome(of: last).get().status
                 precondition(status == 200)
-                // Whoever looks for leaks at the end opens files.
+                // The search for leaks at the end of the process opens files.
                 precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former) == 0)
             }
         }

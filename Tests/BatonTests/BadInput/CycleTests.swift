@@ -61,7 +61,7 @@ import Testing
     @Test func runAndAddToFindItToo() {
         let stage = Stage()
         let first = ring(of: 3, on: stage)
-        first[0].add(to: stage.queue)
+        first[0].add(to: stage.queue, includingDependencies: true)
         #expect(first.allSatisfy { $0.failure?.cycleNames == ["0", "1", "2"] })
         let second = ring(of: 3, on: stage)
         let thrown = EventLog<String>()

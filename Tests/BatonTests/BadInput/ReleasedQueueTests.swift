@@ -88,8 +88,8 @@ import Testing
         let source = AsyncOperation("source") { 1 }
         let reader = source.then { $0 }
         let after = stage.noting("after", after: source)
-        stage.run(reader, after)
         AsyncOperationQueue(isSuspended: true, executor: steps).add(source)
+        stage.run(reader, after)
         steps.runAll()
         #expect(reader.ending == "needs source via source: queueReleased")
         #expect(stage.ran == ["after"])

@@ -187,7 +187,10 @@ import Testing
     @Test func waitsSayWhatTheyAreFor() {
         let stage = Stage()
         let gate = Gate()
-        let input = AsyncOperation<Int>("input") { 1 }
+        let input = AsyncOperation<Int>("input") {
+            await gate.wait()
+            return 1
+        }
         let order = stage.noting("order")
         let both = input.then { $0 + 1 }.addDependency(order).addDependency(input)
         stage.run(both)

@@ -91,6 +91,32 @@ import Testing
         #expect(all.ending == "needs second via second: failed: 2")
     }
 
+    @Test("Outcomes are collected when all have finished, whatever became of them")
+    func outcomes() async throws {
+        let gate = Gate()
+        let first = AsyncOperation("first") {
+            await gate.wait()
+            return 1
+        }
+        let second = AsyncOperation<Int>("second") { throw Oops() }
+        let third = AsyncOperation("third") { 3 }
+        third.cancel()
+        let all = AsyncOperation.collectResults("all", [first, second, third])
+        queue.add(all)
+        await gate.waitForWaiters(count: 1)
+        #expect(all.name == "all" && all.result == nil)
+        gate.open()
+        let results = try await all.value
+        #expect(try results[0].get() == 1)
+        #expect(results.count == 3)
+        guard case .failure(.failed(let error)) = results[1], case .failure(.cancelled) = results[2] else {
+            Issue.record("\(results)")
+            return
+        }
+        #expect(error as? Oops == Oops())
+        #expect(try await queue.run(AsyncOperation.collectResults([AsyncOperation<Int>]())).isEmpty)
+    }
+
     @Test func oneOperationCanBeCollectedTwice() async throws {
         let one = AsyncOperation { 1 }
         #expect(try await queue.run(AsyncOperation.collect([one, one])) == [1, 1])

@@ -87,7 +87,7 @@ import Testing
         let stage = Stage()
         let first = stage.noting("first")
         let second = stage.noting("second", after: first)
-        let third = stage.noting("third", after: second).add(to: stage.queue)
+        let third = stage.noting("third", after: second).add(to: stage.queue, includingDependencies: true)
         stage.steps.runAll()
         #expect(stage.ran == ["first", "second", "third"])
         third.add(to: stage.queue)

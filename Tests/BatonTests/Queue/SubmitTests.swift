@@ -220,7 +220,7 @@ import Testing
         let stage = Stage()
         let gate = Gate()
         let operation = stage.noting("operation", after: stage.waiting("source", at: gate))
-        operation.add(to: stage.queue)
+        operation.add(to: stage.queue, includingDependencies: true)
         let other = AsyncOperationQueue(onMisuse: { _ in })
         await other.drain()
         await #expect(throws: OperationError.self) { try await other.submit(operation) }

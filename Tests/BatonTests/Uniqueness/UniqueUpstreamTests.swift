@@ -25,7 +25,7 @@ import Testing
         let last = stage.noting("last", after: late, shared)
         switch way {
         case "run": stage.steps.task { [queue = stage.queue] in _ = try? await queue.run(last) }
-        case "add(to:)": last.add(to: stage.queue)
+        case "add(to:)": last.add(to: stage.queue, includingDependencies: true)
         case "child": stage.queue.add(AsyncOperation { context in try await context.run(last) })
         case "group": stage.queue.add(GroupOperation(last))
         default: stage.queue.add(AsyncOperation { context in try context.produce(last) })
@@ -44,7 +44,7 @@ import Testing
     func theFirstOfItsIdentityBringsWhatItNeeds(policy: UniquenessPolicy) {
         let near = stage.noting("near", after: stage.noting("far"))
         let first = stage.noting("first", after: near).unique(by: "\(#function) \(policy)", policy: policy)
-        first.add(to: stage.queue)
+        first.add(to: stage.queue, includingDependencies: true)
         stage.steps.runAll()
         #expect(stage.ran == ["far", "near", "first"])
         #expect(stage.queue.operationCount == 0)
@@ -53,7 +53,7 @@ import Testing
     @Test func aReplacementBringsWhatItNeeds() {
         let old = original(#function)
         let new = stage.noting("new", after: stage.noting("near")).unique(by: #function, policy: .replace)
-        new.add(to: stage.queue)
+        new.add(to: stage.queue, includingDependencies: true)
         stage.steps.runAll()
         #expect(stage.ran == ["original", "near"])
         #expect(old.isCancelled)
@@ -66,7 +66,8 @@ import Testing
         let needed = stage.noting("needed")
         let original = stage.noting("original", after: needed).unique(by: #function, policy: .join)
         stage.run(original)
-        stage.noting("joiner").unique(by: #function, policy: .join).add(to: stage.queue)
+        stage.noting("joiner").unique(by: #function, policy: .join).add(
+            to: stage.queue, includingDependencies: true)
         stage.steps.runAll()
         #expect(stage.ran == ["needed", "original"])
     }

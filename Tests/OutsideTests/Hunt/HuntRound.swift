@@ -464,7 +464,22 @@ final class HuntRound: Sendable {
         for _ in 0..<2 { for index in program.queues.indices { await queue(index).waitUntilIdle() } }
     }
 
+    /// An add would bring inputs along to a queue that is not theirs.
+    private func addInputsToTheirQueues(of ids: [Int]) {
+        if program.queues.count == 1 { return }
+        var needed: Set<Int> = []
+        var frontier = ids
+        while let id = frontier.popLast() {
+            frontier += program.nodes[id].dependencies.filter { needed.insert($0).inserted }
+        }
+        for id in needed.sorted() {
+            guard let operation = operation(id) else { continue }
+            queue(program.nodes[id].queue).add(companions(id) + [operation])
+        }
+    }
+
     private func add(_ ids: [Int]) {
+        addInputsToTheirQueues(of: ids)
         var groups: [Int: [AnyOperation]] = [:]
         for id in ids {
             guard let operation = operation(id) else { continue }
@@ -491,15 +506,18 @@ final class HuntRound: Sendable {
             for action in actions {
                 switch action {
                 case .add(let ids): add(ids)
-                case .addTo(let id): operation(id)?.add(to: queue(program.nodes[id].queue))
+                case .addTo(let id):
+                    operation(id)?.add(to: queue(program.nodes[id].queue), includingDependencies: true)
                 case .barrier(let id):
                     let queue = queue(program.nodes[id].queue)
+                    addInputsToTheirQueues(of: [id])
                     queue.add(companions(id))
                     if let operation = operation(id) { queue.addBarrier(operation) }
                 case .submit(let ids):
                     group.addTask {
                         for id in ids {
                             let queue = self.queue(self.program.nodes[id].queue)
+                            self.addInputsToTheirQueues(of: [id])
                             queue.add(self.companions(id))
                             guard let operation = self.operation(id) else { continue }
                             try? await queue.submit(operation)

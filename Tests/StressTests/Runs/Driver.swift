@@ -25,7 +25,7 @@ struct Driver: Sendable {
         case .addTo(let id, let queue):
             guard let operation = round.operation(id) else { return }
             ledger.note(.addBegan)
-            operation.add(to: site.queue(queue)!)
+            operation.add(to: site.queue(queue)!, includingDependencies: true)
             ledger.note(.addEnded)
             round.forget([id])
         case .addBarrier(let id, let queue):
@@ -162,5 +162,15 @@ struct Driver: Sendable {
     private func resume(_ queue: Int) {
         ledger.note(.resumed(queue))
         site.queue(queue)?.isSuspended = false
+    }
+}
+
+extension Misuse {
+    /// Other operations may have brought it along, to the same queue or to another one.
+    var isOfSecondAdd: Bool {
+        switch kind {
+        case .addedTwice, .addedWithReader: true
+        default: false
+        }
     }
 }

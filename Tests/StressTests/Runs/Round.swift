@@ -66,7 +66,7 @@ final class Round: Sendable {
             name: "q\(index)", maxConcurrentOperationCount: note.width, isSuspended: note.isSuspendedAtFirst,
             executor: executor, clock: clock,
             onMisuse: { misuse in
-                if misuse.kind != .addedTwice { ledger.violation("G10: \(misuse)") }
+                if !misuse.isOfSecondAdd { ledger.violation("G10: \(misuse)") }
             },
             probe: ledger.hasProbe ? probe : nil, leastReach: reach)
         if ledger.graph.hasHooks {

@@ -74,7 +74,7 @@ final class UniqueLedger: Sendable {
 
     /// Does the adding. Nothing else may happen in between.
     func adding(_ id: Int, _ add: () async -> Void) async {
-        if needsMore(id) { state.withLock { $0.isLost = true } }
+        if needsMore(id, withSources: true) { state.withLock { $0.isLost = true } }
         let entrance = willAdd(id)
         await add()
         if let entrance { wasAdded(id, entrance) }
@@ -82,7 +82,7 @@ final class UniqueLedger: Sendable {
 
     /// The same at once, so that what follows from it is seen before anything else happens.
     func addingAtOnce(_ id: Int, withSources: Bool, _ add: () -> Void) {
-        if withSources, needsMore(id) { state.withLock { $0.isLost = true } }
+        if needsMore(id, withSources: withSources) { state.withLock { $0.isLost = true } }
         let entrance = willAdd(id)
         add()
         guard let entrance else { return }
@@ -94,14 +94,16 @@ final class UniqueLedger: Sendable {
         }
     }
 
-    /// Something else would be added with it: what it needs, or what those of its identity need.
-    private func needsMore(_ id: Int) -> Bool {
+    /// Something else would be added with it: its inputs, or, with sources, what it needs and what those of its identity need.
+    private func needsMore(_ id: Int, withSources: Bool) -> Bool {
         let owners = state.withLock { $0.owners }
         var seen: Set<Int> = [id]
         var frontier = [id]
         while let next = frontier.popLast() {
             if next != id, operation(next)?.state == .created { return true }
-            let needed = plan.nodes[next].sources + (plan.nodes[next].key.map { owners[$0] } ?? [])
+            let node = plan.nodes[next]
+            let alike = node.key.map { owners[$0] } ?? []
+            let needed = withSources ? node.sources + alike : node.input.map { [$0] } ?? []
             frontier += needed.filter { seen.insert($0).inserted }
         }
         return false

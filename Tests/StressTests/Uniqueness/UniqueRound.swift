@@ -38,7 +38,7 @@ final class UniqueRound: Sendable {
         queues = plan.queues.enumerated().map { index, note in
             let executor: (any TaskExecutor)? = scheduler ?? (index.isMultiple(of: 2) ? nil : pool)
             let misused: @Sendable (Misuse) -> Void = { misuse in
-                ledger.check(misuse.kind == .addedTwice, "G10: \(misuse)")
+                ledger.check(misuse.isOfSecondAdd, "G10: \(misuse)")
             }
             guard let clock = scheduler?.clock else {
                 return AsyncOperationQueue(
@@ -131,7 +131,9 @@ final class UniqueRound: Sendable {
                     ledger.addingAtOnce(id, withSources: false) { queues[plan.nodes[id].queue].add(operation) }
                 case .addWithSources(let id):
                     guard let operation = ledger.operation(id) else { break }
-                    ledger.addingAtOnce(id, withSources: true) { operation.add(to: queues[plan.nodes[id].queue]) }
+                    ledger.addingAtOnce(id, withSources: true) {
+                        operation.add(to: queues[plan.nodes[id].queue], includingDependencies: true)
+                    }
                 case .addTogether(let ids, let queue): queues[queue].add(ids.compactMap { ledger.operation($0) })
                 case .run(let id, let yields):
                     group.addTask(executorPreference: scheduler) { await self.run(id, cancelledAfter: yields) }

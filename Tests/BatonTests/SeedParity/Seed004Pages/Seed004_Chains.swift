@@ -72,7 +72,7 @@ private struct Shouting: InputProcedure {
         .then { page in page.count }
         .willFinish { _ in log("will finish") }
         .didFinish { result in log("did finish: \(result)") }
-        .add(to: stage.queue)
+        .add(to: stage.queue, includingDependencies: true)
         stage.steps.runAll()
         #expect(try size.result?.get() == 6)
         #expect(
@@ -92,7 +92,7 @@ private struct Shouting: InputProcedure {
         let middle = retrieval.map(\.count)
         let last = middle.then { $0 + 1 }
         stage.queue.isSuspended = true
-        last.add(to: stage.queue)
+        last.add(to: stage.queue, includingDependencies: true)
         #expect(Set(stage.queue.operations) == [warmUp, retrieval, middle, last])
         stage.queue.isSuspended = false
         stage.steps.runAll()
