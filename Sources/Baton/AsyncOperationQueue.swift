@@ -139,16 +139,23 @@ extension AsyncOperationQueue {
     /// - Returns: The operation.
     /// - Complexity: O(n) for n operations that come along. Without them it takes the same time whatever it depends on.
     @discardableResult
+    @inlinable
     public func add<Operation: AnyOperation>(
         _ operation: Operation, includingDependencies: Bool = false, file: StaticString = #fileID, line: UInt = #line
     ) -> Operation {
+        add(operation, includingDependencies, file, line)
+        return operation
+    }
+
+    /// Apart, so that returning the operation costs nothing where nobody wants it.
+    @usableFromInline
+    func add(_ operation: AnyOperation, _ includingDependencies: Bool, _ file: StaticString, _ line: UInt) {
         let place = CallSite(file: file, line: line)
         if includingDependencies {
             core.addWithUpstream(operation, place)
         } else {
             core.addWithInputs(operation, place)
         }
-        return operation
     }
 
     /// Adds several operations, as ``add(_:includingDependencies:file:line:)`` does each.
@@ -208,11 +215,13 @@ extension AnyOperation {
     /// Adds this to the queue, as ``AsyncOperationQueue/add(_:includingDependencies:file:line:)`` does: last in a chain of inputs, it adds
     /// the whole chain.
     @discardableResult
+    @inlinable
     public final func add(
         to queue: AsyncOperationQueue, includingDependencies: Bool = false, file: StaticString = #fileID,
         line: UInt = #line
     ) -> Self {
-        queue.add(self, includingDependencies: includingDependencies, file: file, line: line)
+        queue.add(self, includingDependencies, file, line)
+        return self
     }
 }
 

@@ -57,13 +57,8 @@ extension QueueCore {
     /// Adds these, and what they take their inputs from, as brought along by others.
     private func pullIn(_ missing: [AnyOperation]) {
         if missing.isEmpty { return }
-        let upstream = AnyOperation.upstream(of: missing, through: .inputs) {
-            $0.isPulledIn = true
-            add([$0], nil)
-        }
-        let unadded = upstream.filter { $0.isUnadded }
-        for operation in unadded { operation.isPulledIn = true }
-        add(unadded, nil)
+        let upstream = AnyOperation.upstream(of: missing, through: .inputs) { add([$0], nil) }
+        add(upstream.filter { $0.isUnadded }, nil)
     }
 
     /// Adds the operation and everything it needs, through edges of any kind, that nobody has added yet; returns what was
@@ -82,11 +77,11 @@ extension QueueCore {
         var early: Set<ObjectIdentifier> = []
         let upstream = AnyOperation.upstream(of: CollectionOfOne(operation), through: .all) { unique in
             early.insert(ObjectIdentifier(unique))
-            if unique !== operation { unique.isPulledIn = true }
+            if unique === operation { operation.isAddedByName() }
             add([unique], from: origin, run: run, unique === operation ? callSite : nil)
         }
         let unadded = upstream.filter { $0.isUnadded }
-        for unadded in unadded where unadded !== operation { unadded.isPulledIn = true }
+        operation.isAddedByName()
         let wasLate = unadded.last !== operation && !early.contains(ObjectIdentifier(operation))
         add(wasLate && callSite != nil ? unadded + [operation] : unadded, from: origin, run: run, callSite)
         for seen in upstream { seen.withLife { $0.upstreamWasAdded() } }
@@ -98,6 +93,7 @@ extension QueueCore {
     /// As above, for several at once; those that were added before are left alone.
     func addWithUpstream(_ operations: [AnyOperation], from origin: Origin) {
         let upstream = AnyOperation.upstream(of: operations, through: .all) { add([$0], from: origin, nil) }
+        for operation in operations { operation.isAddedByName() }
         add(upstream.filter { $0.isUnadded }, from: origin, nil)
         for seen in upstream { seen.withLife { $0.upstreamWasAdded() } }
     }
@@ -167,7 +163,11 @@ extension AnyOperation {
     private final func unseenSources(
         _ reach: Reach, _ addUnique: (AnyOperation) -> Void
     ) -> ArraySlice<AnyOperation> {
-        if let sources = withLife({ $0.isUndecided ? nil : unseenSources(reach, $0) }) { return sources }
+        let sources: ArraySlice<AnyOperation>? = withLife { life in
+            if life.phase == .created { life.isPulledIn = true }
+            return life.isUndecided ? nil : unseenSources(reach, life)
+        }
+        if let sources { return sources }
         addUnique(self)
         return withLife { life in
             // These are still to be added, if it has not joined another.
@@ -186,10 +186,9 @@ extension AnyOperation {
         }
     }
 
-    /// It was not added by name, but with something that needs it.
-    fileprivate final var isPulledIn: Bool {
-        get { withLife { $0.isPulledIn } }
-        set { withLife { $0.isPulledIn = newValue } }
+    /// The search for what others need has come by it, but somebody adds it for its own sake.
+    fileprivate final func isAddedByName() {
+        withLife { if $0.phase == .created { $0.isPulledIn = false } }
     }
 
     /// What takes its output and is on the same queue, if it can still be told.
