@@ -127,17 +127,17 @@ extension AsyncOperationQueue {
 extension AsyncOperationQueue {
     /// Adds an operation, and what it takes its inputs from, directly or not, as far as nobody has added that.
     ///
-    /// What it merely comes after (``AnyOperation/addDependency(_:file:line:)``) is left to whoever owns it, and must be added, too, here or
-    /// to another queue, in any order; ``run(_:)`` and `includingDependencies` take that along.
+    /// Its other dependencies (``AnyOperation/addDependency(_:file:line:)``) are left to their owner, who adds them here or to another queue,
+    /// in any order; ``run(_:)`` and `includingDependencies` add them, too.
     ///
-    /// An operation that was added before is ``Misuse``, and left alone. One that came along with another is none, as long as it is added to
-    /// the same queue.
+    /// To add an operation twice is ``Misuse``, and the second add changes nothing. To add an input once more after it came along with its
+    /// reader is no misuse, if it is added to the same queue.
     ///
     /// - Parameters:
     ///   - operation: What is to run.
     ///   - includingDependencies: Whether everything that it needs is added, not its inputs alone.
     /// - Returns: The operation.
-    /// - Complexity: O(n) for n operations that come along. Without them it takes the same time whatever it depends on.
+    /// - Complexity: O(m + n) for m inputs of the operation and n operations that come along, with the inputs of those.
     @discardableResult
     @inlinable
     public func add<Operation: AnyOperation>(

@@ -4,7 +4,7 @@ private enum Reach {
     case all
 }
 
-/// What an operation is before the add that announces it.
+/// The state in which an add finds an operation that it is given.
 private enum Announced {
     case unadded
     /// Its add decides whether it needs its inputs.
@@ -180,7 +180,7 @@ extension AnyOperation {
     private final func unseenSources(_ reach: Reach, _ life: Lifecycle) -> ArraySlice<AnyOperation> {
         switch life.phase {
         case .created: reach == .all ? edges.all[...] : edges.all.prefix(life.inputCount)
-        // What it takes its inputs from is added by whoever has added it.
+        // The add of this operation adds its inputs.
         case .added: reach == .inputs || life.isUpstreamAdded ? [] : edges.all[...]
         case .evaluating, .executing, .finishing, .finished: []
         }
@@ -191,7 +191,7 @@ extension AnyOperation {
         withLife { if $0.phase == .created { $0.isPulledIn = false } }
     }
 
-    /// What takes its output and is on the same queue, if it can still be told.
+    /// A dependent on the same queue that takes the output of this operation; nil if all of them have finished.
     final var reader: OperationReference? {
         let dependents = withLife { $0.dependents.retained() }
         return dependents.first { $0.queueNumber == queueNumber && $0.inputs.contains(self) }?.reference

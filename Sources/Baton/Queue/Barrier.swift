@@ -26,7 +26,7 @@ extension AsyncOperationQueue {
 
 extension QueueCore {
     fileprivate func addBarrier(_ barrier: AnyOperation, _ callSite: CallSite?) {
-        // What is added later stands behind it.
+        // Inputs that are added after the barrier would wait for it.
         addInputs(of: barrier)
         addAlone(barrier, callSite) { state in
             state.barriers.append(barrier)
