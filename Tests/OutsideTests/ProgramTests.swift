@@ -1,5 +1,6 @@
 import Baton
 import BatonProcess
+import BatonTesting
 import Foundation
 import Testing
 
@@ -132,29 +133,26 @@ struct ProgramTests {
         _ = await #expect(processExitsWith: signal == 0 ? .exitCode(0) : .signal(signal)) {
             [path = path as String, signal = signal as Int32] in
             let queue = AsyncOperationQueue()
+            let running = EventLog<String>()
             for number in 1...3 {
-                let script =
-                    "trap '' INT; sleep 1000 & echo $$ $! > \(path)pids\(number).new; mv \(path)pids\(number).new "
-                    + "\(path)pids\(number); wait"
-                queue.add(AsyncOperation(Subprocess.shell(script, output: .file("\(path)output\(number)"))))
+                let script = "trap '' INT; sleep 1000 & echo $$ $! > \(path)pids\(number); echo >&2; wait"
+                let program = Subprocess.shell(
+                    script, output: .file("\(path)output\(number)"), errors: .lines { running($0) })
+                queue.add(AsyncOperation(program))
             }
-            while !(1...3).allSatisfy({ FileManager.default.fileExists(atPath: "\(path)pids\($0)") }) {
-                try await Task.sleep(for: .milliseconds(5))
-            }
+            await running.waitForCount(3)
             // Programs are started one after another, so by now the watchdog knows of those three.
             _ = try await Subprocess("true").result()
             if signal == 0 { exit(0) }
             kill(getpid(), signal)
-            try await Task.sleep(for: .seconds(1000))
+            await queue.waitUntilIdle()
         }
         let pids = (1...3).flatMap { number in
             folder.read("pids\(number)")?.split(whereSeparator: \.isWhitespace).compactMap { Int32($0) } ?? []
         }
         #expect(pids.count == 6)
-        try await within {
-            while pids.contains(where: { isAlive($0) }) || folder.names.contains(where: { $0.hasSuffix(".partial") }) {
-                try await Task.sleep(for: .milliseconds(5))
-            }
+        try await waitUntil {
+            !pids.contains { isAlive($0) } && !folder.names.contains { $0.hasSuffix(".partial") }
         }
         #expect(folder.names == ["pids1", "pids2", "pids3"])
     }
@@ -165,14 +163,16 @@ struct ProgramTests {
         let path = folder.path("")
         _ = await #expect(processExitsWith: .exitCode(0)) { [path = path as String] in
             _ = try await Subprocess.shell("sleep 1000 & echo $! > \(path)left").result()
+            let running = EventLog<String>()
+            let script = "echo $$ > \(path)runs; echo; exec sleep 1000"
             AsyncOperationQueue.shared.add(
-                AsyncOperation(Subprocess.shell("echo $$ > \(path)new; mv \(path)new \(path)runs; exec sleep 1000")))
-            while !FileManager.default.fileExists(atPath: "\(path)runs") { try await Task.sleep(for: .milliseconds(5)) }
+                AsyncOperation(Subprocess.shell(script, output: .lines { running($0) })))
+            await running.waitForCount(1)
             _ = try await Subprocess("true").result()
             exit(0)
         }
         let runs = try #require(folder.read("runs").flatMap { Int32($0.dropLast()) })
-        try await within { while isAlive(runs) { try await Task.sleep(for: .milliseconds(5)) } }
+        try await waitUntil { !isAlive(runs) }
         let left = try #require(folder.read("left").flatMap { Int32($0.dropLast()) })
         #expect(isAlive(left))
         kill(left, SIGKILL)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct LaneTests {
     @Test("A child task of a body belongs to it, and an unstructured task does not")
-    func childTasksBelongToTheBody() {
+    func childTasksBelongToTheBody() async {
         let stage = Stage(width: 1)
         let seen = EventLog<String>()
         let operation = AsyncOperation("operation") { context in
@@ -20,7 +20,10 @@ import Testing
         #expect(OwnTask.current == nil)
         stage.queue.add(operation)
         // The unstructured task runs elsewhere.
-        while operation.state != .finished { stage.steps.runAll() }
+        while operation.state != .finished {
+            stage.steps.runAll()
+            await Task.yield()
+        }
         stage.steps.runAll()
         #expect(
             seen.events == ["body true", "child task true", "task true", "body again true", "handler true"])

@@ -28,6 +28,12 @@ func within<Value: Sendable>(
     }
 }
 
+/// Returns when something outside this process is so. It looks again and again, since nobody is told when a process ends that is
+/// not a child of this one.
+func waitUntil(_ isSo: @escaping @Sendable () -> Bool) async throws {
+    try await within { while !isSo() { try await Task.sleep(for: .milliseconds(5)) } }
+}
+
 /// Runs `work` on a thread that belongs to nobody else, and returns when it has returned.
 func onOwnThread<Value: Sendable>(
     stackSize: Int? = nil, _ work: @escaping @Sendable () -> Value
