@@ -86,6 +86,14 @@ extension AsyncOperationQueue {
         }
     }
 
+    /// In which order operations of one priority start. Depth first, unless it is set.
+    ///
+    /// May be changed at any time, and holds for what becomes ready from then on.
+    public var schedulingOrder: SchedulingOrder {
+        get { core.state.withLock { $0.scheduler.order } }
+        set { core.change { $0.scheduler.order = newValue } }
+    }
+
     /// While true nothing new starts, and nothing repeats. What runs goes on, with the children that it runs and the further attempts of
     /// what has failed; what is cancelled finishes.
     ///

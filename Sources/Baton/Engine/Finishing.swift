@@ -53,9 +53,11 @@ extension QueueCore {
         }
     }
 
-    /// Lists operations that became ready, given as the first of a chain of links.
-    func list(_ first: Unmanaged<AnyOperation>) {
-        change { $0.scheduler.append(linked: first) }
+    /// Lists operations that became ready by the end of another one, given as the first of a chain of links.
+    ///
+    /// - Parameter passes: These are all of them. Listed one by one they would come in the wrong order if each passed the others.
+    func list(_ first: Unmanaged<AnyOperation>, passes: Bool = true) {
+        change { $0.scheduler.append(released: first, passes: passes) }
     }
 }
 
@@ -74,7 +76,7 @@ extension AnyOperation {
                 if operation.isObserved { operation.tellReady() }
                 operation.link = nil
             }
-            core.list(dependent)
+            core.list(dependent, passes: false)
         case .ended: letGo(ended: dependent)
         }
     }

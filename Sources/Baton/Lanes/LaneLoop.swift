@@ -1,9 +1,6 @@
 import Synchronization
 
 extension QueueCore {
-    /// Operations that a lane continues with in a row while others of the same priority wait.
-    private static let inlineBudget = 16
-
     /// What a lane does: run, finish, go on with what that made ready, else ask for the next.
     ///
     /// An operation is only ever named through its `Unmanaged` here: the queue's reference is let go before the queue is
@@ -14,7 +11,7 @@ extension QueueCore {
         on lane: Lane, as task: OwnTask, beginningWith first: Unmanaged<AnyOperation>?
     ) async {
         var slice = Slice(byCount: slicesByCount)
-        var budget = Self.inlineBudget
+        var inline = InlineStarts()
         var next = first ?? take(change { state in state.turn { $0.laneStarted() } })
         while let operation = next {
             if task.isSpent {
@@ -36,7 +33,6 @@ extension QueueCore {
             case .away(let turn):
                 task.running = nil
                 next = take(turn)
-                budget = Self.inlineBudget
                 // A lane that finds nothing but operations that wait gives its thread up, too.
                 if next != nil, slice.isOver() {
                     await Task.yield()
@@ -47,17 +43,16 @@ extension QueueCore {
 
             // Also if the body has cancelled the task. What comes next is chosen when another lane begins.
             if run.spendsLane || task.isCancelled {
-                retire(operation, &run, on: lane)
+                retire(operation, &run, inline, on: lane)
                 return
             } else if slice.isOver() {
                 lane.hand.look(areShort: slice.bodiesAreShort)
-                if endSlice(operation, &run, on: lane) { return }
+                if endSlice(operation, &run, &inline, on: lane) { return }
                 await Task.yield()
                 slice.restart()
                 next = take(change { $0.deal(to: lane.hand) })
-                budget = Self.inlineBudget
             } else {
-                next = goOn(after: operation, &run, &budget, on: lane, bodiesAreShort: slice.bodiesAreShort)
+                next = goOn(after: operation, &run, &inline, on: lane, bodiesAreShort: slice.bodiesAreShort)
             }
         }
         if lane.hand.isOut { giveBack(on: lane) }
@@ -73,16 +68,15 @@ extension QueueCore {
     /// What the lane runs next: what the operation made ready, else what it has in its hand, else what comes first.
     @inline(never)
     private func goOn(
-        after operation: Unmanaged<AnyOperation>, _ run: inout Run, _ budget: inout Int, on lane: Lane,
+        after operation: Unmanaged<AnyOperation>, _ run: inout Run, _ inline: inout InlineStarts, on lane: Lane,
         bodiesAreShort: Bool
     ) -> Unmanaged<AnyOperation>? {
         if run.isPlain, let another = lane.hand.moveOn(after: operation) {
             operation.release()
-            budget = Self.inlineBudget
             return another
         }
-        if let follower = run.follower, run.others == nil, run.groups == nil, mayContinue(with: follower, budget) {
-            budget -= 1
+        if let follower = run.follower, run.others == nil, run.groups == nil, mayContinue(with: follower, inline) {
+            inline.count += 1
             if !run.handlersAreDue, lane.hand.leave(operation) {
                 operation.release()
             } else {
@@ -94,10 +88,10 @@ extension QueueCore {
             }
             return follower
         }
-        budget = Self.inlineBudget
         lane.hand.look(areShort: bodiesAreShort)
         return run.groups == nil
-            ? takeNext(after: operation, &run, on: lane) : takeNext(afterGroupsOf: operation, &run, on: lane)
+            ? takeNext(after: operation, &run, &inline, on: lane)
+            : takeNext(afterGroupsOf: operation, &run, &inline, on: lane)
     }
 
     // MARK: The steps
@@ -177,6 +171,12 @@ extension QueueCore {
         var isPlain: Bool { isRun && follower == nil && others == nil && !handlersAreDue && groups == nil }
     }
 
+    /// With how many operations the lane has gone on inline since it asked what comes next, and with how many it may.
+    private struct InlineStarts {
+        var count = 0
+        var budget = ReadyLines.budget
+    }
+
     @inline(__always)
     private func begin(_ current: Unmanaged<AnyOperation>, on lane: Lane, as task: OwnTask) -> Lifecycle.Beginning {
         current._withUnsafeGuaranteedRef { operation in
@@ -226,11 +226,11 @@ extension QueueCore {
 
     /// Not if a higher priority waits, or the queue is suspended, or the budget is spent while others wait.
     @inline(__always)
-    private func mayContinue(with follower: Unmanaged<AnyOperation>, _ budget: Int) -> Bool {
+    private func mayContinue(with follower: Unmanaged<AnyOperation>, _ inline: InlineStarts) -> Bool {
         let hint = hint.load(ordering: .relaxed)
         if hint == 0 { return true }
         let level = follower._withUnsafeGuaranteedRef { $0.level.rawValue }
-        return hint <= level + 1 && budget > 0
+        return hint <= level + 1 && inline.count < inline.budget
     }
 
     @inline(__always)
@@ -243,9 +243,13 @@ extension QueueCore {
 
     /// What it made ready, in the order in which it came to need it.
     @inline(__always)
-    private func list(from run: Run, _ state: inout State) {
-        if let follower = run.follower { state.scheduler.append(follower) }
-        if let first = run.others { state.scheduler.append(linked: first) }
+    private func list(
+        from run: Run, after operation: Unmanaged<AnyOperation>, _ inline: InlineStarts, _ state: inout State
+    ) {
+        state.scheduler.noteInlineStarts(inline.count, upTo: operation)
+        guard let follower = run.follower else { return }
+        follower._withUnsafeGuaranteedRef { $0.link = run.others?.toOpaque() }
+        state.scheduler.append(released: follower)
     }
 
     /// The queue's reference goes, or has gone over to the delivery of the handlers.
@@ -260,14 +264,16 @@ extension QueueCore {
 
     @inline(__always)
     private func takeNext(
-        after operation: Unmanaged<AnyOperation>, _ run: inout Run, on lane: Lane
+        after operation: Unmanaged<AnyOperation>, _ run: inout Run, _ inline: inout InlineStarts, on lane: Lane
     ) -> Unmanaged<AnyOperation>? {
         var departure = Departure.ordinary
         let turn = change { state in
             state.takeBack(own: lane.hand, isPlain: run.isPlain)
             departure = leave(operation, &run, &state)
-            list(from: run, &state)
-            return state.deal(to: lane.hand)
+            list(from: run, after: operation, inline, &state)
+            let turn = state.deal(to: lane.hand)
+            inline = InlineStarts(budget: state.scheduler.inlineBudget)
+            return turn
         }
         letGo(operation, run, departure)
         return take(turn)
@@ -276,26 +282,32 @@ extension QueueCore {
     /// Decided when the groups have finished that end with this: what they release may come first.
     @inline(__always)
     private func takeNext(
-        afterGroupsOf operation: Unmanaged<AnyOperation>, _ run: inout Run, on lane: Lane
+        afterGroupsOf operation: Unmanaged<AnyOperation>, _ run: inout Run, _ inline: inout InlineStarts, on lane: Lane
     ) -> Unmanaged<AnyOperation>? {
         let departure = change { state in
             state.takeBack(own: lane.hand, isPlain: false)
             let departure = leave(operation, &run, &state)
-            list(from: run, &state)
+            list(from: run, after: operation, inline, &state)
             return departure
         }
         letGo(operation, run, departure)
-        return take(change { $0.deal(to: lane.hand) })
+        return take(
+            change { state in
+                let turn = state.deal(to: lane.hand)
+                inline = InlineStarts(budget: state.scheduler.inlineBudget)
+                return turn
+            })
     }
 
     /// True: the lane ends, because another one waits for its thread.
     private func endSlice(
-        _ operation: Unmanaged<AnyOperation>, _ run: inout Run, on lane: Lane
+        _ operation: Unmanaged<AnyOperation>, _ run: inout Run, _ inline: inout InlineStarts, on lane: Lane
     ) -> Bool {
         let (ends, departure) = change { state in
             state.takeBack(own: lane.hand, isPlain: run.isPlain)
             let departure = leave(operation, &run, &state)
-            list(from: run, &state)
+            list(from: run, after: operation, inline, &state)
+            inline = InlineStarts(budget: state.scheduler.inlineBudget)
             return (state.scheduler.endSlice(), departure)
         }
         letGo(operation, run, departure)
@@ -314,11 +326,13 @@ extension QueueCore {
 
     /// A lane that cannot run another body: the spawn rule replaces it.
     @inline(never)
-    private func retire(_ operation: Unmanaged<AnyOperation>, _ run: inout Run, on lane: Lane) {
+    private func retire(
+        _ operation: Unmanaged<AnyOperation>, _ run: inout Run, _ inline: InlineStarts, on lane: Lane
+    ) {
         let departure = change { state in
             state.takeBack(own: lane.hand, isPlain: false)
             let departure = leave(operation, &run, &state)
-            list(from: run, &state)
+            list(from: run, after: operation, inline, &state)
             if run.holdsSlot { state.scheduler.returnSlot() } else { state.scheduler.endedWithoutSlot() }
             return departure
         }

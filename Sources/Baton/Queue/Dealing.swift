@@ -82,7 +82,7 @@ extension QueueCore.State {
 
     /// One that has ended before its run leaves whatever list it is in. True: nobody else lets go of it.
     mutating func unlist(_ operation: AnyOperation) -> Bool {
-        if operation.listing == .hand { takeBackAll() }
+        if operation.listing == .hand || operation.listing == .releasedHand { takeBackAll() }
         return scheduler.remove(.passUnretained(operation))
     }
 

@@ -34,6 +34,27 @@ struct PriorityLines<Line: WaitingLine> {
         filled.insert(priority)
     }
 
+    /// Takes all of another, in order, before or behind what it has.
+    mutating func take(_ batch: PriorityLines<ReadyList>, first: Bool) where Line == ReadyList {
+        var left = batch.filled
+        while let priority = left.highest {
+            left.remove(priority)
+            let line = batch.line(at: priority)
+            change(priority) { first ? $0.prepend(contentsOf: line) : $0.append(contentsOf: line) }
+            filled.insert(priority)
+        }
+    }
+
+    private func line(at priority: OperationPriority) -> Line {
+        switch priority {
+        case .veryLow: lines.0
+        case .low: lines.1
+        case .normal: lines.2
+        case .high: lines.3
+        case .veryHigh: lines.4
+        }
+    }
+
     /// Of one that is in that line.
     mutating func remove(_ operation: Unmanaged<AnyOperation>, at priority: OperationPriority) where Line == ReadyList {
         let isEmpty = change(priority) { line in

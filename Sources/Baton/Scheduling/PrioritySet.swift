@@ -21,6 +21,9 @@ struct PrioritySet {
     @inline(__always)
     func union(_ other: Self) -> Self { Self(bits: bits | other.bits) }
 
+    @inline(__always)
+    func isDisjoint(with other: Self) -> Bool { bits & other.bits == 0 }
+
     init() {}
 
     private init(bits: UInt8) { self.bits = bits }

@@ -32,6 +32,25 @@ struct ReadyList: WaitingLine {
         if former == nil { tail = operation }
     }
 
+    /// Takes what is in another list, in its order, which is used no more.
+    mutating func append(contentsOf other: ReadyList) {
+        guard let first = other.head else { return }
+        if let tail { Self.link(tail, first) } else { head = first }
+        tail = other.tail
+    }
+
+    /// As above, before what is in this one.
+    mutating func prepend(contentsOf other: ReadyList) {
+        guard let last = other.tail else { return }
+        if let head { Self.link(last, head) } else { tail = last }
+        head = other.head
+    }
+
+    private static func link(_ operation: Unmanaged<AnyOperation>, _ next: Unmanaged<AnyOperation>) {
+        operation._withUnsafeGuaranteedRef { $0.link = next.toOpaque() }
+        next._withUnsafeGuaranteedRef { $0.backLink = operation.toOpaque() }
+    }
+
     /// Of one that is in the list.
     mutating func remove(_ operation: Unmanaged<AnyOperation>) {
         if head?.toOpaque() == operation.toOpaque() {

@@ -61,15 +61,16 @@ struct Scheduler {
     private(set) var isStarting = false
     /// Operations that were taken up, again or for the first time. Where a lane goes on inline another one has finished.
     private(set) var taken = 0
-    private var ready = PriorityLines<ReadyList>()
+    var order = SchedulingOrder.depthFirst
+    private var ready = ReadyLines()
     /// Operations that a running body waits for, and further attempts. They go before others: otherwise everything would start and
     /// nothing would end.
-    private var children = PriorityLines<ReadyList>()
+    private var children = ReadyLines()
     /// Operations whose conditions are satisfied, or that have got the names they had asked for, and so have been taken up
     /// before. While the queue is suspended, children alone.
     private var returning = PriorityLines<ReadyList>()
     private var resumptions = PriorityLines<Fifo<Resumption>>()
-    /// Operations in a row that went before ready ones of their priority; see ``urgentBudget``.
+    /// Operations in a row that went before ready ones of their priority; see ``ReadyLines/budget``.
     private var urgentInARow = 0
     /// Operations that had left the queue when somebody was about to list them. Nobody else lets go of them.
     private var ended = ReadyList()
@@ -87,18 +88,18 @@ struct Scheduler {
 
     private var urgent: PrioritySet { returning.filled.union(children.filled) }
 
-    /// Nothing waits (0), a lane must ask before it goes on (255), or the highest priority that waits, plus one. At width 1
-    /// a queue is first in, first out, so a lane asks whenever something waits.
+    /// Nothing waits (0), a lane must ask before it goes on (255), or the highest priority that waits, plus one. Only depth first
+    /// a lane may go on with what it has made ready while others wait.
     var hint: UInt8 {
         if isSuspended || running > width { return Self.mustAsk }
         guard let highest = startable.union(resumptions.filled).union(handed).highest else { return 0 }
-        return width == 1 ? Self.mustAsk : highest.rawValue + 1
+        return order == .depthFirst ? highest.rawValue + 1 : Self.mustAsk
     }
 
     static let mustAsk: UInt8 = 255
 
-    /// How many operations in a row go before ready ones of their priority.
-    static let urgentBudget = 16
+    /// With how many operations in a row a lane may go on inline while others wait.
+    var inlineBudget: Int { min(ready.inlineBudget, children.inlineBudget) }
 
     // MARK: Lists
 
@@ -107,10 +108,10 @@ struct Scheduler {
         let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst, $0.listing) }
         if listing == .over { return ended.append(operation) }
         if goesFirst {
-            children.append(operation, at: level)
+            children.append(operation, at: level, by: order)
             note(operation, .children)
         } else {
-            ready.append(operation, at: level)
+            ready.append(operation, at: level, by: order)
             note(operation, .ready)
         }
     }
@@ -120,8 +121,46 @@ struct Scheduler {
         operation._withUnsafeGuaranteedRef { $0.listing = listing }
     }
 
-    /// This one, and those that are linked to it, in order.
-    mutating func append(linked first: Unmanaged<AnyOperation>) { ReadyList.forEach(from: first) { append($0) } }
+    /// The end of another operation has made this one ready, and those that are linked to it, in order. Depth first they come before
+    /// those that were ready when they were added.
+    ///
+    /// - Parameter passes: Whether they come before those that were released earlier, too.
+    mutating func append(released first: Unmanaged<AnyOperation>, passes: Bool = true) {
+        if order != .depthFirst { return ReadyList.forEach(from: first) { append($0) } }
+        if first._withUnsafeGuaranteedRef({ $0.link == nil && !$0.goesFirst && $0.listing != .over }) {
+            // Most have one follower.
+            ready.append(released: first, at: first._withUnsafeGuaranteedRef { $0.level }, passes: passes)
+            return note(first, .released)
+        }
+        var (batch, children) = (PriorityLines<ReadyList>(), PriorityLines<ReadyList>())
+        ReadyList.forEach(from: first) { operation in
+            let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef {
+                ($0.level, $0.goesFirst, $0.listing)
+            }
+            if listing == .over {
+                ended.append(operation)
+            } else if goesFirst {
+                children.append(operation, at: level)
+                note(operation, .releasedChildren)
+            } else {
+                batch.append(operation, at: level)
+                note(operation, .released)
+            }
+        }
+        ready.append(released: batch, passes: passes)
+        self.children.append(released: children, passes: passes)
+    }
+
+    /// A lane has gone on inline with so many, one after another; this one is the last.
+    @inline(__always)
+    mutating func noteInlineStarts(_ count: Int, upTo operation: Unmanaged<AnyOperation>) {
+        if count == 0 { return }
+        if operation._withUnsafeGuaranteedRef({ $0.goesFirst }) {
+            children.noteStarts(ofReleased: count)
+        } else {
+            ready.noteStarts(ofReleased: count)
+        }
+    }
 
     /// Ahead of those of its priority that were not taken up before. False: it may not start while the queue is suspended.
     mutating func appendReturning(_ operation: Unmanaged<AnyOperation>) -> Bool {
@@ -141,10 +180,11 @@ struct Scheduler {
         let (level, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.listing) }
         note(operation, .over)
         switch listing {
-        case .ready: ready.remove(operation, at: level)
-        case .children: children.remove(operation, at: level)
+        case .ready, .released: ready.remove(operation, at: level, isReleased: listing == .released)
+        case .children, .releasedChildren:
+            children.remove(operation, at: level, isReleased: listing == .releasedChildren)
         case .returning: returning.remove(operation, at: level)
-        case .none, .hand, .over: return false
+        case .none, .hand, .releasedHand, .over: return false
         }
         return true
     }
@@ -181,7 +221,7 @@ struct Scheduler {
     @inline(__always)
     func allowsHands(at level: OperationPriority) -> Bool {
         width > 1 && running <= width && !isSuspended && urgent.isEmpty && resumptions.isEmpty
-            && level.rawValue >= ready.filled.highest?.rawValue ?? 0
+            && order != .lastInFirstOut && level.rawValue >= ready.filled.highest?.rawValue ?? 0
     }
 
     /// Of what is in no hand.
@@ -192,16 +232,17 @@ struct Scheduler {
     mutating func popReady(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
         if !ready.filled.contains(level) { return nil }
         taken &+= 1
-        let operation = ready.popFirst(at: level)
-        if let operation { note(operation, .hand) }
+        guard let (operation, isReleased) = ready.popFirst(at: level) else { return nil }
+        note(operation, isReleased ? .releasedHand : .hand)
         return operation
     }
 
     /// Ahead of the others, as it was.
     mutating func takeBack(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority) {
         taken &-= 1
-        ready.prepend(operation, at: level)
-        note(operation, .ready)
+        let isReleased = operation._withUnsafeGuaranteedRef { $0.listing } == .releasedHand
+        ready.prepend(operation, at: level, isReleased: isReleased)
+        note(operation, isReleased ? .released : .ready)
     }
 
     /// What is in the lanes' hands has changed.
@@ -225,10 +266,10 @@ struct Scheduler {
     private mutating func popOperation(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
         taken &+= 1
         if urgent.contains(level), mayGoFirst(at: level) {
-            return returning.popFirst(at: level) ?? children.popFirst(at: level)
+            return returning.popFirst(at: level) ?? children.popFirst(at: level)?.operation
         }
         urgentInARow = 0
-        return ready.popFirst(at: level)
+        return ready.popFirst(at: level)?.operation
     }
 
     /// Those that go first can bring about more of their kind without end: an operation that fails and tries again at once, a body that
@@ -236,7 +277,7 @@ struct Scheduler {
     private mutating func mayGoFirst(at level: OperationPriority) -> Bool {
         if isSuspended || !ready.filled.contains(level) { return true }
         urgentInARow += 1
-        return urgentInARow <= Self.urgentBudget
+        return urgentInARow <= ReadyLines.budget
     }
 
     /// A body that goes on comes before operations of its own or a lower priority that start.
@@ -330,10 +371,14 @@ struct Scheduler {
 enum Listing: UInt8 {
     case none
     case ready
+    case released
     case children
+    case releasedChildren
     case returning
     /// In the hand of a lane, or taken up from there.
     case hand
+    /// As above; it came from those that were released.
+    case releasedHand
     /// It ended before its run, and comes into no list any more.
     case over
 }

@@ -17,7 +17,40 @@ import Testing
         for number in 1...5 { stage.queue.add(stage.noting("\(number)", after: source)) }
         stage.queue.isSuspended = false
         stage.steps.runAll()
-        #expect(stage.ran == ["source"] + (othersWait ? ["other"] : []) + (1...5).map { "\($0)" })
+        #expect(stage.ran == ["source"] + (1...5).map { "\($0)" } + (othersWait ? ["other"] : []))
+    }
+
+    @Test func G23_dependentsInAnotherQueueComeInOrder() {
+        let stage = Stage(width: 1, isSuspended: true)
+        let other = Stage(width: 1, isSuspended: true, on: stage.steps)
+        let source = stage.noting("source")
+        stage.queue.add(source)
+        other.queue.add(other.noting("ready"))
+        for number in 1...20 { other.queue.add(other.noting("\(number)", after: source)) }
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        other.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(other.ran == (1...16).map { "\($0)" } + ["ready"] + (17...20).map { "\($0)" })
+    }
+
+    /// What a lane goes on with without asking counts, too.
+    @Test func G23_shortChainsPassForSixteen() {
+        let stage = Stage(width: 1, isSuspended: true)
+        let root = stage.noting("root")
+        stage.queue.add(root)
+        stage.queue.add(stage.noting("waits"))
+        for chain in 1...5 {
+            var last = root
+            for number in 1...10 {
+                last = stage.noting("\(chain).\(number)", after: last)
+                stage.queue.add(last)
+            }
+        }
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran.firstIndex(of: "waits") == 17)
+        #expect(stage.ran.count == 52)
     }
 
     /// On this executor a slice is 64 operations: whoever comes after the lane is next when it is over.

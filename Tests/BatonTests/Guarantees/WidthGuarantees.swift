@@ -131,13 +131,19 @@ import Testing
                 == ["veryHigh", "high", "normal", "low", "veryLow"].flatMap { ["\($0) 1", "\($0) 2"] })
     }
 
-    @Test func G23_aSerialQueueIsFirstInFirstOut() {
+    @Test(arguments: SchedulingOrder.allCases) func G23_aFollowerComesByTheOrderOfItsQueue(order: SchedulingOrder) {
         let stage = Stage(width: 1, isSuspended: true)
+        stage.queue.schedulingOrder = order
+        #expect(stage.queue.schedulingOrder == order)
         let first = stage.noting("first")
         stage.queue.add(first, stage.noting("follower", after: first), stage.noting("second"), stage.noting("third"))
         stage.queue.isSuspended = false
         stage.steps.runAll()
-        #expect(stage.ran == ["first", "second", "third", "follower"])
+        switch order {
+        case .depthFirst: #expect(stage.ran == ["first", "follower", "second", "third"])
+        case .firstInFirstOut: #expect(stage.ran == ["first", "second", "third", "follower"])
+        case .lastInFirstOut: #expect(stage.ran == ["third", "second", "first", "follower"])
+        }
     }
 
     /// A chain may go on inline for 16 while another of its priority waits, and no longer.

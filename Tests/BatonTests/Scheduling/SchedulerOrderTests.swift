@@ -97,8 +97,8 @@ import Testing
         #expect(rig.scheduler.hint == OperationPriority.normal.rawValue + 1)
         rig.append("child", .veryHigh, isChild: true)
         #expect(rig.scheduler.hint == OperationPriority.veryHigh.rawValue + 1)
-        rig.scheduler.width = 1
-        #expect(rig.scheduler.hint == Scheduler.mustAsk, "A serial queue is first in, first out.")
+        rig.scheduler.order = .firstInFirstOut
+        #expect(rig.scheduler.hint == Scheduler.mustAsk, "A lane that went on would pass what waits.")
         _ = rig.settle()
     }
 

@@ -10,6 +10,12 @@ struct TraceChecker {
         var hasBegun = false
         /// When it became ready. The same number for what became so in one step.
         var ready: Int?
+        /// It became ready by the end of another one, and not by its add.
+        var isReleased = false
+        /// Operations of its priority that were released and began before this one, which was not, since one like this began.
+        var passedInARow = 0
+        /// As above, with those that conditions, names or failed dependencies keep: they are taken up, and start later or never.
+        var mayHavePassed = 0
         var hasStarted = false
         /// A barrier and what was before it, or what came after it and the barrier.
         var separatedFrom: [Int] = []
@@ -90,13 +96,14 @@ struct TraceChecker {
 
     private mutating func finished(_ id: Int, _ queue: Int, _ time: Int) {
         places[id].isFinished = true
+        if !places[id].hasBegun { passed(id) }
         if let group = graph.nodes[id].group, places[id].hasBegun {
             for child in group.children where places[child].queue >= 0 && !places[child].isFinished {
                 faults.append("G17: group n\(id) finished before its child n\(child)")
             }
         }
         waiting[queue].removeAll { $0 == id }
-        for dependent in dependents[id] { listIfReady(dependent, time) }
+        for dependent in dependents[id] { listIfReady(dependent, time, isReleased: true) }
     }
 
     /// Whether one of the groups that may have it as a child is then decided. In an ordered group dependencies do it.
@@ -106,11 +113,12 @@ struct TraceChecker {
         return !deciding.isEmpty
     }
 
-    private mutating func listIfReady(_ id: Int, _ time: Int) {
+    private mutating func listIfReady(_ id: Int, _ time: Int, isReleased: Bool = false) {
         guard places[id].queue >= 0, !places[id].isFinished, places[id].ready == nil else { return }
         let sources = graph.nodes[id].sources + places[id].separatedFrom
         guard sources.allSatisfy({ places[$0].isFinished }) else { return }
         places[id].ready = time
+        places[id].isReleased = isReleased
         waiting[places[id].queue].append(id)
     }
 
@@ -129,7 +137,17 @@ struct TraceChecker {
             faults.append("n\(id) began although its group n\(owner) had been decided")
         }
         // Conditions and names take their time.
+        if places[id].isReleased || places[id].ready == nil { passed(id) }
         if ruled.contains(id) { return }
+        if places[id].ready != nil, !places[id].isReleased {
+            for other in waiting[queue]
+            where
+                graph.nodes[other].priority == node.priority && places[other].isChild == places[id].isChild
+            {
+                places[other].passedInARow = 0
+                places[other].mayHavePassed = 0
+            }
+        }
         // One that was cancelled may still be here while its `willFinish` handlers run.
         for other in waiting[queue] where places[other].hasStarted && !ruled.contains(other) {
             let rival = graph.nodes[other]
@@ -137,16 +155,39 @@ struct TraceChecker {
                 faults.append("G23: n\(id) began before n\(other), of higher priority")
             }
             let areEqual = rival.priority == node.priority && place.isChild == places[other].isChild
-            guard areEqual, isSerial(queue) else { continue }
-            if let ready = place.ready, places[other].ready! < ready {
+            if areEqual, isSerial(queue) { compare(id, with: other) }
+        }
+    }
+
+    /// One has begun, and the other one, of its priority, waits in the same serial queue.
+    private mutating func compare(_ id: Int, with other: Int) {
+        let (place, rival) = (places[id], places[other])
+        // Of some it cannot be told when they became ready.
+        guard let ready = place.ready else { return }
+        if !place.isReleased && !rival.isReleased {
+            if rival.ready! < ready {
                 faults.append("G23: n\(id) began before n\(other), which was ready earlier, in a serial queue")
             }
+        } else if place.isReleased, !rival.isReleased {
+            places[other].passedInARow += 1
+            if places[other].passedInARow > 16 { faults.append("G23: more than 16 in a row began before n\(other)") }
+        } else if rival.isReleased, !place.isReleased, place.mayHavePassed < 8 {
+            // Half of the budget: not all that is taken up has an event.
+            faults.append("G23: n\(id) began before n\(other), which was released, in a serial queue")
+        }
+    }
+
+    private mutating func passed(_ id: Int) {
+        if places[id].queue < 0 { return }
+        for other in waiting[places[id].queue] where graph.nodes[other].priority == graph.nodes[id].priority {
+            places[other].mayHavePassed += 1
         }
     }
 
     /// It is this one's turn to ask its conditions.
     private mutating func asked(_ id: Int) {
         let place = places[id]
+        passed(id)
         if isSuspended[place.queue], !place.isChild {
             faults.append("G24: the conditions of n\(id) were asked while queue \(place.queue) was suspended")
         }

@@ -1,0 +1,92 @@
+/// What is ready to run, of the five priorities, in the ``SchedulingOrder`` of the queue. Pure; guarded by the queue's lock.
+struct ReadyLines {
+    /// How many in a row go before others of their priority that wait.
+    static let budget = 16
+
+    /// Those that were ready when they were added, and in the other orders than depth first all of them.
+    private var added = PriorityLines<ReadyList>()
+    /// Those that the end of another operation has made ready. They come before ``added``.
+    private var released = PriorityLines<ReadyList>()
+    /// Starts of released operations in a row while others of their priority waited that were ready when added.
+    private var releasedInARow = 0
+    /// How often in a row those that were just released have passed others that were released before.
+    private var passedInARow = 0
+
+    /// The priorities of which there are some.
+    var filled: PrioritySet { added.filled.union(released.filled) }
+
+    /// With how many, each made ready by the one before it, a lane may go on while others wait.
+    var inlineBudget: Int { max(0, Self.budget - releasedInARow) }
+
+    @inline(__always)
+    mutating func append(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority, by order: SchedulingOrder) {
+        if order == .lastInFirstOut {
+            added.prepend(operation, at: level)
+        } else {
+            added.append(operation, at: level)
+        }
+    }
+
+    /// Depth first only.
+    ///
+    /// - Parameter passes: Whether it comes before those that were released earlier. Those that go deeper and deeper would keep the
+    ///   others waiting for ever, so that from time to time one goes behind them all the same.
+    @inline(__always)
+    mutating func append(released operation: Unmanaged<AnyOperation>, at level: OperationPriority, passes: Bool) {
+        if mayPass(passes, besides: released.filled.contains(level)) {
+            released.prepend(operation, at: level)
+        } else {
+            released.append(operation, at: level)
+        }
+    }
+
+    /// As above, of several in order.
+    mutating func append(released batch: PriorityLines<ReadyList>, passes: Bool) {
+        if batch.isEmpty { return }
+        released.take(batch, first: mayPass(passes, besides: !batch.filled.isDisjoint(with: released.filled)))
+    }
+
+    @inline(__always)
+    private mutating func mayPass(_ passes: Bool, besides others: Bool) -> Bool {
+        passedInARow = others ? passedInARow + 1 : 0
+        if passes, passedInARow <= Self.budget { return true }
+        passedInARow = 0
+        return false
+    }
+
+    /// A lane has gone on with so many, one after another, without asking.
+    @inline(__always)
+    mutating func noteStarts(ofReleased count: Int) {
+        releasedInARow += count
+        passedInARow += count
+    }
+
+    @inline(__always)
+    mutating func popFirst(at level: OperationPriority) -> (operation: Unmanaged<AnyOperation>, isReleased: Bool)? {
+        if released.filled.contains(level), mayGoFirst(at: level) {
+            return released.popFirst(at: level).map { ($0, true) }
+        }
+        releasedInARow = 0
+        return added.popFirst(at: level).map { ($0, false) }
+    }
+
+    @inline(__always)
+    private mutating func mayGoFirst(at level: OperationPriority) -> Bool {
+        if !added.filled.contains(level) {
+            releasedInARow = 0
+            return true
+        }
+        releasedInARow += 1
+        return releasedInARow <= Self.budget
+    }
+
+    /// Where it was.
+    mutating func prepend(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority, isReleased: Bool) {
+        if isReleased { released.prepend(operation, at: level) } else { added.prepend(operation, at: level) }
+    }
+
+    /// Of one that is there.
+    mutating func remove(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority, isReleased: Bool) {
+        if isReleased { released.remove(operation, at: level) } else { added.remove(operation, at: level) }
+    }
+}

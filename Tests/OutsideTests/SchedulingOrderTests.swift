@@ -1,0 +1,134 @@
+// The number of a guarantee begins the name of its tests.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+import Baton
+import BatonTesting
+import Synchronization
+import Testing
+
+@Suite("What was begun is ended before more is begun")
+struct SchedulingOrderTests {
+    /// A number now, and the greatest that it has been.
+    private final class Level: Sendable {
+        private let state = Guarded((now: 0, highest: 0))
+
+        var highest: Int { state.withLock { $0.highest } }
+
+        func rise() {
+            state.withLock { state in
+                state.now += 1
+                state.highest = max(state.highest, state.now)
+            }
+        }
+
+        func fall() { state.withLock { $0.now -= 1 } }
+    }
+
+    private enum Place: CaseIterable {
+        case queue, group, body
+    }
+
+    /// How many pages were fetched and not yet being parsed, at most.
+    private func mostPagesThatWait(in place: Place, _ order: SchedulingOrder) async throws -> Int {
+        let pages = Level()
+        func chain(_ number: Int) -> [AnyOperation] {
+            let fetch = AsyncOperation("fetch \(number)") {
+                for _ in 0..<3 { await Task.yield() }
+                pages.rise()
+                return number
+            }
+            let parse = AsyncOperation("parse \(number)", fetch) { number in
+                pages.fall()
+                await Task.yield()
+                return number
+            }
+            return [fetch, parse]
+        }
+        let all = (0..<1_000).flatMap { chain($0) }
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 4)
+        queue.schedulingOrder = order
+        switch place {
+        case .queue:
+            queue.add(all)
+            await queue.waitUntilIdle()
+        case .group: try await queue.run(GroupOperation(all))
+        case .body:
+            try await queue.run(
+                AsyncOperation("parent") { context in
+                    try await context.run(GroupOperation(all))
+                })
+        }
+        return pages.highest
+    }
+
+    @Test("At most sixteen of a thousand pages wait to be parsed", .timeLimit(.minutes(10)), arguments: Place.allCases)
+    private func G23_fetchAndParse(place: Place) async throws {
+        #expect(try await mostPagesThatWait(in: place, .depthFirst) <= 16)
+    }
+
+    @Test("First in, first out, nearly all pages are fetched before the first is parsed", .timeLimit(.minutes(10)))
+    func G23_firstInFirstOut() async throws {
+        let most = try await mostPagesThatWait(in: .queue, .firstInFirstOut)
+        #expect(most > 500)
+    }
+
+    @Test("A serial queue has three pictures in memory at most", .timeLimit(.minutes(10)))
+    func G23_picturesAlive() async throws {
+        final class Picture: Sendable {
+            let level: Level
+            init(_ level: Level) {
+                self.level = level
+                level.rise()
+            }
+            deinit { level.fall() }
+        }
+        let pictures = Level()
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        for number in 0..<200 {
+            queue.add(
+                AsyncOperation("load \(number)") { Picture(pictures) }
+                    .then("blur \(number)") { _ in Picture(pictures) }
+                    .then("save \(number)") { _ in await Task.yield() })
+        }
+        queue.isSuspended = false
+        await queue.waitUntilIdle()
+        #expect(pictures.highest <= 3)
+    }
+
+    @Test("The last tile comes first", .timeLimit(.minutes(10)))
+    func G23_lastInFirstOut() async throws {
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        queue.schedulingOrder = .lastInFirstOut
+        let ran = EventLog<Int>()
+        for number in 0..<100 { queue.add { ran(number) } }
+        queue.add { [queue] in queue.add((100..<103).map { number in AsyncOperation { ran(number) } }) }
+        queue.isSuspended = false
+        await queue.waitUntilIdle()
+        #expect(ran.events == [102, 101, 100] + (0..<100).reversed())
+    }
+
+    @Test("A chain that never ends keeps nothing waiting", .timeLimit(.minutes(10)), arguments: [1, 2, 5])
+    func G23_endlessChain(width: Int) async throws {
+        /// Each adds the next one, which comes after it.
+        @Sendable func link(_ number: Int, on queue: AsyncOperationQueue, _ isOver: Gate) -> AsyncOperation<Void> {
+            AsyncOperation("link \(number)") { context in
+                if isOver.isOpen { return }
+                queue.add(link(number + 1, on: queue, isOver).addDependency(context.operation))
+            }
+        }
+        try await within {
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: width)
+            let isOver = Gate()
+            for _ in 0..<width { queue.add(link(0, on: queue, isOver)) }
+            for _ in 0..<3 {
+                // One that was ready when it was added, and a fan of followers, the last of which comes behind the endless one.
+                let other = queue.add("other") {}
+                let fan = (0..<100).map { AsyncOperation("fan \($0)") {}.addDependency(other) }
+                queue.add(fan)
+                for operation in fan { try await operation.value }
+            }
+            isOver.open()
+            await queue.waitUntilIdle()
+        }
+    }
+}
