@@ -121,9 +121,14 @@ struct SchedulingOrderTests {
             let isOver = Gate()
             for _ in 0..<width { queue.add(link(0, on: queue, isOver)) }
             for _ in 0..<3 {
-                // One that was ready when it was added, and a fan of followers, the last of which comes behind the endless one.
                 let other = queue.add("other") {}
-                let fan = (0..<100).map { AsyncOperation("fan \($0)") {}.addDependency(other) }
+                // The first of the fan begins another endless chain, which is newer than the rest.
+                let first = AsyncOperation<Void>("first") { context in
+                    queue.add(link(0, on: queue, isOver).addDependency(context.operation))
+                }
+                let rest = (0..<100).map { AsyncOperation("fan \($0)") {} }
+                let fan = [first] + rest
+                for operation in fan { operation.addDependency(other) }
                 queue.add(fan)
                 for operation in fan { try await operation.value }
             }

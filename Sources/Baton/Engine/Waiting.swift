@@ -13,6 +13,7 @@ extension AnyOperation {
     ) async throws(OperationError) {
         if withLife({ $0.phase == .finished }) { return }
         let loan = body?.beginWait(for: self, asChild: asChild)
+        if let body, body.level > level { Self.raise([self], to: body.level) }
         let error = await withUnsafeContinuation { continuation in
             let waiter = Waiter(
                 waking: .resume(continuation), body: loan?.body, run: loan?.run ?? 0, place: loan?.place ?? .none)

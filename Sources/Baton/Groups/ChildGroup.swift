@@ -118,6 +118,7 @@ final class ChildGroup: Sendable {
     ) {
         prepare(children, after: last)
         let addedBefore = watch(children, from: first)
+        AnyOperation.raise(children, to: parent.level)
         core.addWithUpstream(children, from: .child(of: parent, inside: parent.nameScope))
         for child in addedBefore { refuseEndlessWait(for: child) }
     }

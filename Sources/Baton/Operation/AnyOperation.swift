@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// One planned run: identity, dependencies, a place in a queue, and exactly one outcome, whatever its output's type.
 ///
 /// Make operations as ``AsyncOperation``. All members may be used from any thread. An operation that is never added
@@ -21,9 +23,10 @@ public class AnyOperation: @unchecked Sendable {
     @exclusivity(unchecked) final var edges: Edges
     @exclusivity(unchecked) final var body: Body?
 
-    // In the gap that the body leaves. `level` and `goesFirst` as `queueNumber`, but for a later change of the second under the
-    // queue's lock; `hasFailed` belongs to `outcome`.
-    @exclusivity(unchecked) final var level = OperationPriority.normal
+    // In the gap that the body leaves. `goesFirst` as `queueNumber`, but for a later change under the queue's lock; `hasFailed`
+    // belongs to `outcome`.
+    /// Written under the lock while created, then under the queue's, because a list of that may have to change.
+    private final let levelStorage = Atomic<UInt8>(OperationPriority.normal.rawValue)
     /// A child that a running body waits for, or one that has failed and tries again: ahead of others, also while the queue is
     /// suspended.
     @exclusivity(unchecked) final var goesFirst = false
@@ -54,6 +57,13 @@ public class AnyOperation: @unchecked Sendable {
     final let procedureType: (any Any.Type)?
 
     final var inputCount: Int { life.inputCount }
+
+    /// See ``priority``.
+    @inline(__always)
+    final var level: OperationPriority {
+        get { OperationPriority(rawValue: levelStorage.load(ordering: .relaxed))! }
+        set { levelStorage.store(newValue.rawValue, ordering: .relaxed) }
+    }
 
     /// The first `inputs.count` dependencies hand over their outputs; the body reads them by their place.
     @usableFromInline
@@ -205,10 +215,14 @@ extension AnyOperation {
 
     /// Which of several ready operations of the queue starts first; `.normal` unless set.
     ///
-    /// Setting it after the add is ``Misuse`` and changes nothing.
+    /// May be set at any time, and counts until the operation starts. What it waits for (dependencies, the original of a join, and while
+    /// its body awaits others, those) gets at least the same priority, transitively, and keeps it: else an urgent operation would
+    /// wait for one that nobody thinks urgent. So this may be higher than what was set.
+    ///
+    /// - Complexity: Of a set, O(1), and if it is raised, O(k) for the k operations that it waits for and that have a lower one.
     public final var priority: OperationPriority {
-        get { withLife { _ in level } }
-        set { change("priority") { _ in level = newValue } }
+        get { level }
+        set { setLevel(newValue) }
     }
 
     /// Sets ``priority``, where an expression is handier than a statement.
@@ -216,13 +230,9 @@ extension AnyOperation {
     /// ```swift
     /// let picture = data.then(TiltShift()).priority(.high)
     /// ```
-    ///
-    /// After the add this is ``Misuse`` and changes nothing.
     @discardableResult
-    public final func priority(
-        _ priority: OperationPriority, file: StaticString = #fileID, line: UInt = #line
-    ) -> Self {
-        change("priority", CallSite(file: file, line: line)) { _ in level = priority }
+    public final func priority(_ priority: OperationPriority) -> Self {
+        setLevel(priority)
         return self
     }
 

@@ -211,7 +211,9 @@ extension QueueCore {
                 // It has no dependencies, and was linked when it was entered.
                 linked = .endedWithoutLinks
             } else {
-                operation.edges.enter(claimed) { links.register($0, with: $1) }
+                let level = operation.level
+                operation.edges.enter(claimed) { links.register($0, with: $1, at: level) }
+                if links.foundLower { operation.raiseSources() }
                 // One of them may have ended on a cycle with this since the claim.
                 if links.foundFinished { operation.foundFinishedSource() }
                 let isWaiting = links.registered > 0
@@ -246,10 +248,15 @@ extension QueueCore {
         var registered = 0
         var foundFinished = false
         var waitsForAdded = false
+        /// A source has a lower priority.
+        var foundLower = false
 
         @inline(__always)
-        mutating func register(_ place: Dependents.Place, with source: Unmanaged<AnyOperation>) {
+        mutating func register(
+            _ place: Dependents.Place, with source: Unmanaged<AnyOperation>, at level: OperationPriority
+        ) {
             source._withUnsafeGuaranteedRef { source in
+                if source.level < level { foundLower = true }
                 switch source.withLife({ $0.register(place) }) {
                 case .finishedBefore: foundFinished = true
                 case .registered(let sourceWasAdded):

@@ -85,6 +85,11 @@ struct ReadyLines {
         if isReleased { released.prepend(operation, at: level) } else { added.prepend(operation, at: level) }
     }
 
+    /// Behind the others of its kind.
+    mutating func append(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority, isReleased: Bool) {
+        if isReleased { released.append(operation, at: level) } else { added.append(operation, at: level) }
+    }
+
     /// Of one that is there.
     mutating func remove(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority, isReleased: Bool) {
         if isReleased { released.remove(operation, at: level) } else { added.remove(operation, at: level) }

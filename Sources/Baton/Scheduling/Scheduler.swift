@@ -189,6 +189,25 @@ struct Scheduler {
         return true
     }
 
+    /// Its priority changes, and with it its list: it goes behind those of its kind that have that priority.
+    mutating func move(_ operation: Unmanaged<AnyOperation>, to level: OperationPriority) {
+        let (former, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.listing) }
+        operation._withUnsafeGuaranteedRef { $0.level = level }
+        switch listing {
+        case .ready, .released:
+            ready.remove(operation, at: former, isReleased: listing == .released)
+            ready.append(operation, at: level, isReleased: listing == .released)
+        case .children, .releasedChildren:
+            children.remove(operation, at: former, isReleased: listing == .releasedChildren)
+            children.append(operation, at: level, isReleased: listing == .releasedChildren)
+        case .returning:
+            returning.remove(operation, at: former)
+            returning.append(operation, at: level)
+        // It waits for something else, or has been taken up.
+        case .none, .hand, .releasedHand, .over: break
+        }
+    }
+
     /// Linked, to be released after unlocking.
     @inline(__always)
     mutating func takeEnded() -> Unmanaged<AnyOperation>? {

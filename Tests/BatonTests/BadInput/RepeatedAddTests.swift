@@ -68,16 +68,13 @@ import Testing
         operation.addDependency(other)
         operation.removeDependency(source)
         operation.name = "renamed"
-        operation.priority = .veryHigh
         #expect(
             stage.misuseKinds == [
                 .changedAfterAdding("a dependency"), .changedAfterAdding("a dependency"), .changedAfterAdding("name"),
-                .changedAfterAdding("priority"),
             ])
         #expect(stage.misuses.events.allSatisfy { $0.operation?.name == "operation" })
         #expect(operation.dependencies.map(\.name) == ["source"])
         #expect(operation.name == "operation")
-        #expect(operation.priority == .normal)
         stage.queue.isSuspended = false
         stage.run(source)
         #expect(stage.ran == ["source", "operation"])

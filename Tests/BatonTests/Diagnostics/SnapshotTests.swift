@@ -83,7 +83,7 @@ import Testing
         let stage = Stage(name: "photos", isSuspended: true)
         let first = stage.noting("first")
         let second = stage.noting("second", after: first)
-        second.priority = .veryHigh
+        second.priority = .low
         stage.run(first, second)
         stage.advance(by: .milliseconds(1500))
         let snapshot = stage.queue.snapshot()
@@ -98,13 +98,13 @@ import Testing
                 + #"set its `isSuspended` to false.","id":\#(one),"name":"first","priority":"normal","#
                 + #""state":"ready","waitsFor":[]},"#
                 + #"{"attempt":0,"cause":"‘second’ waits for ‘first’.","id":\#(two),"name":"second","#
-                + #""priority":"veryHigh","state":"waiting","#
+                + #""priority":"low","state":"waiting","#
                 + #""waitsFor":[{"kind":"order","source":{"id":\#(one),"name":"first"}}]}],"#
                 + #""running":0,"seconds":1.5,"width":64}"#)
         let read = try JSONDecoder().decode(QueueSnapshot.self, from: data)
         #expect(try encoder.encode(read) == data)
         #expect(read.time == .milliseconds(1500))
-        #expect(read.operations.map(\.priority) == [.normal, .veryHigh])
+        #expect(read.operations.map(\.priority) == [.normal, .low])
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode([OperationState].self, from: Data(#"["undecided"]"#.utf8))
         }

@@ -15,16 +15,16 @@ import Testing
         #expect(operation.executor(nil).executor == nil)
     }
 
-    @Test("Name, priority and executor cannot be set in an expression after the add")
+    @Test("Name and executor cannot be set in an expression after the add")
     func tooLate() async {
         let changes = EventLog<String>()
         let queue = AsyncOperationQueue(isSuspended: true) { changes("\($0)") }
         let operation = AsyncOperation { 1 }
         queue.add(operation)
         let line = #line + 1
-        operation.name("late").priority(.high).executor(ThreadExecutor(threads: 1))
-        #expect(operation.name == nil && operation.priority == .normal && operation.executor == nil)
-        #expect(changes.count == 3)
+        operation.name("late").executor(ThreadExecutor(threads: 1))
+        #expect(operation.name == nil && operation.executor == nil)
+        #expect(changes.count == 2)
         #expect(changes.events.allSatisfy { $0.contains("ConfiguringTests.swift:\(line)") }, "\(changes.events)")
         operation.cancel()
         queue.isSuspended = false

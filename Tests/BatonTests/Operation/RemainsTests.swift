@@ -9,7 +9,7 @@ struct RemainsTests {
     func everyProperty() {
         let released: Set = ["body", "edges", "life", "outcome"]
         let harmless: Set = [
-            "lock", "countdown", "queueNumber", "rosterIndex", "level", "goesFirst", "hasFailed", "needsInputs",
+            "lock", "countdown", "queueNumber", "rosterIndex", "levelStorage", "goesFirst", "hasFailed", "needsInputs",
             "isChild", "outcomeOwns", "listing", "home", "link", "backLink", "runNumber", "procedureType",
         ]
         let operation: AnyOperation = AsyncOperation {}

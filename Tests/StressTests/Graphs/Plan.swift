@@ -29,6 +29,7 @@ enum Action: Sendable {
     /// Of each kind.
     case addHandlers(Int)
     case explain(Int)
+    case setPriority(Int, OperationPriority)
     /// Those who come late.
     case beginObserving
     case pause(Int)

@@ -125,6 +125,9 @@ extension Plan {
         for id in dice.some(observers, of: added) { all.append([.observe(id)]) }
         for id in dice.some(dice.number(0...4), of: ids) { all.append([.addHandlers(id)]) }
         for id in dice.some(dice.number(0...2), of: ids) { all.append([.explain(id)]) }
+        for id in dice.some(dice.number(0...4), of: ids) {
+            all.append([.setPriority(id, dice.pick(OperationPriority.allCases))])
+        }
         return all
     }
 }

@@ -17,6 +17,8 @@ struct TraceChecker {
         /// As above, with those that conditions, names or failed dependencies keep: they are taken up, and start later or never.
         var mayHavePassed = 0
         var hasStarted = false
+        /// Somebody has set its priority.
+        var isMoved = false
         /// A barrier and what was before it, or what came after it and the barrier.
         var separatedFrom: [Int] = []
     }
@@ -54,13 +56,14 @@ struct TraceChecker {
     }
 
     mutating func follow(_ trace: [TraceEvent]) {
-        for case .started(let id, _) in trace { places[id].hasStarted = true }
+        for case .started(let id, _, _) in trace { places[id].hasStarted = true }
         for (time, event) in trace.enumerated() {
             if case .finished = event {} else { decisionBegan = nil }
             switch event {
             case .suspended(let queue): isSuspended[queue] = true
             case .resumed(let queue): isSuspended[queue] = false
             case .width, .addBegan, .addEnded: break
+            case .priority(let id): places[id].isMoved = true
             case .asked(let id): asked(id)
             case .added(let id, let queue, let isChild, let isAwaited):
                 // What is added in one step becomes ready in one step, whatever the order of the events.
@@ -69,7 +72,7 @@ struct TraceChecker {
                 if !isAwaited { separate(id, queue) }
                 added(id, queue, isChild, step)
                 continue
-            case .started(let id, let queue): started(id, queue)
+            case .started(let id, let queue, let priorities): started(id, queue, priorities)
             case .finished(let outcome, let id, let queue):
                 if decide(id, outcome) { decisionBegan = decisionBegan ?? time }
                 finished(id, queue, decisionBegan ?? time)
@@ -122,7 +125,7 @@ struct TraceChecker {
         waiting[places[id].queue].append(id)
     }
 
-    private mutating func started(_ id: Int, _ queue: Int) {
+    private mutating func started(_ id: Int, _ queue: Int, _ priorities: [OperationPriority?]) {
         waiting[queue].removeAll { $0 == id }
         places[id].hasBegun = true
         let (node, place) = (graph.nodes[id], places[id])
@@ -142,7 +145,7 @@ struct TraceChecker {
         if places[id].ready != nil, !places[id].isReleased {
             for other in waiting[queue]
             where
-                graph.nodes[other].priority == node.priority && places[other].isChild == places[id].isChild
+                priorities[other] == priorities[id] && places[other].isChild == places[id].isChild
             {
                 places[other].passedInARow = 0
                 places[other].mayHavePassed = 0
@@ -150,12 +153,16 @@ struct TraceChecker {
         }
         // One that was cancelled may still be here while its `willFinish` handlers run.
         for other in waiting[queue] where places[other].hasStarted && !ruled.contains(other) {
-            let rival = graph.nodes[other]
-            if rival.priority > node.priority {
+            guard let priority = priorities[id], let rival = priorities[other] else { continue }
+            if rival > priority {
                 faults.append("G23: n\(id) began before n\(other), of higher priority")
             }
-            let areEqual = rival.priority == node.priority && place.isChild == places[other].isChild
-            if areEqual, isSerial(queue) { compare(id, with: other) }
+            let areEqual = rival == priority && place.isChild == places[other].isChild
+            // One that was raised has gone behind the others that have its priority.
+            let areAsMade =
+                priority == node.priority && rival == graph.nodes[other].priority && !places[other].isMoved
+                && !places[id].isMoved
+            if areEqual, areAsMade, isSerial(queue) { compare(id, with: other) }
         }
     }
 
@@ -179,9 +186,7 @@ struct TraceChecker {
 
     private mutating func passed(_ id: Int) {
         if places[id].queue < 0 { return }
-        for other in waiting[places[id].queue] where graph.nodes[other].priority == graph.nodes[id].priority {
-            places[other].mayHavePassed += 1
-        }
+        for other in waiting[places[id].queue] { places[other].mayHavePassed += 1 }
     }
 
     /// It is this one's turn to ask its conditions.

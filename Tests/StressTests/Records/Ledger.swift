@@ -10,6 +10,8 @@ final class Ledger: Sendable {
     /// One thread runs everything, so that what comes first in the code comes first in time.
     let isSeeded: Bool
     let trace = LockedState<[TraceEvent]>([])
+    /// What the operations have at the moment: what waits for them may have raised it.
+    let priorities = LockedState<(@Sendable () -> [OperationPriority?])?>(nil)
     private let found = LockedState<[String]>([])
     let holdings: Holdings
     let hasProbe: Bool
@@ -125,7 +127,7 @@ final class Ledger: Sendable {
             if next == 2 {
                 checkConditions(id)
                 if namesFollowEvents(of: id) { holdsNames(key, graph.nodes[id].namesOfTheRun) }
-                note(.started(id, queue: queue))
+                note(.started(id, queue: queue, priorities: priorities.withLock { $0 }?() ?? []))
             } else if case .finished(let outcome, _) = event.kind {
                 if namesFollowEvents(of: id) { holdings.end(key) }
                 note(.finished(outcome, id, queue: queue))

@@ -50,6 +50,10 @@ struct Driver: Sendable {
             if let operation = round.operation(id) {
                 ledger.check(!operation.explain().description.isEmpty, "n\(id) has no explanation")
             }
+        case .setPriority(let id, let priority):
+            guard let operation = round.operation(id) else { return }
+            ledger.note(.priority(id))
+            operation.priority = priority
         case .beginObserving: round.beginObserving(first: false)
         case .pause(let yields): for _ in 0..<yields { await Task.yield() }
         case .openGate(let gate): site.gates[gate].open()

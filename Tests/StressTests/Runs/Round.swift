@@ -40,6 +40,11 @@ final class Round: Sendable {
         let made = Making.operations(of: graph, at: site)
         remaining = LockedState(made.map { WeakOperation(operation: $0) })
         operations = LockedState(made)
+        site.ledger.priorities.withLock { priorities in
+            priorities = { [weak self] in
+                self?.remaining.withLock { $0.map { $0.operation?.priority } } ?? []
+            }
+        }
         beginObserving(first: true)
         if plan.keepsOperations { return }
         for node in graph.nodes {

@@ -1,0 +1,54 @@
+/// Changes of priorities after the add, and how they spread to what is waited for.
+extension AnyOperation {
+    /// What ``priority`` does when it is set.
+    final func setLevel(_ level: OperationPriority) {
+        let former = self.level
+        guard changeLevel(when: { $0 != level }, to: level), level > former else { return }
+        Self.raise(waitsFor, to: level)
+    }
+
+    /// Raises what has a lower level, and what that waits for.
+    ///
+    /// Each is visited once for each level that it rises to, so four times in its life at most.
+    @inline(never)
+    static func raise(_ operations: [AnyOperation], to level: OperationPriority) {
+        var pending = operations
+        while let operation = pending.popLast() {
+            if operation.changeLevel(when: { $0 < level }, to: level) { pending += operation.waitsFor }
+        }
+    }
+
+    /// This waits for what it is linked to.
+    @inline(never)
+    final func raiseSources() { Self.raise(waitsFor, to: level) }
+
+    /// False: it has that level, or one that `condition` does not want changed, or it has finished.
+    private final func changeLevel(when condition: (OperationPriority) -> Bool, to level: OperationPriority) -> Bool {
+        if !condition(self.level) { return false }
+        let (isChanged, core) = withLife { life -> (Bool, QueueCore?) in
+            switch life.phase {
+            case .created:
+                // Nobody else changes it while this is locked, and what it waits for follows when it is added.
+                let isChanged = condition(self.level)
+                if isChanged { self.level = level }
+                return (isChanged, nil)
+            case .finished: return (false, nil)
+            default: return (false, self.core)
+            }
+        }
+        guard let core else { return isChanged }
+        return core.change { state in
+            if !condition(self.level) { return false }
+            state.setLevel(of: self, to: level)
+            return true
+        }
+    }
+}
+
+extension QueueCore.State {
+    fileprivate mutating func setLevel(of operation: AnyOperation, to level: OperationPriority) {
+        // One that a lane has in its hand and has not begun is listed again.
+        if operation.listing == .hand || operation.listing == .releasedHand { takeBackAll() }
+        scheduler.move(.passUnretained(operation), to: level)
+    }
+}
