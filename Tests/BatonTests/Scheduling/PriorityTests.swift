@@ -87,16 +87,18 @@ struct PriorityTests {
             maxConcurrentOperationCount: 2, isSuspended: true, executor: steps, onMisuse: nil, probe: nil,
             leastReach: 16)
         let operations = (0..<10).map { number in AsyncOperation("\(number)") { log("\(number)") } }
-        let first = AsyncOperation("first") {
-            log("first")
+        // What a lane begins with it takes alone.
+        let first = AsyncOperation("first") { log("first") }
+        let second = AsyncOperation("second") {
+            log("second")
             operations[7].priority = .high
             operations[2].priority = .low
         }
-        queue.add(first)
+        queue.add(first, second)
         queue.add(operations)
         queue.isSuspended = false
         steps.runAll()
-        #expect(log.events == ["first", "7", "0", "1", "3", "4", "5", "6", "8", "9", "2"])
+        #expect(log.events == ["first", "second", "7", "0", "1", "3", "4", "5", "6", "8", "9", "2"])
     }
 
     // MARK: What is waited for
