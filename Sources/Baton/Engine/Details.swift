@@ -133,11 +133,7 @@ final class RareDetails {
     }
 
     /// To be asked when all dependencies have finished.
-    var hasUnmetPolicy: Bool {
-        policies.contains { edge in
-            edge.policy != .always && !edge.source._withUnsafeGuaranteedRef { edge.policy.isMet(by: $0.outcomeKind) }
-        }
-    }
+    var hasUnmetPolicy: Bool { policies.contains(where: \.isUnmet) }
 }
 
 extension Details {

@@ -131,11 +131,20 @@ extension OperationError {
 
     /// The error that somebody else threw, if this passes one on: a body's, a condition's, a dependency's.
     ///
-    /// Looked for at the root: of a body that threw on the error of another operation, it is what that one's body threw.
+    /// Looked for at the root: of a body that threw on the error of another operation, it is what that one's body threw, and behind
+    /// ``NoFailedDependencies`` what the first of those dependencies ended with.
     public var underlyingError: (any Error)? {
         guard var root = passedOn else { return nil }
-        while let inner = (root as? OperationError)?.passedOn { root = inner }
+        while let inner = Self.passedOn(by: root) { root = inner }
         return root
+    }
+
+    private static func passedOn(by error: any Error) -> (any Error)? {
+        switch error {
+        case let error as OperationError: error.passedOn
+        case ConditionError.dependenciesFailed(let failures): failures.first?.error
+        default: nil
+        }
     }
 
     private var passedOn: (any Error)? {

@@ -129,13 +129,8 @@ extension AsyncOperationQueue {
 extension AnyOperation {
     /// Of a ready operation: the first dependency whose policy is not met.
     final var unmetPolicy: SkipReason? {
-        let policies = withLife { $0.details?.policies ?? [] }
-        for edge in policies where edge.policy != .always {
-            let unmet = edge.source._withUnsafeGuaranteedRef { source -> SkipReason? in
-                let outcome = source.outcomeKind
-                return edge.policy.isMet(by: outcome) ? nil : .edge(source: source.reference, outcome: outcome)
-            }
-            if let unmet { return unmet }
+        for edge in withLife({ $0.details?.policies ?? [] }) {
+            if let reason = edge.skipReason { return reason }
         }
         return nil
     }

@@ -125,6 +125,7 @@ extension TracedOperation.Edge.Kind {
         case .input: "input"
         case .order: ""
         case .onSuccess: "on success"
+        case .onNoFailure: "unless it fails"
         case .onFailure: "on failure"
         }
     }

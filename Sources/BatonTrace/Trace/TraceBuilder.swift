@@ -124,6 +124,7 @@ extension TracedOperation.Edge {
             case .input: .input
             case .order(.always): .order
             case .order(.success): .onSuccess
+            case .order(.noFailure): .onNoFailure
             case .order(.failure): .onFailure
             }
         self.init(source: edge.source, kind: kind)

@@ -77,6 +77,8 @@ extension TracedOperation {
             case order
             /// It comes first, and has to succeed.
             case onSuccess
+            /// It comes first, and must neither fail nor be cancelled.
+            case onNoFailure
             /// It comes first, and has to fail.
             case onFailure
         }

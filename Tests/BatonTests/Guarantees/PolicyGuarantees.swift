@@ -13,7 +13,7 @@ import Testing
 
     /// What G5 says, spelled out.
     static let isMet: [Ending: Set<DependencyPolicy>] = [
-        .success: [.success, .always],
+        .success: [.success, .noFailure, .always],
         .failed: [.failure, .always],
         .callbackDropped: [.failure, .always],
         .dependencyFailed: [.failure, .always],
@@ -60,9 +60,34 @@ import Testing
                 Issue.record("\(dependent.ending)")
                 return
             }
-            #expect(reference == source[0].reference)
-            #expect(outcome == source[0].outcomeKind)
+            // What was not run because of a failure is named by that.
+            let isLater = policy == .noFailure && (ending == .dependencyFailed || ending == .skipped)
+            #expect(reference == source[isLater ? 1 : 0].reference)
+            #expect(outcome == source[isLater ? 1 : 0].outcomeKind)
         }
+    }
+
+    /// As in a build: what is up to date is skipped, and what needs it goes on; what failed stops all that comes after it.
+    @Test func G5_upToDateIsNoFailure() {
+        let stage = Stage(width: 1)
+        let fresh = stage.noting("fresh").addCondition("is older") { _ in .skip("up to date") }
+        let broken = AsyncOperation("broken") { throw Oops() } as AsyncOperation<Void>
+        let link = stage.noting("link").addDependency(fresh, on: .noFailure)
+        let test = stage.noting("test").addDependency(link, on: .noFailure)
+        let pack = stage.noting("pack").addDependency(test, on: .noFailure).addDependency(broken, on: .noFailure)
+        let ship = stage.noting("ship").addDependency(pack, on: .noFailure)
+        let fallback = stage.noting("fallback").addDependency(fresh, on: .failure)
+        let after = stage.noting("after the fallback").addDependency(fallback, on: .noFailure)
+        stage.run(fresh, broken, link, test, pack, ship, fallback, after)
+        #expect(stage.ran == ["link", "test", "after the fallback"])
+        #expect(pack.ending == "skipped, because ‘broken’ ended with failure")
+        #expect(ship.ending == "skipped, because ‘broken’ ended with failure")
+        let cancelled = stage.noting("cancelled")
+        cancelled.cancel()
+        let next = stage.noting("next").addDependency(cancelled, on: .noFailure)
+        let last = stage.noting("last").addDependency(next, on: .noFailure)
+        stage.run(cancelled, next, last)
+        #expect(last.ending == "skipped, because ‘cancelled’ ended with cancelled")
     }
 
     @Test func G5_anEdgeWithoutAPolicyReleasesWhateverTheOutcome() {

@@ -120,7 +120,7 @@ extension Graph {
 
     private func addPolicies(to node: inout Node, _ dice: inout Dice, percent: Int) {
         for index in node.order.indices where dice.isLucky(percent: percent) {
-            node.order[index].policy = dice.pick([.success, .success, .failure, .always])
+            node.order[index].policy = dice.pick([.success, .success, .failure, .noFailure, .always])
         }
     }
 

@@ -5,15 +5,18 @@ extension Model {
     /// The table of G5, spelled out.
     private static func isMet(_ policy: DependencyPolicy, by outcome: OperationOutcome) -> Bool {
         let table: [DependencyPolicy: Set<OperationOutcome>] = [
-            .success: [.success], .failure: [.failure], .always: [.success, .failure, .cancelled, .skipped],
+            .success: [.success], .noFailure: [.success, .skipped], .failure: [.failure],
+            .always: [.success, .failure, .cancelled, .skipped],
         ]
         return table[policy]!.contains(outcome)
     }
 
     /// What keeps the body from running: policies first, in the order added, then inputs.
     func obstacle(_ node: Node, _ known: (Int) -> Outcome) -> Outcome? {
-        for edge in node.allOrder where !Self.isMet(edge.policy, by: known(edge.source).kind) {
-            return .skipped(by: edge.source, known(edge.source).kind)
+        for edge in node.allOrder {
+            let outcome = known(edge.source)
+            if edge.policy == .noFailure, let first = outcome.earlierFailure { return first }
+            if !Self.isMet(edge.policy, by: outcome.kind) { return .skipped(by: edge.source, outcome.kind) }
         }
         switch node.reading {
         case .outcomes, .withDefault, .recovering: return nil
@@ -39,6 +42,17 @@ extension Outcome {
             .failure
         case .cancelled: .cancelled
         case .skipped, .skippedByCondition, .duplicate: .skipped
+        }
+    }
+}
+
+extension Outcome {
+    /// What skips a dependent by `.noFailure`: what had failed before the operation of this outcome.
+    fileprivate var earlierFailure: Outcome? {
+        switch self {
+        case .skipped(_, let kind): kind == .failure || kind == .cancelled ? self : nil
+        case .dependencyFailed(let source, _, let cause): .skipped(by: source, cause.kind)
+        default: nil
         }
     }
 }

@@ -195,6 +195,7 @@ private struct HasAccess: OperationCondition {
             operation.addDependency(source)
             stage.run(operation)
             #expect(operation.ending.hasPrefix(runs ? "success" : "condition NoFailedDependencies"))
+            if source === failed { #expect(operation.error?.underlyingError is Oops) }
         }
     }
 
