@@ -91,15 +91,5 @@ extension QueueCore {
 }
 
 extension AnyOperation {
-    fileprivate final func cancelIfUnneeded(reason: CancellationReason) {
-        let dependents = withLife { $0.dependents.retained() }
-        if isNeeded(by: dependents) { return }
-        let known = Set(dependents.map { ObjectIdentifier($0) })
-        cancel(reason: reason) { life in
-            // Nobody awaits it, and no dependent has come in between.
-            life.details?.waiters.isEmpty != false && life.dependents.areAll(in: known) && life.ownerWithdraws(reason)
-        }
-    }
-
     final var hasFinished: Bool { withLife { $0.phase == .finished } }
 }

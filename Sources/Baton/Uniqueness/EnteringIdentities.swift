@@ -70,8 +70,11 @@ extension AnyOperation {
     // MARK: Replacing
 
     private final func replace(_ former: [AnyOperation]) {
+        // Of a circle it is needed itself.
+        let own = Set((needs + [self]).map { ObjectIdentifier($0) })
         withLife { _ in for operation in former { edges.append(operation) } }
         let reason = CancellationReason.replaced(by: reference)
+        let needs = former.flatMap(\.needs).filter { !own.contains(ObjectIdentifier($0)) }
         // Those that have not begun end here, whatever they wait for.
         for operation in former { operation.cancel(reason: reason) { $0.phase == .added } }
         if let path = circle(behind: former) {
@@ -79,6 +82,8 @@ extension AnyOperation {
         } else {
             for operation in former { operation.cancel(reason: reason) { _ in true } }
         }
+        // What came along with them, and not with this.
+        for need in needs where need.withLife({ $0.isPulledIn }) { need.cancelIfUnneeded(reason: reason) }
     }
 
     /// One of them waits for this, perhaps through what is about to be added behind it.

@@ -19,6 +19,7 @@ extension AnyOperation {
     /// - `replace`: the other one is cancelled with ``CancellationReason/replaced(by:)``, joined or not, and this one starts
     ///   after its outcome. If that one's body waits for this one, this ends with ``OperationError/dependencyCycle(_:)`` and
     ///   replaces nothing. One that needs the output of what it replaces fails as it does for any cancelled dependency.
+    ///   What came along with the add of the other one, and nobody else needs or awaits, is cancelled with it.
     ///
     /// An original that has been joined belongs to all who are interested: its owner and those who have joined it. A
     /// ``cancel(reason:)`` of the original only ends the owner's interest, and so does the cancel of what runs it; it is cancelled

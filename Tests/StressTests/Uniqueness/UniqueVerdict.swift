@@ -78,7 +78,13 @@ extension UniqueRound {
     private func judge(_ node: UniqueNode, cancelled reason: Outcome.Reason) {
         switch reason {
         case .replaced(let newer):
-            let isDue = plan.nodes[newer].policy == .replace && node.key != nil && plan.nodes[newer].key == node.key
+            // Or what is replaced has brought it along.
+            let key = plan.nodes[newer].key
+            let isDue =
+                key != nil && plan.nodes[newer].policy == .replace
+                && plan.nodes.contains { former in
+                    former.key == key && kin(of: node).contains { former.id == $0.id || plan.needs(former.id, $0.id) }
+                }
             ledger.check(isDue && newer != node.id, "n\(node.id) cannot have been replaced by n\(newer)")
         case .parent(let parent):
             let isDue = kin(of: node).contains { child in

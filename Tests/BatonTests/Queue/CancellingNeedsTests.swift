@@ -1,0 +1,137 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+@Suite("A cancel that includes dependencies ends what nobody else needs")
+struct CancellingNeedsTests {
+    private func suspended() -> Stage { Stage(width: 1, isSuspended: true) }
+
+    @Test("A whole chain, and only what belongs to it")
+    func chain() {
+        let stage = suspended()
+        let shared = stage.noting("shared")
+        let (first, second) = (stage.noting("first"), stage.noting("second", after: shared))
+        let last = stage.noting("last", after: first, second)
+        let other = stage.noting("other", after: shared)
+        stage.queue.add([shared, first, second, last, other])
+        last.cancel(reason: .because("enough"), includingDependencies: true)
+        for operation in [first, second, last] {
+            #expect(operation.ending == "cancelled because enough", "\(operation.ending)")
+        }
+        #expect(!shared.isCancelled && !other.isCancelled)
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["shared", "other"])
+    }
+
+    @Test("Without it the dependencies stay")
+    func without() {
+        let stage = suspended()
+        let first = stage.noting("first")
+        let last = stage.noting("last", after: first)
+        stage.queue.add(first, last)
+        last.cancel(includingDependencies: false)
+        #expect(last.isCancelled && !first.isCancelled)
+    }
+
+    @Test("One that somebody awaits stays, and so does what that needs")
+    func awaited() async throws {
+        let stage = suspended()
+        let first = stage.noting("first")
+        let second = stage.noting("second", after: first)
+        let last = stage.noting("last", after: second)
+        stage.queue.add(first, second, last)
+        let began = Gate()
+        let waiting = Task {
+            began.open()
+            try await second.value
+        }
+        await began.wait()
+        while second.withLife({ $0.details?.waiters.isEmpty != false }) { await Task.yield() }
+        last.cancel(includingDependencies: true)
+        #expect(last.isCancelled && !second.isCancelled && !first.isCancelled)
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        try await waiting.value
+    }
+
+    @Test("Unadded ones, a diamond, a cycle, and a group that others need")
+    func shapes() {
+        let stage = suspended()
+        let top = stage.noting("top")
+        let (left, right) = (stage.noting("left", after: top), stage.noting("right", after: top))
+        let bottom = stage.noting("bottom", after: left, right)
+        bottom.cancel(includingDependencies: true)
+        #expect([top, left, right].allSatisfy { $0.isCancelled })
+
+        let (one, two) = (stage.noting("one"), stage.noting("two"))
+        one.addDependency(two)
+        two.addDependency(one)
+        one.cancel(includingDependencies: true)
+        #expect(one.isCancelled && two.isCancelled)
+
+        let child = stage.noting("child")
+        let group = GroupOperation(child, name: "group")
+        let (reader, another) = (stage.noting("reader", after: group), stage.noting("another", after: group))
+        stage.queue.add(group, reader, another)
+        reader.cancel(includingDependencies: true)
+        #expect(!group.isCancelled && !child.isCancelled)
+        another.cancel(includingDependencies: true)
+        #expect(group.isCancelled && child.isCancelled)
+    }
+
+    @Test("What runs is cancelled, too")
+    func running() {
+        let stage = Stage(width: 1)
+        let source = AsyncOperation("source") { [clock = stage.clock] in try await clock.sleep(for: .seconds(100)) }
+        let reader = stage.noting("reader", after: source)
+        stage.run(source, reader)
+        #expect(source.state == .executing)
+        reader.cancel(includingDependencies: true)
+        stage.steps.runAll()
+        #expect(source.ending == "cancelled on request", "\(source.ending)")
+    }
+
+    @Test("An operation that replaces another one cancels what came along with that, and not what it needs itself")
+    func replaced() {
+        let stage = suspended()
+        let key = Names()("search")
+        let token = stage.noting("token")
+        let own = stage.noting("own")
+        stage.queue.add(own)
+        func search(_ name: String) -> (page: AsyncOperation<Int>, search: AsyncOperation<Int>) {
+            let page = AsyncOperation("page \(name)") { 1 }.addDependency(token)
+            let search = page.then("search \(name)") { $0 }.addDependency(own).unique(by: key, policy: .replace)
+            return (page, search)
+        }
+        let (first, second) = (search("a"), search("ab"))
+        first.search.add(to: stage.queue, includingDependencies: true)
+        second.search.add(to: stage.queue, includingDependencies: true)
+        #expect(first.search.isCancelled && first.page.isCancelled)
+        #expect(!token.isCancelled && !own.isCancelled && !second.page.isCancelled)
+        let third = AsyncOperation("third") { 1 }.unique(by: key, policy: .replace)
+        stage.queue.add(third)
+        // Nobody else needs the token now, and it came along; the other one was added for its own sake.
+        #expect(second.page.isCancelled && token.isCancelled && !own.isCancelled)
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(third.ending == "success")
+        #expect(stage.ran == ["own"])
+        #expect(stage.misuses.count == 0)
+    }
+
+    @Test("The time for a chain is linear", arguments: [20_000])
+    func growth(count: Int) {
+        let stage = suspended()
+        var last = stage.noting("0")
+        var all = [last]
+        for number in 1..<count {
+            last = stage.noting("\(number)", after: last)
+            all.append(last)
+        }
+        stage.queue.add(all)
+        last.cancel(includingDependencies: true)
+        #expect(all.allSatisfy { $0.isCancelled })
+    }
+}
