@@ -13,7 +13,8 @@ public enum DependencyPolicy: Sendable, Hashable, CaseIterable {
     /// Whether such an outcome lets the dependent run. Of an operation that was skipped, ``noFailure`` also asks why.
     public func isMet(by outcome: OperationOutcome) -> Bool {
         switch (self, outcome) {
-        case (.always, _), (.success, .success), (.failure, .failure), (.noFailure, .success), (.noFailure, .skipped): true
+        case (.always, _), (.success, .success), (.failure, .failure), (.noFailure, .success), (.noFailure, .skipped):
+            true
         case (.noFailure, .failure), (.noFailure, .cancelled): false
         case (.success, .failure), (.success, .cancelled), (.success, .skipped): false
         case (.failure, .success), (.failure, .cancelled), (.failure, .skipped): false
