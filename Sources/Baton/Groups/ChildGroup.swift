@@ -177,6 +177,9 @@ final class ChildGroup: Sendable {
 
     func cancel() { cancel(state.withLock { $0.machine.cancel() }) }
 
+    /// The parent fails by itself.
+    func fail(_ failure: OperationFailure) { cancel(state.withLock { $0.machine.fail(failure) }) }
+
     func parentEnded() {
         let (children, last) = state.withLock { state in
             state.ordered = []

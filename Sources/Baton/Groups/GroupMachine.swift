@@ -23,8 +23,10 @@ struct GroupMachine<Child> {
     private var starters = 0
     private var failures: [(place: Place, failure: OperationFailure)] = []
     private var successes = 0
-    /// The parent was cancelled.
+    /// The parent was cancelled, or has failed by itself.
     private var isCancelled = false
+    /// Of the parent itself.
+    private var ownFailure: OperationFailure?
     /// A child was cancelled because of that, or because the others had decided.
     private var hasCutOff = false
 
@@ -157,6 +159,13 @@ struct GroupMachine<Child> {
         }
     }
 
+    /// The parent fails by itself, whatever its children do: these are to be cancelled. The first call counts.
+    mutating func fail(_ failure: OperationFailure) -> [Child] {
+        if ownFailure != nil || phase == .over { return [] }
+        ownFailure = failure
+        return cancel()
+    }
+
     /// The parent has ended, without having started if any child is left: nobody will run these.
     mutating func parentEnded() -> [Child] {
         defer {
@@ -168,13 +177,16 @@ struct GroupMachine<Child> {
 
     // MARK: Outcome
 
-    /// Of a group that is over: its failures, in the order in which the children were given; nil for a success.
+    /// Of a group that is over: its own failure, then those of the children, in the order in which they were given; nil for a
+    /// success.
     var outcome: [OperationFailure]? {
+        let childFailures = failures.sorted { $0.place < $1.place }.map(\.failure)
+        if let ownFailure { return [ownFailure] + childFailures }
         let hasFailed =
             switch policy {
             case .collectAll, .failFast: !failures.isEmpty || isCancelled && hasCutOff
             case .firstSuccess: successes == 0
             }
-        return hasFailed ? failures.sorted { $0.place < $1.place }.map(\.failure) : nil
+        return hasFailed ? childFailures : nil
     }
 }

@@ -10,7 +10,8 @@
 /// is suspended. One that was added before is awaited, and no more. A group without children succeeds, but for
 /// ``GroupPolicy/firstSuccess``.
 ///
-/// What becomes of the group is decided by its ``GroupPolicy``, when all children have finished. A group that has failed ends
+/// What becomes of the group is decided by its ``GroupPolicy``, when all children have finished; ``fail(_:)`` ends it before,
+/// with an error of its own. A group that has failed ends
 /// with ``OperationError/groupFailed(_:)``, which lists what failed, in the order in which the children were given: a child that
 /// was cancelled on its own has failed; one that was skipped has not, nor one that the group itself has cancelled.
 ///
@@ -87,6 +88,18 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
             throw .misuse(Misuse(.groupIsClosed(child.reference), operation: reference))
         }
         GraphChanges.note()
+    }
+
+    /// Ends the group with an error of its own: children that have not finished are cancelled, and no other is taken.
+    ///
+    /// The group finishes when all have, with ``OperationError/groupFailed(_:)``: the first failure in it is that of the group itself,
+    /// with this error, so that ``OperationError/underlyingError`` is it; those of the children follow. The first call counts. One
+    /// before the group starts keeps its children from running; one after all of them have finished changes nothing.
+    ///
+    /// May be called from anywhere: a child of the group, a handler.
+    public func fail(_ error: any Error) {
+        let failure = OperationFailure(operation: reference, error: OperationError(thrownByBody: error))
+        withLife { $0.details?.childGroups.first }?.fail(failure)
     }
 
     private func give(_ children: [AnyOperation], to group: ChildGroup) {

@@ -34,6 +34,29 @@ struct GroupMachineTests {
         #expect(machine.waitsFor == ["a", "b", "c"])
     }
 
+    @Test func itsOwnFailureComesFirst() {
+        for policy in GroupPolicy.allCases {
+            var machine = started(policy, "a", "b")
+            _ = machine.ended(0, policy == .firstSuccess ? failure("a") : nil)
+            #expect(machine.fail(failure("group")) == ["b"])
+            #expect(machine.fail(failure("again")) == [])
+            #expect(machine.insert("c") == .refused)
+            #expect(machine.ended(1, failure("b", .cancelled(reason: .requested)), isCutOff: true).isOver)
+            let expected = policy == .firstSuccess ? ["group", "a"] : ["group"]
+            #expect(machine.outcome?.map(\.operation.name) == expected)
+            #expect(machine.fail(failure("late")) == [])
+        }
+    }
+
+    @Test func itsOwnFailureBeforeTheStartKeepsChildrenFromRunning() {
+        var machine = machine(.collectAll, "a")
+        #expect(machine.fail(failure("group")) == ["a"])
+        guard case .cancel(["a"]) = machine.start() else {
+            Issue.record("it runs it")
+            return
+        }
+    }
+
     @Test func itIsOverWithTheLast() {
         var machine = started(.collectAll, "a", "b")
         #expect(!machine.ended(1, nil).isOver)

@@ -4,6 +4,46 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct GroupTests {
+    @Test("A child ends its group with an error of the group's own, and what failed before is kept", arguments: [false, true])
+    func ownError(isOrdered: Bool) {
+        struct Offline: Error {}
+        let stage = Stage(width: 1)
+        let failing = AsyncOperation<Void>("failing") { throw Oops() }
+        let group = isOrdered ? GroupOperation(.ordered, name: "sync", policy: .collectAll) : GroupOperation(name: "sync")
+        let child = AsyncOperation("child") { [weak group] in group?.fail(Offline()) }
+        let rest = stage.noting("rest")
+        for operation in [failing, child, rest] { try? group.add(operation) }
+        stage.run(group, stage.noting("cleanup", after: group))
+        #expect(group.error?.underlyingError is Offline)
+        guard case .groupFailed(let failures)? = group.error else {
+            Issue.record("\(group.ending)")
+            return
+        }
+        #expect(failures.map(\.operation.name) == ["sync", "failing"])
+        #expect(rest.isCancelled && child.ending == "success")
+        #expect(stage.ran == ["cleanup"])
+        #expect(throws: OperationError.self) { try group.add(stage.noting("late")) }
+    }
+
+    @Test("Its own error before it starts keeps its children from running, and one after its end changes nothing")
+    func ownErrorEarlyAndLate() {
+        let stage = Stage(width: 1)
+        let early = GroupOperation(stage.noting("child"), name: "early")
+        early.fail(Oops())
+        stage.run(early)
+        #expect(early.error?.underlyingError is Oops)
+        let late = GroupOperation(stage.noting("other"), name: "late")
+        stage.run(late)
+        late.fail(Oops())
+        #expect(late.ending == "success")
+        let cancelled = GroupOperation(stage.noting("never"), name: "cancelled")
+        cancelled.cancel()
+        cancelled.fail(Oops())
+        stage.run(cancelled)
+        #expect(cancelled.ending == "cancelled on request")
+        #expect(stage.ran == ["other"])
+    }
+
     private func failing(_ name: String) -> AsyncOperation<Void> { AsyncOperation(name) { throw Oops(text: name) } }
 
     @Test func itFinishesWhenAllItsChildrenHave() {
