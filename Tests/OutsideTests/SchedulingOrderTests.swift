@@ -136,4 +136,76 @@ struct SchedulingOrderTests {
             await queue.waitUntilIdle()
         }
     }
+
+    @Test("Chains with conditions that never end keep children of a body from nothing", .timeLimit(.minutes(10)))
+    func G23_endlessChainsWithConditions() async throws {
+        @Sendable func link(_ last: AnyOperation?, on queue: AsyncOperationQueue, _ isOver: Gate) {
+            let next = AsyncOperation<Void> { context in
+                if !isOver.isOpen { link(context.operation, on: queue, isOver) }
+            }
+            next.addCondition("satisfied") { _ in .satisfied }
+            if let last { next.addDependency(last) }
+            queue.add(next)
+        }
+        try await within {
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
+            let isOver = Gate()
+            for _ in 0..<2 { link(nil, on: queue, isOver) }
+            let parent = AsyncOperation { context in
+                for _ in 0..<100 { try await context.run(AsyncOperation {}) }
+            }
+            try await queue.run(parent)
+            isOver.open()
+            await queue.waitUntilIdle()
+        }
+    }
+
+    @Test("Bodies that wait again and again keep nothing from starting", .timeLimit(.minutes(10)), arguments: [1, 2])
+    func G23_bodiesThatWait(width: Int) async throws {
+        try await within {
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: width)
+            let other = AsyncOperationQueue()
+            let isOver = Gate()
+            for _ in 0..<width * 3 {
+                queue.add {
+                    while !isOver.isOpen { try await other.run(AsyncOperation {}) }
+                }
+            }
+            let plain = (0..<20).map { number in queue.add("plain \(number)") {} }
+            for operation in plain { try await operation.value }
+            isOver.open()
+            await queue.waitUntilIdle()
+        }
+    }
+
+    @Test(
+        "Pages whose downloads are limited wait for their turn no longer", .timeLimit(.minutes(10)),
+        arguments: [true, false])
+    func G23_limitedFetches(byName: Bool) async throws {
+        let pages = Level()
+        let queue = AsyncOperationQueue(maxConcurrentOperationCount: 4)
+        let name = "SchedulingOrderTests"
+        for number in 0..<300 {
+            let fetch = AsyncOperation("fetch \(number)") {
+                for _ in 0..<3 { await Task.yield() }
+                pages.rise()
+                return number
+            }
+            if byName {
+                fetch.addCondition(.limited(name, to: 2))
+            } else {
+                fetch.addCondition("asks") { _ in
+                    await Task.yield()
+                    return .satisfied
+                }
+            }
+            queue.add(
+                fetch.then("parse \(number)") { number in
+                    pages.fall()
+                    for _ in 0..<10 { await Task.yield() }
+                })
+        }
+        await queue.waitUntilIdle()
+        #expect(pages.highest <= 16)
+    }
 }

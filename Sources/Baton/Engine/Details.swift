@@ -99,6 +99,8 @@ final class RareDetails {
     fileprivate(set) var cancellationReason: CancellationReason?
     fileprivate(set) var endAfterLinking: OperationError?
     @exclusivity(unchecked) fileprivate(set) var waits = Slab<Awaited?>()
+    /// Of a body whose wait has ended, until it goes on.
+    @exclusivity(unchecked) fileprivate(set) var resumption: Scheduler.Resumption?
     @exclusivity(unchecked) fileprivate(set) var progress: ProgressState?
     @exclusivity(unchecked) fileprivate(set) var childGroups: [ChildGroup] = []
     @exclusivity(unchecked) fileprivate(set) var nameHolder: AnyOperation?
@@ -148,6 +150,12 @@ extension Details {
     var id: UInt64 {
         get { rare?.id ?? 0 }
         set { madeRare.id = newValue }
+    }
+
+    /// Of a body whose wait has ended, until it goes on.
+    var resumption: Scheduler.Resumption? {
+        get { rare?.resumption }
+        set { if newValue != nil || rare != nil { madeRare.resumption = newValue } }
     }
 
     /// Rules of dependencies that say when the body may run.

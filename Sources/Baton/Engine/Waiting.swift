@@ -119,6 +119,7 @@ extension AnyOperation {
         at place: Awaited.Place, in run: Int32, _ continuation: UnsafeContinuation<OperationError?, Never>,
         _ error: OperationError?
     ) {
+        let resumption = Scheduler.Resumption(body: self, run: run, continuation: continuation, error: error)
         let core = withLife { life -> QueueCore? in
             guard life.canWait, let details = life.details, details.run == run else { return nil }
             if !place.isNone {
@@ -126,7 +127,10 @@ extension AnyOperation {
                 details.waits[place] = nil
                 details.waits.remove(place)
             }
-            if details.openWaits == 1, life.lane != nil { return self.core }
+            if details.openWaits == 1, life.lane != nil {
+                details.resumption = resumption
+                return self.core
+            }
             details.openWaits -= 1
             return nil
         }
@@ -135,13 +139,13 @@ extension AnyOperation {
             continuation.resume(returning: error)
             return
         }
-        let resumption = Scheduler.Resumption(body: self, run: run, continuation: continuation, error: error)
-        core.change { $0.scheduler.append(resumption) }
+        core.change { $0.scheduler.append(resumption, at: level) }
     }
 
     /// A slot is booked for this run of the body. False: it has ended, or has begun another wait, and does not take it.
     final func endWait(in run: Int32) -> Bool {
         withLife { life in
+            life.details?.resumption = nil
             guard life.canWait, let details = life.details, details.run == run else { return false }
             details.openWaits -= 1
             return details.openWaits == 0

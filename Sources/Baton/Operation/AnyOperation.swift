@@ -215,11 +215,13 @@ extension AnyOperation {
 
     /// Which of several ready operations of the queue starts first; `.normal` unless set.
     ///
-    /// May be set at any time, and counts until the operation starts. What it waits for (dependencies, the original of a join, and while
-    /// its body awaits others, those) gets at least the same priority, transitively, and keeps it: else an urgent operation would
-    /// wait for one that nobody thinks urgent. So this may be higher than what was set.
+    /// May be set at any time. It decides when the operation starts, and when its body goes on that has waited. What it waits for
+    /// (dependencies, the original of a join, what its body awaits or iterates) gets at least the same priority, transitively, and
+    /// keeps it: else an urgent operation would wait for one that nobody thinks urgent. So this may be higher than what was set. It
+    /// does not count in the line for an ``Exclusion``, nor raise who holds it.
     ///
-    /// - Complexity: Of a set, O(1), and if it is raised, O(k) for the k operations that it waits for and that have a lower one.
+    /// - Complexity: Of a set, O(1), and if it is raised, O(n) for n operations: those that it waits for directly, those that are raised
+    ///   because of it, and those that these wait for directly.
     public final var priority: OperationPriority {
         get { level }
         set { setLevel(newValue) }

@@ -9,12 +9,14 @@ extension AnyOperation {
 
     /// Raises what has a lower level, and what that waits for.
     ///
-    /// Each is visited once for each level that it rises to, so four times in its life at most.
+    /// Each that is raised is followed once for each level that it rises to, four times unless somebody lowers it.
     @inline(never)
     static func raise(_ operations: [AnyOperation], to level: OperationPriority) {
-        var pending = operations
-        while let operation = pending.popLast() {
-            if operation.changeLevel(when: { $0 < level }, to: level) { pending += operation.waitsFor }
+        // In the order in which they are waited for, which is the order in which they start then.
+        var (pending, next) = (operations, 0)
+        while next < pending.count {
+            if pending[next].changeLevel(when: { $0 < level }, to: level) { pending += pending[next].waitsFor }
+            next += 1
         }
     }
 
@@ -25,21 +27,22 @@ extension AnyOperation {
     /// False: it has that level, or one that `condition` does not want changed, or it has finished.
     private final func changeLevel(when condition: (OperationPriority) -> Bool, to level: OperationPriority) -> Bool {
         if !condition(self.level) { return false }
-        let (isChanged, core) = withLife { life -> (Bool, QueueCore?) in
+        let (isChanged, core, resumption) = withLife { life -> (Bool, QueueCore?, Scheduler.Resumption?) in
             switch life.phase {
             case .created:
                 // Nobody else changes it while this is locked, and what it waits for follows when it is added.
                 let isChanged = condition(self.level)
                 if isChanged { self.level = level }
-                return (isChanged, nil)
-            case .finished: return (false, nil)
-            default: return (false, self.core)
+                return (isChanged, nil, nil)
+            case .finished: return (false, nil, nil)
+            default: return (false, self.core, life.details?.resumption)
             }
         }
         guard let core else { return isChanged }
         return core.change { state in
             if !condition(self.level) { return false }
             state.setLevel(of: self, to: level)
+            if let resumption { state.scheduler.append(resumption, at: level) }
             return true
         }
     }

@@ -5,15 +5,22 @@ struct ReadyLines {
 
     /// Those that were ready when they were added, and in the other orders than depth first all of them.
     private var added = PriorityLines<ReadyList>()
-    /// Those that the end of another operation has made ready. They come before ``added``.
+    /// Those that had been taken up before, and have waited for a name or a condition. They come before ``added``.
+    private var again = PriorityLines<ReadyList>()
+    /// Those that the end of another operation has made ready. They come before ``again``.
     private var released = PriorityLines<ReadyList>()
-    /// Starts of released operations in a row while others of their priority waited that were ready when added.
+    /// Starts of released operations in a row while others of their priority waited.
     private var releasedInARow = 0
     /// How often in a row those that were just released have passed others that were released before.
     private var passedInARow = 0
 
     /// The priorities of which there are some.
-    var filled: PrioritySet { added.filled.union(released.filled) }
+    var filled: PrioritySet { others.union(released.filled) }
+
+    private var others: PrioritySet { added.filled.union(again.filled) }
+
+    /// The priorities of which there are some that had been taken up before.
+    var filledAgain: PrioritySet { again.filled }
 
     /// With how many, each made ready by the one before it, a lane may go on while others wait.
     var inlineBudget: Int { max(0, Self.budget - releasedInARow) }
@@ -67,18 +74,28 @@ struct ReadyLines {
             return released.popFirst(at: level).map { ($0, true) }
         }
         releasedInARow = 0
-        return added.popFirst(at: level).map { ($0, false) }
+        return (again.popFirst(at: level) ?? added.popFirst(at: level)).map { ($0, false) }
     }
 
     @inline(__always)
     private mutating func mayGoFirst(at level: OperationPriority) -> Bool {
-        if !added.filled.contains(level) {
+        if !others.contains(level) {
             releasedInARow = 0
             return true
         }
         releasedInARow += 1
         return releasedInARow <= Self.budget
     }
+
+    mutating func append(again operation: Unmanaged<AnyOperation>, at level: OperationPriority) {
+        again.append(operation, at: level)
+    }
+
+    mutating func remove(again operation: Unmanaged<AnyOperation>, at level: OperationPriority) {
+        again.remove(operation, at: level)
+    }
+
+    mutating func popFirst(againAt level: OperationPriority) -> Unmanaged<AnyOperation>? { again.popFirst(at: level) }
 
     /// Where it was.
     mutating func prepend(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority, isReleased: Bool) {

@@ -6,7 +6,8 @@ struct Scheduler {
     /// A body whose last wait has ended, and which needs a slot to go on. An object, because it is rare, and what may hold
     /// one is copied at every turn.
     final class Resumption {
-        let level: OperationPriority
+        /// Guarded by the queue's lock. When the body's priority changes it is listed once more, and counts the first time.
+        fileprivate(set) var isTaken = false
         private(set) var body: AnyOperation?
         private let run: Int32
         private let continuation: UnsafeContinuation<OperationError?, Never>
@@ -16,7 +17,6 @@ struct Scheduler {
             body: AnyOperation, run: Int32 = 0, continuation: UnsafeContinuation<OperationError?, Never>,
             error: OperationError? = nil
         ) {
-            level = body.level
             self.body = body
             self.run = run
             self.continuation = continuation
@@ -66,12 +66,16 @@ struct Scheduler {
     /// Operations that a running body waits for, and further attempts. They go before others: otherwise everything would start and
     /// nothing would end.
     private var children = ReadyLines()
-    /// Operations whose conditions are satisfied, or that have got the names they had asked for, and so have been taken up
-    /// before. While the queue is suspended, children alone.
+    /// Children and operations with dependencies whose conditions are satisfied, or that have got the names they had asked for, and so
+    /// have been taken up before. While the queue is suspended, children alone. Others like them are in ``ready``.
     private var returning = PriorityLines<ReadyList>()
     private var resumptions = PriorityLines<Fifo<Resumption>>()
     /// Operations in a row that went before ready ones of their priority; see ``ReadyLines/budget``.
     private var urgentInARow = 0
+    /// As above, of those that return, before children.
+    private var returningInARow = 0
+    /// As above, of bodies that go on, before operations of their priority that start.
+    private var resumedInARow = 0
     /// Operations that had left the queue when somebody was about to list them. Nobody else lets go of them.
     private var ended = ReadyList()
     /// The priority of those that lanes have in their hands, if there are any. They wait, too.
@@ -170,8 +174,14 @@ struct Scheduler {
             return true
         }
         if isSuspended, !goesFirst { return false }
-        returning.append(operation, at: level)
-        note(operation, .returning)
+        if goesFirst || operation._withUnsafeGuaranteedRef({ !$0.edges.isEmpty }) {
+            returning.append(operation, at: level)
+            note(operation, .returning)
+        } else {
+            // What others have made ready ends more than this would begin.
+            ready.append(again: operation, at: level)
+            note(operation, .again)
+        }
         return true
     }
 
@@ -184,6 +194,7 @@ struct Scheduler {
         case .children, .releasedChildren:
             children.remove(operation, at: level, isReleased: listing == .releasedChildren)
         case .returning: returning.remove(operation, at: level)
+        case .again: ready.remove(again: operation, at: level)
         case .none, .hand, .releasedHand, .over: return false
         }
         return true
@@ -203,6 +214,9 @@ struct Scheduler {
         case .returning:
             returning.remove(operation, at: former)
             returning.append(operation, at: level)
+        case .again:
+            ready.remove(again: operation, at: former)
+            ready.append(again: operation, at: level)
         // It waits for something else, or has been taken up.
         case .none, .hand, .releasedHand, .over: break
         }
@@ -230,6 +244,10 @@ struct Scheduler {
                 }
             }
             kept.forEach { returning.append($0, at: level) }
+            while let operation = ready.popFirst(againAt: level) {
+                note(operation, .none)
+                taken.append(operation)
+            }
         }
         return taken.first
     }
@@ -240,7 +258,8 @@ struct Scheduler {
     @inline(__always)
     func allowsHands(at level: OperationPriority) -> Bool {
         width > 1 && running <= width && !isSuspended && urgent.isEmpty && resumptions.isEmpty
-            && order != .lastInFirstOut && level.rawValue >= ready.filled.highest?.rawValue ?? 0
+            && order != .lastInFirstOut && ready.filledAgain.isEmpty
+            && level.rawValue >= ready.filled.highest?.rawValue ?? 0
     }
 
     /// Of what is in no hand.
@@ -270,14 +289,16 @@ struct Scheduler {
         if hands.haveMore { handed.insert(hands.level) }
     }
 
-    mutating func append(_ resumption: Resumption) {
-        resumptions.append(resumption, at: resumption.level)
+    /// - Parameter level: That of the body.
+    mutating func append(_ resumption: Resumption, at level: OperationPriority) {
+        if !resumption.isTaken { resumptions.append(resumption, at: level) }
     }
 
     @inline(__always)
     private mutating func popOperation() -> Unmanaged<AnyOperation>? {
         guard let level = startable.highest, let operation = popOperation(at: level) else { return nil }
         note(operation, .none)
+        resumedInARow = 0
         return operation
     }
 
@@ -285,10 +306,20 @@ struct Scheduler {
     private mutating func popOperation(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
         taken &+= 1
         if urgent.contains(level), mayGoFirst(at: level) {
-            return returning.popFirst(at: level) ?? children.popFirst(at: level)?.operation
+            return popUrgent(at: level)
         }
         urgentInARow = 0
         return ready.popFirst(at: level)?.operation
+    }
+
+    private mutating func popUrgent(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
+        let childrenWait = children.filled.contains(level)
+        returningInARow = childrenWait ? returningInARow + 1 : 0
+        if !childrenWait || returningInARow <= ReadyLines.budget, let operation = returning.popFirst(at: level) {
+            return operation
+        }
+        returningInARow = 0
+        return children.popFirst(at: level)?.operation
     }
 
     /// Those that go first can bring about more of their kind without end: an operation that fails and tries again at once, a body that
@@ -299,12 +330,19 @@ struct Scheduler {
         return urgentInARow <= ReadyLines.budget
     }
 
-    /// A body that goes on comes before operations of its own or a lower priority that start.
+    /// A body that goes on comes before operations of its own or a lower priority that start, but for every seventeenth time: bodies that
+    /// wait again and again would keep all others from starting.
     private mutating func popResumption() -> Resumption? {
-        guard let level = resumptions.filled.highest, level.rawValue >= startable.highest?.rawValue ?? 0
-        else { return nil }
-        parked -= 1
-        return resumptions.popFirst(at: level)
+        while let level = resumptions.filled.highest {
+            let first = startable.highest
+            if let first, level < first || level == first && resumedInARow >= ReadyLines.budget { return nil }
+            guard let resumption = resumptions.popFirst(at: level), !resumption.isTaken else { continue }
+            resumption.isTaken = true
+            resumedInARow = level == first ? resumedInARow + 1 : 0
+            parked -= 1
+            return resumption
+        }
+        return nil
     }
 
     // MARK: Slots
@@ -371,7 +409,8 @@ struct Scheduler {
     /// As above, for a lane that goes on with an operation of this priority. False: others come before it, or may.
     mutating func slotAgain(for level: OperationPriority) -> Bool {
         if isSuspended || running >= width { return false }
-        if let first = urgent.union(resumptions.filled).highest, first >= level { return false }
+        let before = urgent.union(resumptions.filled).union(ready.filledAgain)
+        if let first = before.highest, first >= level { return false }
         if let first = ready.filled.union(handed).highest, first > level { return false }
         parked -= 1
         running += 1
@@ -394,6 +433,7 @@ enum Listing: UInt8 {
     case children
     case releasedChildren
     case returning
+    case again
     /// In the hand of a lane, or taken up from there.
     case hand
     /// As above; it came from those that were released.

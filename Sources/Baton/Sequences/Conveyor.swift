@@ -189,6 +189,7 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
         let run = RunScope(operation, on: queue.core)
         let (taken, body) = state.withLock { ($0.machine.take(run), $0.body) }
         guard let place = taken else { return }
+        if let body, body.level > operation.level { AnyOperation.raise([operation], to: body.level) }
         let waiter = Waiter(waking: .inform(self, place), body: body)
         // Before the add, so that the add finds a circle.
         let phase = operation.addWaiter(waiter)

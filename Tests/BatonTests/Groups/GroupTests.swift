@@ -4,12 +4,15 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct GroupTests {
-    @Test("A child ends its group with an error of the group's own, and what failed before is kept", arguments: [false, true])
+    @Test(
+        "A child ends its group with an error of the group's own, and what failed before is kept",
+        arguments: [false, true])
     func ownError(isOrdered: Bool) {
         struct Offline: Error {}
         let stage = Stage(width: 1)
         let failing = AsyncOperation<Void>("failing") { throw Oops() }
-        let group = isOrdered ? GroupOperation(.ordered, name: "sync", policy: .collectAll) : GroupOperation(name: "sync")
+        let group =
+            isOrdered ? GroupOperation(.ordered, name: "sync", policy: .collectAll) : GroupOperation(name: "sync")
         let child = AsyncOperation("child") { [weak group] in group?.fail(Offline()) }
         let rest = stage.noting("rest")
         for operation in [failing, child, rest] { try? group.add(operation) }

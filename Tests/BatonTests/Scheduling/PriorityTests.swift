@@ -194,6 +194,59 @@ struct PriorityTests {
         #expect(runAll(stage) == ["before", "behind"])
     }
 
+    @Test("What is raised together starts in the order in which it is waited for", arguments: SchedulingOrder.allCases)
+    func orderOfInputs(order: SchedulingOrder) {
+        let stage = serial()
+        stage.queue.schedulingOrder = order
+        let pages = (0..<6).map { number in
+            AsyncOperation { [log = stage.log] in
+                log("\(number)")
+                return number
+            }
+        }
+        stage.queue.add(AsyncOperation.collect(pages).priority(.high))
+        #expect(runAll(stage) == (0..<6).map { "\($0)" })
+    }
+
+    @Test("A body that waits for its turn to go on is raised, too")
+    func resumption() {
+        let stage = Stage(width: 1)
+        let other = Stage(on: stage.steps)
+        let gate = Gate()
+        let awaited = other.waiting("awaited", at: gate)
+        let blocker = Gate()
+        let parent = AsyncOperation("parent") { [log = stage.log, queue = other.queue] in
+            try await queue.run(awaited)
+            log("parent goes on")
+        }
+        parent.priority = .low
+        stage.run(parent)
+        stage.run(stage.waiting("blocker", at: blocker))
+        stage.queue.add((0..<5).map { stage.noting("\($0)") })
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["blocker"])
+        let urgent = stage.noting("urgent", after: parent)
+        urgent.priority = .veryHigh
+        stage.queue.add(urgent)
+        blocker.open()
+        stage.steps.runAll()
+        #expect(Array(stage.ran.prefix(3)) == ["blocker", "parent goes on", "urgent"])
+        #expect(stage.ran.count == 8)
+    }
+
+    @Test("What a body iterates is raised, too")
+    func elements() {
+        let stage = serial()
+        let urgent = AsyncOperation("urgent") { [log = stage.log, queue = stage.queue] in
+            for try await number in [1, 2, 3].deliver(on: queue, width: 1, { $0 }) { log("element \(number)") }
+        }
+        urgent.priority = .high
+        stage.queue.add((0..<3).map { stage.noting("\($0)") })
+        stage.queue.add(urgent)
+        #expect(Array(runAll(stage).prefix(3)) == ["element 1", "element 2", "element 3"])
+    }
+
     @Test("A cycle is raised and ends")
     func cycle() {
         let stage = serial()

@@ -4,17 +4,35 @@ import Testing
 
 /// Operations that a lane had taken up before: their conditions are satisfied, or they have got their names.
 @Suite struct ReturningTests {
+    /// Those that depend on something are deeper than those that were just released, and the others are not.
     @Test func theyGoBeforeTheOthersOfTheirPriority() {
         let rig = SchedulerRig(width: 1)
+        let source = AsyncOperation("source") {}
         rig.append("ready")
         rig.append("child", isChild: true)
         #expect(rig.appendReturning("back"))
         #expect(rig.appendReturning("back, too"))
+        #expect(rig.appendReturning("deep", after: source))
+        #expect(rig.appendReturning("child, back", isChild: true))
+        rig.release("released")
         rig.append("urgent", .high)
         _ = rig.settle()
         #expect(rig.laneStarted() == .run("urgent"))
-        #expect(["back", "back, too", "child", "ready"].allSatisfy { rig.nextTurn() == .run($0) })
+        let expected = ["deep", "child, back", "child", "released", "back", "back, too", "ready"]
+        #expect(expected.map { _ in rig.nextTurn() } == expected.map { .run($0) })
         #expect(rig.nextTurn() == .end)
+    }
+
+    @Test func childrenWaitForSixteenOfThem() {
+        let rig = SchedulerRig(width: 1)
+        let source = AsyncOperation("source") {}
+        rig.append("child", isChild: true)
+        for number in 0..<20 { _ = rig.appendReturning("\(number)", after: source) }
+        _ = rig.settle()
+        _ = rig.laneStarted()
+        for number in 1..<16 { #expect(rig.nextTurn() == .run("\(number)")) }
+        #expect(rig.nextTurn() == .run("child"))
+        #expect(rig.nextTurn() == .run("16"))
     }
 
     @Test func whileSuspendedChildrenAlone() {

@@ -79,6 +79,17 @@ import Testing
         #expect(rig.settle() == .none, "No slot is free.")
     }
 
+    @Test func everySeventeenthTimeAnotherOneStartsBeforeABodyGoesOn() async {
+        let rig = SchedulerRig(width: 1)
+        for name in ["a", "b"] { rig.append(name) }
+        #expect(rig.settle() == .startLane)
+        for number in 0..<20 { await rig.appendResumption("\(number)") }
+        #expect(rig.laneStarted() == .handOver("0"))
+        for number in 1..<16 { #expect(rig.nextTurn() == .handOver("\(number)")) }
+        #expect(rig.nextTurn() == .run("a"))
+        #expect(rig.nextTurn() == .handOver("16"))
+    }
+
     @Test func aResumptionDoesNotPassAHigherPriority() async {
         let rig = SchedulerRig(width: 1)
         rig.append("high", .high)

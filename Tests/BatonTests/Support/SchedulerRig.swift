@@ -40,9 +40,16 @@ final class SchedulerRig {
     }
 
     /// False: it may not start now.
-    func appendReturning(_ name: String, _ priority: OperationPriority = .normal, isChild: Bool = false) -> Bool {
-        scheduler.appendReturning(.passUnretained(make(name, priority, isChild: isChild)))
+    func appendReturning(
+        _ name: String, _ priority: OperationPriority = .normal, isChild: Bool = false,
+        after source: AnyOperation? = nil
+    ) -> Bool {
+        let operation = make(name, priority, isChild: isChild)
+        if let source { operation.addDependency(source) }
+        return scheduler.appendReturning(.passUnretained(operation))
     }
+
+    func release(_ name: String) { scheduler.append(released: .passUnretained(make(name, .normal))) }
 
     /// True: nobody else lets go of it.
     func remove(_ operation: AnyOperation) -> Bool { scheduler.remove(.passUnretained(operation)) }
@@ -71,7 +78,7 @@ final class SchedulerRig {
             carried = continuation
             continuation.resume(returning: nil)
         }
-        scheduler.append(Scheduler.Resumption(body: body, continuation: carried!, error: nil))
+        scheduler.append(Scheduler.Resumption(body: body, continuation: carried!, error: nil), at: priority)
     }
 
     func settle() -> Order {
