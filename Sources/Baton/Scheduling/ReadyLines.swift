@@ -74,7 +74,8 @@ struct ReadyLines {
             return released.popFirst(at: level).map { ($0, true) }
         }
         releasedInARow = 0
-        return (again.popFirst(at: level) ?? added.popFirst(at: level)).map { ($0, false) }
+        let first = again.filled.contains(level) ? again.popFirst(at: level) : added.popFirst(at: level)
+        return first.map { ($0, false) }
     }
 
     @inline(__always)
