@@ -93,8 +93,9 @@ extension QueueCore {
 
     /// Its conditions are satisfied. The lane takes a slot again, and goes on with what comes first.
     private func listAgain(satisfied operation: Unmanaged<AnyOperation>) -> Scheduler.Turn {
+        let hasDependencies = hasDependencies(operation)
         let (turn, listing) = change { state in
-            let listing = state.list(again: operation)
+            let listing = state.list(again: operation, hasDependencies)
             if listing == .heldBySuspension { state.scheduler.append(operation) }
             return (state.turn { $0.slotAgain() }, listing)
         }
@@ -105,12 +106,20 @@ extension QueueCore {
         return turn
     }
 
+    /// Before the queue is locked: who ends it meanwhile drops them.
+    private func hasDependencies(_ operation: Unmanaged<AnyOperation>) -> Bool {
+        operation._withUnsafeGuaranteedRef { operation in
+            operation.withLife { $0.phase != .finished && !operation.edges.isEmpty }
+        }
+    }
+
     /// It has got the names that it had asked for. They are given back if it may not start now.
     ///
     /// Returns who is granted something because of that, for the caller to tell: told from here, each in a line would give
     /// back inside the one before it, and a long line overflow the stack.
     func listAgain(withNames operation: Unmanaged<AnyOperation>) -> [AnyOperation] {
-        switch change({ $0.list(again: operation) }) {
+        let hasDependencies = hasDependencies(operation)
+        switch change({ $0.list(again: operation, hasDependencies) }) {
         case .listed: return []
         case .heldBySuspension: return listWithoutNames(operation)
         case .stranded(let operation):
@@ -145,8 +154,8 @@ private enum ListingAgain: Equatable {
 }
 
 extension QueueCore.State {
-    fileprivate mutating func list(again operation: Unmanaged<AnyOperation>) -> ListingAgain {
-        if scheduler.appendReturning(operation) { return .listed }
+    fileprivate mutating func list(again operation: Unmanaged<AnyOperation>, _ hasDependencies: Bool) -> ListingAgain {
+        if scheduler.appendReturning(operation, hasDependencies: hasDependencies) { return .listed }
         guard strands(operation._withUnsafeGuaranteedRef { $0 }) else { return .heldBySuspension }
         scheduler.append(operation)
         return .stranded(operation.takeUnretainedValue())

@@ -136,7 +136,8 @@ struct Scheduler {
             ready.append(released: first, at: first._withUnsafeGuaranteedRef { $0.level }, passes: passes)
             return note(first, .released)
         }
-        var (batch, children) = (PriorityLines<ReadyList>(), PriorityLines<ReadyList>())
+        var batch = PriorityLines<ReadyList>()
+        var children = ReadyList()
         ReadyList.forEach(from: first) { operation in
             let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef {
                 ($0.level, $0.goesFirst, $0.listing)
@@ -144,15 +145,23 @@ struct Scheduler {
             if listing == .over {
                 ended.append(operation)
             } else if goesFirst {
-                children.append(operation, at: level)
-                note(operation, .releasedChildren)
+                children.append(operation)
             } else {
                 batch.append(operation, at: level)
                 note(operation, .released)
             }
         }
         ready.append(released: batch, passes: passes)
-        self.children.append(released: children, passes: passes)
+        if !children.isEmpty { append(releasedChildren: children, passes) }
+    }
+
+    private mutating func append(releasedChildren list: ReadyList, _ passes: Bool) {
+        var batch = PriorityLines<ReadyList>()
+        list.forEach { operation in
+            batch.append(operation, at: operation._withUnsafeGuaranteedRef { $0.level })
+            note(operation, .releasedChildren)
+        }
+        children.append(released: batch, passes: passes)
     }
 
     /// A lane has gone on inline with so many, one after another; this one is the last.
@@ -167,18 +176,19 @@ struct Scheduler {
     }
 
     /// Ahead of those of its priority that were not taken up before. False: it may not start while the queue is suspended.
-    mutating func appendReturning(_ operation: Unmanaged<AnyOperation>) -> Bool {
+    ///
+    /// - Parameter hasDependencies: What others have made ready ends more than what has none would begin.
+    mutating func appendReturning(_ operation: Unmanaged<AnyOperation>, hasDependencies: Bool) -> Bool {
         let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst, $0.listing) }
         if listing == .over {
             ended.append(operation)
             return true
         }
         if isSuspended, !goesFirst { return false }
-        if goesFirst || operation._withUnsafeGuaranteedRef({ !$0.edges.isEmpty }) {
+        if goesFirst || hasDependencies {
             returning.append(operation, at: level)
             note(operation, .returning)
         } else {
-            // What others have made ready ends more than this would begin.
             ready.append(again: operation, at: level)
             note(operation, .again)
         }

@@ -7,12 +7,11 @@ import Testing
     /// Those that depend on something are deeper than those that were just released, and the others are not.
     @Test func theyGoBeforeTheOthersOfTheirPriority() {
         let rig = SchedulerRig(width: 1)
-        let source = AsyncOperation("source") {}
         rig.append("ready")
         rig.append("child", isChild: true)
         #expect(rig.appendReturning("back"))
         #expect(rig.appendReturning("back, too"))
-        #expect(rig.appendReturning("deep", after: source))
+        #expect(rig.appendReturning("deep", hasDependencies: true))
         #expect(rig.appendReturning("child, back", isChild: true))
         rig.release("released")
         rig.append("urgent", .high)
@@ -25,9 +24,8 @@ import Testing
 
     @Test func childrenWaitForSixteenOfThem() {
         let rig = SchedulerRig(width: 1)
-        let source = AsyncOperation("source") {}
         rig.append("child", isChild: true)
-        for number in 0..<20 { _ = rig.appendReturning("\(number)", after: source) }
+        for number in 0..<20 { _ = rig.appendReturning("\(number)", hasDependencies: true) }
         _ = rig.settle()
         _ = rig.laneStarted()
         for number in 1..<16 { #expect(rig.nextTurn() == .run("\(number)")) }

@@ -131,7 +131,7 @@ import Testing
         #expect(rig.laneStarted() == .run("ended"))
         #expect(!rig.remove(ended), "It is the lane's.")
         rig.scheduler.append(.passUnretained(ended))
-        let isReturned = rig.scheduler.appendReturning(.passUnretained(returning))
+        let isReturned = rig.scheduler.appendReturning(.passUnretained(returning), hasDependencies: false)
         #expect(isReturned)
         #expect(rig.nextTurn() == .end)
         #expect(rig.takeEnded() == ["ended", "returning"])

@@ -41,12 +41,10 @@ final class SchedulerRig {
 
     /// False: it may not start now.
     func appendReturning(
-        _ name: String, _ priority: OperationPriority = .normal, isChild: Bool = false,
-        after source: AnyOperation? = nil
+        _ name: String, _ priority: OperationPriority = .normal, isChild: Bool = false, hasDependencies: Bool = false
     ) -> Bool {
         let operation = make(name, priority, isChild: isChild)
-        if let source { operation.addDependency(source) }
-        return scheduler.appendReturning(.passUnretained(operation))
+        return scheduler.appendReturning(.passUnretained(operation), hasDependencies: hasDependencies)
     }
 
     func release(_ name: String) { scheduler.append(released: .passUnretained(make(name, .normal))) }
