@@ -31,7 +31,7 @@ struct PartialFile: Sendable {
         let path = folder + "/" + hidden(name, ".partial")
         // Whoever had it may have given it its final name between opening and locking.
         for _ in 0..<16 {
-            let file = try File.openPlain(path, O_RDWR | O_CREAT)
+            let file = try openOrMake(path, in: folder)
             do throws(FileError) {
                 guard try file.lock() else {
                     file.close()
@@ -49,6 +49,15 @@ struct PartialFile: Sendable {
             file.close()
         }
         return nil
+    }
+
+    /// Nobody has asked for the hidden name, so that the folder is what is missing.
+    private static func openOrMake(_ path: String, in folder: String) throws(FileError) -> File {
+        do throws(FileError) {
+            return try File.openPlain(path, O_RDWR | O_CREAT)
+        } catch {
+            throw error.problem == .notFound ? FileError(.notFound, folder) : error
+        }
     }
 
     /// `.NAME.ENDING`, as long as the system takes that: of a longer name as much as fits, and a hash of it all. A name that the

@@ -135,7 +135,7 @@ import Testing
 
     @Test func aFolderThatIsNotThereIsAnError() async throws {
         let error = await failure(HTTPDownload(server.url("/bytes/10"), to: folder.file("missing/file")))
-        guard case .file(.notFound, _)? = error?.reason else {
+        guard case .file(.notFound, path: folder.file("missing").path)? = error?.reason else {
             Issue.record("\(String(describing: error))")
             return
         }
