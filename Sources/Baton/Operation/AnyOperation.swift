@@ -2,7 +2,8 @@ internal import Synchronization
 
 /// One planned run: identity, dependencies, a place in a queue, and exactly one outcome, whatever its output's type.
 ///
-/// Make operations as ``AsyncOperation``. All members may be used from any thread. An operation that is never added
+/// The base class of ``AsyncOperation`` and ``GroupOperation``, and the element type of lists in which outputs differ. Make operations
+/// as one of these. All members may be used from any thread. An operation that is never added
 /// never runs; ``explain()`` says so.
 public class AnyOperation: @unchecked Sendable {
     // @unchecked: the fields below are each guarded as their group says; `@exclusivity(unchecked)` spares the dynamic
