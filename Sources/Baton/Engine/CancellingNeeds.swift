@@ -1,9 +1,13 @@
 /// Cancelling with an operation what only that needed.
 extension AnyOperation {
-    /// Cancels the operation, and if `includingDependencies`, also what it depends on, directly or not, as far as no other unfinished
-    /// operation depends on it and nobody awaits it, whoever has added it.
+    /// Cancels the operation, and on request what it depends on and nobody else needs.
     ///
-    /// ``AsyncOperationQueue/run(_:)`` does so by itself with what it has added. Else this is as ``cancel(reason:)``.
+    /// That is every dependency, direct or not, on which no other unfinished operation depends and which nobody awaits, whoever has added
+    /// it. ``AsyncOperationQueue/run(_:)`` does so by itself with what it has added. Else this is as ``cancel(reason:)``.
+    ///
+    /// - Parameters:
+    ///   - reason: What the errors of all of them say.
+    ///   - includingDependencies: False: the same as ``cancel(reason:)``.
     ///
     /// - Complexity: O(n) for n operations and dependencies that come before it.
     public final func cancel(reason: CancellationReason = .requested, includingDependencies: Bool) {
