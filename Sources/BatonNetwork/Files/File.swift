@@ -81,16 +81,17 @@ struct File: Sendable {
     }
 
     func write(_ data: Data, at offset: Int64) throws(FileError) {
-        try move(data.count, at: offset) { done, left in
+        try move(data.count, at: offset, ifNone: .other(errno: EIO)) { done, left in
             data.withUnsafeBytes {
                 pwrite(descriptor, $0.baseAddress.map { $0 + done }, left, off_t(offset) + off_t(done))
             }
         }
     }
 
+    /// Bytes that were there a moment ago: a file that ends before has changed.
     func read(_ count: Int, at offset: Int64) throws(FileError) -> Data {
         var data = Data(count: count)
-        try move(count, at: offset) { done, left in
+        try move(count, at: offset, ifNone: .changed) { done, left in
             data.withUnsafeMutableBytes {
                 pread(descriptor, $0.baseAddress.map { $0 + done }, left, off_t(offset) + off_t(done))
             }
@@ -109,15 +110,17 @@ struct File: Sendable {
 
     /// All of it, however few bytes the system moves at a time.
     private func move(
-        _ count: Int, at offset: Int64, _ step: (_ done: Int, _ left: Int) -> Int
+        _ count: Int, at offset: Int64, ifNone problem: HTTPError.FileProblem, _ step: (_ done: Int, _ left: Int) -> Int
     ) throws(FileError) {
         var done = 0
         while done < count {
             let moved = step(done, count - done)
             if moved > 0 {
                 done += moved
-            } else if moved == 0 || errno != EINTR {
-                throw FileError(moved == 0 ? EIO : errno, path)
+            } else if moved == 0 {
+                throw FileError(problem, path)
+            } else if errno != EINTR {
+                throw FileError(errno, path)
             }
         }
     }

@@ -97,4 +97,17 @@ struct PartialFileTests {
         let error = #expect(throws: FileError.self) { try file.write(Data("x".utf8)) }
         #expect(error?.problem == .diskFull)
     }
+
+    /// Between the look at its size and the read.
+    @Test("A file that ends before what was there a moment ago has changed")
+    func aFileThatEndsInARead() throws {
+        let folder = try TestFolder()
+        try Data(count: 100).write(to: folder.file("file"))
+        let file = try File.openReadable(folder.file("file").path)
+        defer { file.close() }
+        #expect(try file.read(100, at: 0).count == 100)
+        let error = #expect(throws: FileError.self) { try file.read(101, at: 0) }
+        #expect(error?.problem == .changed)
+        #expect(error?.path == folder.file("file").path)
+    }
 }
