@@ -28,7 +28,7 @@ let request = HTTPData(url)
     .deadline(.seconds(10))  // of each attempt
     .transport(CannedServer())
 let words = AsyncOperation(request)
-    .retryingHTTP(attempts: 4)  // after transient failures, no sooner than `Retry-After` says
+    .retryHTTP(attempts: 4)  // after transient failures, no sooner than `Retry-After` says
     .addCondition(.perHost(url, to: 2))  // on all queues of the process
     .then { answer in answer.data }
     .then(JSONDecoding<[String]>())

@@ -6,7 +6,7 @@ import Foundation
 
 func names(at url: URL) -> AsyncOperation<[String]> {
     AsyncOperation(HTTPData(url).deadline(.seconds(10)))  // or HTTPDownload(url, to: file), which resumes
-        .retryingHTTP(attempts: 4)  // after transient failures, no sooner than `Retry-After` says
+        .retryHTTP(attempts: 4)  // after transient failures, no sooner than `Retry-After` says
         .addCondition(.perHost(url, to: 2))
         .then { page in page.data }.then(JSONDecoding<[String]>())
 }

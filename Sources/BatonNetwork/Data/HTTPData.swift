@@ -8,7 +8,7 @@ public import Foundation
 /// Sends a request, and has the whole body of the answer in memory.
 ///
 /// ```swift
-/// let page = AsyncOperation(HTTPData("https://example.org")).retryingHTTP(attempts: 4)
+/// let page = AsyncOperation(HTTPData("https://example.org")).retryHTTP(attempts: 4)
 /// let text = page.then { String(decoding: $0.data, as: UTF8.self) }
 /// ```
 ///

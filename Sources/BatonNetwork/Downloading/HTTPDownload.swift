@@ -8,7 +8,7 @@ public import Foundation
 /// Downloads to a file, which appears under its name when it is complete, and never before.
 ///
 /// ```swift
-/// let picture = AsyncOperation(HTTPDownload(url, to: file)).retryingHTTP(attempts: 5)
+/// let picture = AsyncOperation(HTTPDownload(url, to: file)).retryHTTP(attempts: 5)
 /// ```
 ///
 /// What comes goes to the disk at once, so that it takes little memory whatever its size. Until it is complete it is in a hidden

@@ -3,7 +3,7 @@ public import Baton
 /// Which failed requests are worth another attempt.
 ///
 /// ```swift
-/// page.retryingHTTP(attempts: 4)
+/// page.retryHTTP(attempts: 4)
 /// page.retry(.http, attempts: 4) { HTTPRetry.idempotent.allows($0) }      // the same
 /// ```
 public struct HTTPRetry: Sendable {
@@ -62,7 +62,7 @@ extension AnyOperation {
     /// Sends a request again that has failed for the moment, up to `attempts` times in all.
     ///
     /// ```swift
-    /// let page = AsyncOperation(HTTPData(url)).retryingHTTP(attempts: 4)
+    /// let page = AsyncOperation(HTTPData(url)).retryHTTP(attempts: 4)
     /// ```
     ///
     /// This is ``AnyOperation/retry(_:attempts:deadline:file:line:if:)`` with what is usual for HTTP; a download goes on where it
@@ -74,7 +74,7 @@ extension AnyOperation {
     ///   - deadline: How long all of this may take.
     ///   - rule: Which failures are worth another attempt.
     @discardableResult
-    public func retryingHTTP(
+    public func retryHTTP(
         attempts: Int, _ backoff: Backoff = .http, deadline: Duration? = nil, if rule: HTTPRetry = .idempotent,
         file: StaticString = #fileID, line: UInt = #line
     ) -> Self {

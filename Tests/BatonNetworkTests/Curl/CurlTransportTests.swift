@@ -165,7 +165,7 @@
                 }
                 precondition(refused > 0 && refused < 500, "\(refused)")
                 // Connections that are kept may have all descriptors for a moment.
-                let last = AsyncOperation(HTTPData(server.url("/bytes/10"))).retryingHTTP(attempts: 8)
+                let last = AsyncOperation(HTTPData(server.url("/bytes/10"))).retryHTTP(attempts: 8)
                 let status = try await outcome(of: last).get().status
                 precondition(status == 200)
                 // The search for leaks at the end of the process opens files.

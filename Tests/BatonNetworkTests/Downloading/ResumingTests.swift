@@ -29,7 +29,7 @@ import Testing
     @Test(arguments: [["etag": "tag"], ["modified": "Sun, 06 Nov 1994 08:49:37 GMT"]])
     func afterABrokenConnectionTheRestIsAskedFor(_ validator: [String: String]) async throws {
         let faults = ["short": "700000", "faults": "1"].merging(validator) { $1 }
-        let operation = AsyncOperation(download(faults)).retryingHTTP(attempts: 2, .immediately)
+        let operation = AsyncOperation(download(faults)).retryHTTP(attempts: 2, .immediately)
         expectWhole(try await outcome(of: operation).get(), resumedFrom: 700_000)
         let log = try await server.log(key)
         #expect(log.map { $0.headers["Range"] } == [nil, "bytes=700000-"])
@@ -39,7 +39,7 @@ import Testing
 
     @Test func aResetMayComeAgainAndAgain() async throws {
         let faults = ["drop": "300000", "etag": "tag", "faults": "20"]
-        let operation = AsyncOperation(download(faults)).retryingHTTP(attempts: 50, .immediately)
+        let operation = AsyncOperation(download(faults)).retryHTTP(attempts: 50, .immediately)
         _ = try await outcome(of: operation).get()
         #expect(folder.content("file") == TestServer.bytes(2_000_000))
         #expect(folder.names == ["file"])
@@ -81,14 +81,14 @@ import Testing
 
     @Test func aFileThatHasChangedIsAskedForAnew() async throws {
         let operation = AsyncOperation(download(["short": "700000", "etag": "tag", "changes": "1", "faults": "1"]))
-            .retryingHTTP(attempts: 2, .immediately)
+            .retryHTTP(attempts: 2, .immediately)
         expectWhole(try await outcome(of: operation).get(), resumedFrom: 0)
         #expect(try await server.log(key).count == 2)
     }
 
     @Test func aServerThatKnowsNoRangesSendsItAllAgain() async throws {
         let url = server.url("/bytes/2000000", ["key": key, "etag": "tag", "short": "700000", "faults": "1"])
-        let operation = AsyncOperation(HTTPDownload(url, to: folder.file("file"))).retryingHTTP(
+        let operation = AsyncOperation(HTTPDownload(url, to: folder.file("file"))).retryHTTP(
             attempts: 2, .immediately)
         expectWhole(try await outcome(of: operation).get(), resumedFrom: 0)
     }
@@ -108,7 +108,7 @@ import Testing
     @Test func aPartThatWasNotAskedForIsNotTaken() async throws {
         let operation = AsyncOperation(
             download(["short": "700000", "etag": "tag", "wrongrange": "1", "faults": "1"])
-        ).retryingHTTP(attempts: 2, .immediately)
+        ).retryHTTP(attempts: 2, .immediately)
         expectWhole(try await outcome(of: operation).get(), resumedFrom: 0)
     }
 

@@ -17,7 +17,7 @@ import Testing
 
     @Test(arguments: ["500", "502", "503", "408", "429"]) func twoFailuresAndThenSuccess(_ status: String) async throws
     {
-        let page = AsyncOperation(HTTPData(flaky(2, ["status": status]))).retryingHTTP(attempts: 3, .immediately)
+        let page = AsyncOperation(HTTPData(flaky(2, ["status": status]))).retryHTTP(attempts: 3, .immediately)
         #expect(try await outcome(of: page).get().data == Data("ok".utf8))
         #expect(page.attempts.count == 3)
     }
@@ -31,23 +31,23 @@ import Testing
 
     @Test(arguments: ["400", "404", "501", "505"]) func whatWillNotChangeIsNotTriedAgain(_ status: String) async throws
     {
-        let page = AsyncOperation(HTTPData(flaky(1, ["status": status]))).retryingHTTP(attempts: 3, .immediately)
+        let page = AsyncOperation(HTTPData(flaky(1, ["status": status]))).retryHTTP(attempts: 3, .immediately)
         #expect(await outcome(of: page).httpError != nil)
         #expect(try await server.log(key).count == 1)
     }
 
     @Test func aBrokenConnectionIsTriedAgain() async throws {
         let url = server.url("/bytes/1000", ["key": key, "short": "500", "faults": "2"])
-        let page = AsyncOperation(HTTPData(url)).retryingHTTP(attempts: 3, .immediately)
+        let page = AsyncOperation(HTTPData(url)).retryHTTP(attempts: 3, .immediately)
         #expect(try await outcome(of: page).get().data == TestServer.bytes(1000))
     }
 
     @Test func aPOSTIsTriedAgainOnlyWhenOneSaysSo() async throws {
         let upload = HTTPUpload(Data("x".utf8), to: flaky(1))
-        #expect(await outcome(of: AsyncOperation(upload).retryingHTTP(attempts: 3, .immediately)).httpError != nil)
+        #expect(await outcome(of: AsyncOperation(upload).retryHTTP(attempts: 3, .immediately)).httpError != nil)
         #expect(try await server.log(key).count == 1)
         let again = HTTPUpload(Data("x".utf8), to: server.url("/flaky/1", ["key": freshKey()]))
-        let operation = AsyncOperation(again).retryingHTTP(attempts: 3, .immediately, if: .anyMethod)
+        let operation = AsyncOperation(again).retryHTTP(attempts: 3, .immediately, if: .anyMethod)
         #expect(try await outcome(of: operation).get().status == 200)
     }
 
@@ -57,7 +57,7 @@ import Testing
     @Test func theServersWaitIsWaited() async throws {
         let clock = TestClock()
         let page = AsyncOperation(HTTPData(flaky(1, ["status": "429", "after": "30"])))
-            .retryingHTTP(attempts: 2, .constant(.seconds(1)))
+            .retryHTTP(attempts: 2, .constant(.seconds(1)))
             .add(to: AsyncOperationQueue(clock: clock))
         await clock.waitForSleepers(count: 1)
         #expect(clock.nextDeadline == clock.now.advanced(by: .seconds(30)))
@@ -86,7 +86,7 @@ import Testing
 
     @Test func aServerThatWantsUsToWaitTooLongHasItsWill() async throws {
         let page = AsyncOperation(HTTPData(flaky(1, ["status": "503", "after": "3600"])))
-            .retryingHTTP(attempts: 3, .immediately)
+            .retryHTTP(attempts: 3, .immediately)
         #expect(await outcome(of: page).httpError?.retryAfter == .seconds(3600))
         #expect(try await server.log(key).count == 1)
     }

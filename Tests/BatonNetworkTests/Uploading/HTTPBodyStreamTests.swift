@@ -98,7 +98,7 @@ import Testing
             return pieces("hello")
         }
         let flaky = HTTPUpload(stream, to: server.url("/flaky/2", ["key": key])).transport(transport)
-        let operation = AsyncOperation(flaky).retryingHTTP(attempts: 3, .immediately, if: .anyMethod)
+        let operation = AsyncOperation(flaky).retryHTTP(attempts: 3, .immediately, if: .anyMethod)
         #expect(try await outcome(of: operation).get().status == 200)
         #expect(made.count == 3)
         let target = server.url("/upload").absoluteString

@@ -37,7 +37,7 @@ struct Miniature: Procedure {
         case .address(let address):
             let download = AsyncOperation(Download(address, timeout: settings.timeout))
                 .name(Stage.downloading.name(source))
-                .retryingHTTP(attempts: settings.retries + 1)
+                .retryHTTP(attempts: settings.retries + 1)
             return URL(string: address).map { download.addCondition(.perHost($0, to: 4)) } ?? download
         }
     }
