@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 /// ThreadSanitizer does not see through `Synchronization.Mutex`; with "thread", every lock tells it (see CBaton). With any value,

@@ -3,7 +3,7 @@ import Baton
 let threads = ThreadExecutor(threads: 2)  // for bodies that block their thread
 let queue = AsyncOperationQueue(name: "pages", maxConcurrentOperationCount: 2, executor: threads)
 queue.maxWaitingOperationCount = 4  // then `submit` waits for room
-queue.around { context, body in try await body() }  // tracing, task-locals, logging
+queue.around { context, body in try await body() }  // tracing, logging
 let cover = AsyncOperation("cover") { print("cover") }
 cover.priority = .high  // before other pages that are ready
 try await queue.submit(cover)

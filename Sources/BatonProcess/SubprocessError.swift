@@ -2,6 +2,7 @@ internal import Baton
 internal import CBatonProcess
 
 /// Why a ``Subprocess`` failed. Every case names the program, as it was given.
+@nonexhaustive
 public enum SubprocessError: Error, Sendable, Hashable {
     /// It ended with a status that is no success. `errors` is the end of what it wrote to standard error.
     case exited(program: String, status: Int32, errors: String)

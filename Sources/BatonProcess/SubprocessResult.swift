@@ -32,6 +32,7 @@ public struct SubprocessResult: Sendable, Hashable {
 }
 
 /// How a program ended.
+@nonexhaustive
 public enum SubprocessTermination: Sendable, Hashable {
     /// By itself, with this status.
     case exited(Int32)

@@ -1,6 +1,7 @@
 internal import Baton
 
 /// Why a picture of a ``Trace`` could not be made or written.
+@nonexhaustive
 public enum TraceError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Graphviz is not there: these are the places where its program `dot` was looked for.
     case graphvizMissing(searched: [String])

@@ -18,9 +18,10 @@ extension AnyOperation {
     /// ```
     ///
     /// It stays the same operation, with the same inputs: dependents and handlers see the final outcome only, which is that of
-    /// the last attempt. Between two attempts it holds no slot and no exclusion; it takes exclusions anew, at the end of the
-    /// line, and goes ahead of operations of its priority that have not begun (not more than 16 in a row while others wait), also while
-    /// the queue is suspended. Conditions are not evaluated again. Nothing is retried after a cancel; one that comes during the delay ends the operation at once. What keeps the
+    /// the last attempt. Between two attempts it holds no slot and no exclusion. It takes exclusions again, ahead of first attempts that
+    /// wait for them, and starts before operations of its priority that have not begun (not more than 16 in a row while others wait),
+    /// also while the queue is suspended, unless ``AsyncOperationQueue/suspendsFurtherAttempts`` is set. From the 17th failure on it
+    /// waits for exclusions behind the others. Conditions are not evaluated again. Nothing is retried after a cancel; one that comes during the delay ends the operation at once. What keeps the
     /// body from running at all (dependencies, conditions) is no attempt. Each attempt counts its ``progress`` from zero.
     ///
     /// What the body runs with ``OperationContext/run(_:)`` it has to make anew each time: an operation runs once. For the
@@ -129,7 +130,7 @@ extension AnyOperation {
     }
 
     final func refusesToRunAgain(_ place: CallSite) -> Bool {
-        guard procedureType == GroupOperation.self else { return false }
+        guard fallbackName.type == GroupOperation.self else { return false }
         report(Misuse(.groupRunsOnce, operation: reference, callSite: place))
         return true
     }

@@ -99,7 +99,8 @@ extension QueueCore {
     ) -> Scheduler.Turn? {
         // First: a queue that is released while suspended ends what does not go first.
         let isStranded = change { state in
-            operation.goesFirst = next.error != nil || operation.isChild
+            let triesFirst = next.error != nil && !state.scheduler.suspendsFurtherAttempts
+            operation.goesFirst = triesFirst || operation.isChild
             return state.strands(operation)
         }
         guard let end = operation.endAttempt(next, body) else { return nil }
@@ -110,7 +111,7 @@ extension QueueCore {
         let isListed = (next.delay <= .zero || isStranded) && operation.endPause()
         if !isListed { pause(.passUnretained(operation), for: next.delay) }
         let turn = change { state in
-            if isListed { state.scheduler.append(.passUnretained(operation)) }
+            if isListed { state.list(.passUnretained(operation), isFurtherAttempt: next.error != nil) }
             return state.turn(after: end)
         }
         if isStranded { operation.endBeforeRun(with: .queueReleased)?.settle() }
@@ -119,6 +120,15 @@ extension QueueCore {
 }
 
 extension QueueCore.State {
+    /// The operation is ready, after a pause or after another run.
+    mutating func list(_ operation: Unmanaged<AnyOperation>, isFurtherAttempt: Bool) {
+        if isFurtherAttempt {
+            scheduler.append(furtherAttempt: operation)
+        } else {
+            scheduler.append(operation)
+        }
+    }
+
     fileprivate mutating func turn(after end: Lifecycle.AttemptEnd) -> Scheduler.Turn {
         if !end.holdsSlot {
             scheduler.endedWithoutSlot()

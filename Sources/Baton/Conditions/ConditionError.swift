@@ -1,4 +1,5 @@
 /// Why a condition of Baton's own failed: the cause in ``OperationError/conditionFailed(condition:cause:)``.
+@nonexhaustive
 public enum ConditionError: Error, Sendable, CustomStringConvertible {
     /// These dependencies have failed or were cancelled.
     case dependenciesFailed([OperationFailure])

@@ -1,6 +1,7 @@
 /// Why an operation has not finished: what it waits for, and what is at the root of that. A snapshot, for people and logs.
 public struct Explanation: Sendable, CustomStringConvertible {
     /// What keeps an operation that waits for no outcome of another one.
+    @nonexhaustive
     public enum Cause: Sendable, Hashable {
         /// Nobody has added it to a queue.
         case notAdded

@@ -1,6 +1,7 @@
 /// An operation that another one waits for, and why.
 public struct OperationWait: Sendable, Hashable, Codable {
     /// What one waits for another one for.
+    @nonexhaustive
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
         /// It hands over its output.
         case input

@@ -7,7 +7,7 @@ extension AnyOperation {
     /// ``OperationError/cancelled(reason:)``, a value is a success all the same. What the body runs with `context.run` is
     /// cancelled with it.
     ///
-    /// While others have joined it, this only ends the interest of its owner: see ``unique(by:policy:file:line:)``.
+    /// While others have joined it, this only ends the interest of its owner: see ``unique(by:policy:within:file:line:)``.
     ///
     /// May be called from anywhere: a body (its own, too), a handler, an `onCancel` block.
     public final func cancel(reason: CancellationReason = .requested) {

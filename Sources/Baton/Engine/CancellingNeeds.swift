@@ -21,7 +21,7 @@ extension AnyOperation {
     final var needs: [AnyOperation] {
         var sourcesFirst: [AnyOperation] = []
         var seen: Set = [ObjectIdentifier(self)]
-        var path = [(operation: self, sources: waitsFor(first: .max, ifUnadded: true).operations[...])]
+        var path = [(operation: self, sources: unfinishedSources[...])]
         while let last = path.indices.last {
             if let source = path[last].sources.popFirst() {
                 if seen.insert(ObjectIdentifier(source)).inserted {

@@ -99,7 +99,7 @@ final class RareDetails {
     fileprivate(set) var cancellationReason: CancellationReason?
     fileprivate(set) var endAfterLinking: OperationError?
     @exclusivity(unchecked) fileprivate(set) var waits = Slab<Awaited?>()
-    /// Of a body whose wait has ended, until it goes on.
+    /// Where the body waits for a slot after its last wait has ended; nil when it goes on.
     @exclusivity(unchecked) fileprivate(set) var resumption: Scheduler.Resumption?
     @exclusivity(unchecked) fileprivate(set) var progress: ProgressState?
     @exclusivity(unchecked) fileprivate(set) var childGroups: [ChildGroup] = []
@@ -110,6 +110,10 @@ final class RareDetails {
     fileprivate(set) var uniqueness: Uniqueness?
     /// Its queue knows it as a barrier.
     fileprivate(set) var isBarrier = false
+    /// What its body and handlers find in the task-locals that its queue carries.
+    fileprivate(set) var taskLocals: TaskLocalValues?
+    /// Somebody awaited it before it was added, and that will be reported unless it is added soon.
+    fileprivate(set) var wasAwaitedBeforeAdding = false
     fileprivate(set) var brokenCycles: BrokenCycles?
     /// Nil: nobody observes it.
     @exclusivity(unchecked) fileprivate(set) var outbox: EventOutbox.Box?
@@ -132,6 +136,7 @@ final class RareDetails {
     var hasEnd: Bool {
         progress != nil || uniqueness != nil || nameHolder != nil || !childGroups.isEmpty || !listeners.isEmpty
             || executor != nil || !policies.isEmpty || removals != nil || !waits.isEmpty || isBarrier
+            || taskLocals != nil
     }
 
     /// To be asked when all dependencies have finished.
@@ -152,7 +157,7 @@ extension Details {
         set { madeRare.id = newValue }
     }
 
-    /// Of a body whose wait has ended, until it goes on.
+    /// Where the body waits for a slot after its last wait has ended; nil when it goes on.
     var resumption: Scheduler.Resumption? {
         get { rare?.resumption }
         set { if newValue != nil || rare != nil { madeRare.resumption = newValue } }
@@ -250,6 +255,20 @@ extension Details {
         set { madeRare.isBarrier = newValue }
     }
 
+    var taskLocals: TaskLocalValues? {
+        get { rare?.taskLocals }
+        set { madeRare.taskLocals = newValue }
+    }
+
+    /// For the caller to release after unlocking.
+    func takeTaskLocals() -> TaskLocalValues? { rare?.taskLocals.take() }
+
+    /// True once.
+    func noteFirstWaitBeforeAdding() -> Bool {
+        defer { madeRare.wasAwaitedBeforeAdding = true }
+        return !madeRare.wasAwaitedBeforeAdding
+    }
+
     /// The cycles that were broken before anybody added the operation; nil if there were none.
     var brokenCycles: BrokenCycles? { rare?.brokenCycles }
 
@@ -267,7 +286,8 @@ extension Details {
         let ends = Ends(
             alarms: timing?.takeAlarms(), closures: timing?.takeClosures(), groups: childGroups,
             listeners: listeners, uniqueness: uniqueness, progress: progress, nameHolder: nameHolder,
-            executor: executor, waits: waits, isBarrier: isBarrier)
+            executor: executor, waits: waits, isBarrier: isBarrier,
+            taskLocals: handlers.hasHadAny ? nil : takeTaskLocals())
         if let rare {
             rare.executor = nil
             rare.policies = []
@@ -296,11 +316,13 @@ final class Ends {
     /// That the body has left behind.
     private let waits: Slab<Awaited?>
     private let isBarrier: Bool
+    /// Nil also if handlers are to find them.
+    private let taskLocals: TaskLocalValues?
 
     fileprivate init(
         alarms: Alarms?, closures: Any?, groups: [ChildGroup], listeners: [any OutcomeListener],
         uniqueness: Uniqueness?, progress: ProgressState?, nameHolder: AnyOperation?, executor: (any TaskExecutor)?,
-        waits: Slab<Awaited?>, isBarrier: Bool
+        waits: Slab<Awaited?>, isBarrier: Bool, taskLocals: TaskLocalValues?
     ) {
         self.alarms = alarms
         self.closures = closures
@@ -312,6 +334,7 @@ final class Ends {
         self.executor = executor
         self.waits = waits
         self.isBarrier = isBarrier
+        self.taskLocals = taskLocals
     }
 
     /// It has finished.

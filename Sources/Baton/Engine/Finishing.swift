@@ -239,8 +239,12 @@ extension AnyOperation {
             task.running = self
             var isSpent = false
             while !isSpent, !isDone {
-                if let handler = withLife({ $0.madeDetails().handlers.nextBeforeFinish() }) {
-                    await handler.call(self)
+                let (next, values) = withLife { life in
+                    let details = life.madeDetails()
+                    return (details.handlers.nextBeforeFinish(), details.taskLocals)
+                }
+                if let handler = next {
+                    if let values { await values.bind { await handler.call(self) } } else { await handler.call(self) }
                     isSpent = task.isSpent
                 } else {
                     isDone = true

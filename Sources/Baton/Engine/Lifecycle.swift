@@ -249,6 +249,9 @@ struct Lifecycle {
         return true
     }
 
+    /// The body has failed, and the next attempt has not begun.
+    var isBetweenAttempts: Bool { hasBegun && phase == .added && details?.timing?.attempt ?? 0 > 0 }
+
     // MARK: Finishing
 
     /// The outcome is stored. False: nothing stands between it and its publication.

@@ -17,10 +17,11 @@ extension AnyOperation {
         let error = await withUnsafeContinuation { continuation in
             let waiter = Waiter(
                 waking: .resume(continuation), body: loan?.body, run: loan?.run ?? 0, place: loan?.place ?? .none)
-            let isTooLate = addWaiter(waiter) == .finished
+            let phase = addWaiter(waiter)
             begun()
             loan?.core?.change { $0.scheduler.lendSlot() }
-            if isTooLate {
+            if phase == .created { noteAwaitedBeforeAdding() }
+            if phase == .finished {
                 _ = waiter.outcomeCame(of: self)
             } else if let loan {
                 refuseEndlessWait(of: loan.body)

@@ -1,4 +1,5 @@
 /// Why an operation was cancelled. The first reason given is the one that stays.
+@nonexhaustive
 public enum CancellationReason: Sendable, CustomStringConvertible {
     // One word, so that an error that carries it is none more.
     /// Somebody called `cancel()` and gave no reason.

@@ -4,9 +4,12 @@
 /// ``AsyncOperationQueue/onMisuse``, which by default writes one line to standard error.
 public struct Misuse: Error, Sendable, CustomStringConvertible {
     /// What was wrong with the call.
+    @nonexhaustive
     public enum Kind: Sendable, Hashable {
         /// The operation had been added to a queue before.
         case addedTwice
+        /// The operation is awaited, and a second later nobody has added it to a queue.
+        case awaitedBeforeAdding
         /// The operation is on another queue, to which it was added with this one, which takes its output; nil if that has finished.
         case addedWithReader(OperationReference?)
         /// Dependencies, name and priority may change only until the operation is added. The text names what was changed.
@@ -81,6 +84,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         switch kind {
         case .addedTwice:
             "was added to a queue twice; the second add was ignored. An operation is one run: make a new one to run again"
+        case .awaitedBeforeAdding:
+            "is awaited and was not added: the wait ends when somebody adds it and it has finished. Add it, or use `run`"
         case .addedWithReader(let reader):
             """
             was added to another queue with \(reader.map { "\($0)" } ?? "what takes its output"); this add was ignored. \

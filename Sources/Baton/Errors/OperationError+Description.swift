@@ -36,7 +36,7 @@ extension OperationError: CustomStringConvertible {
         case .groupFailed(let failures) where failures.isEmpty:
             "has no child that could succeed"
         case .groupFailed(let failures):
-            "\(failures.count) of the group failed: \(ErrorText.list(failures))"
+            "\(ErrorText.roots(of: failures).count) of the group failed: \(ErrorText.list(failures))"
         case .inputMissing:
             "has no input: none was given, and no dependency has one"
         case .callbackDropped:
@@ -80,9 +80,28 @@ enum ErrorText {
         return $depth.withValue(depth + 1) { text().singleLine }
     }
 
+    /// The failures that have come first: not those of operations that did not run because another one of the list has failed.
+    static func roots(of failures: [OperationFailure]) -> [OperationFailure] {
+        let failed = Set(failures.map(\.operation))
+        return failures.filter { failure in
+            switch failure.error {
+            case .dependencyFailed(let source, _, _), .skipped(.edge(let source, _)):
+                source == failure.operation || !failed.contains(source)
+            case .failed, .cancelled, .timedOut, .conditionFailed, .dependencyCycle, .skipped(.condition),
+                .skipped(.duplicate), .groupFailed, .inputMissing, .callbackDropped, .queueReleased, .queueShutDown,
+                .exclusionDeadlock, .misuse:
+                true
+            }
+        }
+    }
+
+    /// Tells the roots, and counts the rest.
     static func list(_ failures: [OperationFailure]) -> String {
-        let more = failures.count - listed
-        let texts = failures.prefix(listed).map { "\($0.operation): \($0.error)" }
-        return (texts + (more > 0 ? ["and \(more) more"] : [])).joined(separator: "; ")
+        let roots = roots(of: failures)
+        var texts = roots.prefix(listed).map { "\($0.operation): \($0.error)" }
+        if roots.count > listed { texts.append("and \(roots.count - listed) more") }
+        let others = failures.count - roots.count
+        if others > 0 { texts.append("\(others) did not run because of \(roots.count == 1 ? "it" : "them")") }
+        return texts.joined(separator: "; ")
     }
 }

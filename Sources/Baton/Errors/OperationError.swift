@@ -2,6 +2,7 @@
 ///
 /// No payload keeps an operation alive: references hold an id and a name. What an operation ends with is small, however long the
 /// way that it has come: of more than sixteen errors of operations inside one another the nearest fifteen and the root are kept.
+@nonexhaustive
 public enum OperationError: Error, Sendable {
     // One word: what is longer is an object, and neither a cancel nor a body's error needs one.
     /// The body threw this. If it is what another operation's body had thrown, it is passed on as it is.
@@ -36,6 +37,7 @@ public enum OperationError: Error, Sendable {
 }
 
 /// The rule that kept an operation from running.
+@nonexhaustive
 public enum SkipReason: Sendable {
     /// A dependency's policy was not met: `source` ended with `outcome`.
     case edge(source: OperationReference, outcome: OperationOutcome)
@@ -85,6 +87,7 @@ public struct OperationFailure: Error, Sendable {
 
 extension OperationError {
     /// The part of an operation's life in which an error arises.
+    @nonexhaustive
     public enum Stage: Sendable, Hashable {
         /// While its dependencies were settled.
         case dependency

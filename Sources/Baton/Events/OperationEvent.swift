@@ -29,6 +29,7 @@ public struct OperationEvent: Sendable {
     public let kind: Kind
 
     /// What can happen to an operation.
+    @nonexhaustive
     public enum Kind: Sendable {
         /// It belongs to its queue from now on, with these dependencies.
         case added(edges: [Edge])
@@ -67,6 +68,7 @@ public struct OperationEvent: Sendable {
     /// A dependency of an operation.
     public struct Edge: Sendable, Hashable {
         /// What a dependency is for.
+        @nonexhaustive
         public enum Kind: Sendable, Hashable {
             /// It hands over its output.
             case input

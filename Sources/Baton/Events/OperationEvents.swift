@@ -18,6 +18,7 @@ public struct OperationEvents: AsyncSequence, Sendable {
     public typealias Failure = Never
 
     /// What is kept of the events that are not read yet.
+    @nonexhaustive
     public enum Buffering: Sendable, Hashable {
         /// All.
         case unbounded

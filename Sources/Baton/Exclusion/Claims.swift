@@ -21,14 +21,15 @@ enum Claims {
         }
 
         mutating func place(
-            _ exclusions: ExclusionSet, for operation: AnyOperation, inside scope: [AnyOperation]
+            _ exclusions: ExclusionSet, for operation: AnyOperation, inside scope: [AnyOperation],
+            isFurtherAttempt: Bool
         ) -> Placed {
             if !ended.isEmpty, ended.remove(ObjectIdentifier(operation)) != nil { return Placed(answer: .withdrawn) }
             let conflict = arbiter.conflictingLimit(for: exclusions).map { conflict in
                 Misuse.Kind.conflictingLimits(
                     name: "\(conflict.name)", limit: conflict.limit, other: conflict.otherLimit)
             }
-            switch arbiter.request(operation, exclusions, inside: scope) {
+            switch arbiter.request(operation, exclusions, inside: scope, isFurtherAttempt: isFurtherAttempt) {
             case .granted:
                 return Placed(answer: .granted, conflict: conflict, operation: conflict == nil ? nil : operation)
             case .waiting:
@@ -118,12 +119,16 @@ enum Claims {
     private static func place(
         _ exclusions: ExclusionSet, for operation: AnyOperation, inside holder: AnyOperation?
     ) -> Placed {
+        let exclusions = operation.core?.resolve(exclusions) ?? exclusions
         // First, because it takes no time in proportion to how deep the operation is nested.
         if holder != nil, state.withLock({ $0.grantIfFree(exclusions, to: operation) }) {
             return Placed(answer: .granted)
         }
         let scope = holder?.holdersAround ?? []
-        let placed = state.withLock { $0.place(exclusions, for: operation, inside: scope) }
+        let isFurtherAttempt = operation.comesFirstInLines
+        let placed = state.withLock {
+            $0.place(exclusions, for: operation, inside: scope, isFurtherAttempt: isFurtherAttempt)
+        }
         if let conflict = placed.conflict, let operation = placed.operation {
             operation.report(Misuse(conflict, operation: operation.reference))
         }
@@ -299,6 +304,15 @@ enum Claims {
 }
 
 extension AnyOperation {
+    /// How many further attempts of an operation come before the first ones of others that wait for the same names. There is an end to
+    /// it, because an operation may fail and try again without one.
+    private static let attemptsThatComeFirst: ClosedRange<Int32> = 1...16
+
+    /// The names are for a further attempt.
+    fileprivate final var comesFirstInLines: Bool {
+        withLife { Self.attemptsThatComeFirst.contains($0.details?.timing?.attempt ?? 0) }
+    }
+
     /// The operations that hold names and inside which one with this nearest holder runs: the nearest first.
     fileprivate final var holdersAround: [AnyOperation] {
         var all = [self]

@@ -1,11 +1,11 @@
-/// A claim on a name that keeps others out while an operation holds it, on all queues of the process.
+/// A claim on a name that keeps others out while an operation holds it, on all queues of the process or of an ``OperationScope``.
 ///
 /// ```swift
 /// image.addCondition(.mutuallyExclusive("gpu"))
 /// page.addCondition(.limited("example.org", to: 4)).addCondition(.mutuallyExclusive("cache", mode: .shared))
 /// ```
 ///
-/// Exclusions of one name meet wherever their operations were added. `exclusive` tolerates nobody beside it, `shared`
+/// Exclusions of one name meet wherever their operations were added, unless a queue or an exclusion has another scope. `exclusive` tolerates nobody beside it, `shared`
 /// everybody but an exclusive one, and a limited one as many as there are permits. An operation gets all of its exclusions
 /// at once or none, when its dependencies have finished, its conditions are satisfied and its turn in the queue has come; it
 /// gives them back when its outcome is published. Meanwhile it holds no slot and no task. Those who wait are served in the
@@ -25,6 +25,7 @@
 ///   O(n²) time is needed to find a deadlock among them.
 public struct Exclusion: OperationCondition, Hashable {
     /// Whether others of the name may hold it at the same time.
+    @nonexhaustive
     public enum Mode: Sendable, Hashable {
         /// Nobody else may: a writer.
         case exclusive
@@ -48,22 +49,34 @@ public struct Exclusion: OperationCondition, Hashable {
 // Here, so that `addCondition(.mutuallyExclusive("gpu"))` finds them.
 extension OperationCondition where Self == Exclusion {
     /// Keeps apart all that give the same name, or lets in those who share it.
-    public static func mutuallyExclusive(_ name: String, mode: Exclusion.Mode = .exclusive) -> Exclusion {
-        Exclusion(key: .text(name), share: Share(mode))
+    ///
+    /// - Parameter scope: Where the name counts; if nil, as the queue of the operation says: ``AsyncOperationQueue/scope``.
+    public static func mutuallyExclusive(
+        _ name: String, mode: Exclusion.Mode = .exclusive, within scope: OperationScope? = nil
+    ) -> Exclusion {
+        Exclusion(key: ExclusionName.text(name).within(scope), share: Share(mode))
     }
 
     /// Keeps apart all that give the same type, or lets in those who share it.
     ///
     /// A type never meets a text that reads the same, so a library can be sure that nobody else uses its name by chance.
-    public static func mutuallyExclusive(_ type: Any.Type, mode: Exclusion.Mode = .exclusive) -> Exclusion {
-        Exclusion(key: .type(type), share: Share(mode))
+    ///
+    /// - Parameter scope: Where the type counts; if nil, as the queue of the operation says: ``AsyncOperationQueue/scope``.
+    public static func mutuallyExclusive(
+        _ type: Any.Type, mode: Exclusion.Mode = .exclusive, within scope: OperationScope? = nil
+    ) -> Exclusion {
+        Exclusion(key: ExclusionName.type(type).within(scope), share: Share(mode))
     }
 
     /// Lets in as many at once as their weights together stay within the limit.
     ///
     /// All that use the name give the same limit. The weight is at least 1 and at most the limit.
-    public static func limited(_ name: String, to limit: Int, weight: Int = 1) -> Exclusion {
-        Exclusion(key: .text(name), share: .units(weight, of: limit))
+    ///
+    /// - Parameter scope: Where the name counts; if nil, as the queue of the operation says: ``AsyncOperationQueue/scope``.
+    public static func limited(
+        _ name: String, to limit: Int, weight: Int = 1, within scope: OperationScope? = nil
+    ) -> Exclusion {
+        Exclusion(key: ExclusionName.text(name).within(scope), share: .units(weight, of: limit))
     }
 }
 
@@ -76,6 +89,10 @@ extension Exclusion: CustomStringConvertible {
         case .units(let weight, let limit): "\(weight) of \(limit) of \(name)"
         }
     }
+}
+
+extension ExclusionName {
+    fileprivate func within(_ scope: OperationScope?) -> ExclusionName { scope.map { .within($0, self) } ?? self }
 }
 
 extension Share {

@@ -4,6 +4,8 @@ enum ExclusionName: Sendable {
     case type(Any.Type)
     /// The width of a group.
     case group(OperationReference)
+    /// A name that counts within this scope alone.
+    indirect case within(OperationScope, ExclusionName)
 }
 
 extension ExclusionName: Hashable {
@@ -12,7 +14,8 @@ extension ExclusionName: Hashable {
         case (.text(let left), .text(let right)): left == right
         case (.type(let left), .type(let right)): left == right
         case (.group(let left), .group(let right)): left == right
-        case (.text, _), (.type, _), (.group, _): false
+        case (.within(let scope, let left), .within(let other, let right)): scope == other && left == right
+        case (.text, _), (.type, _), (.group, _), (.within, _): false
         }
     }
 
@@ -21,6 +24,9 @@ extension ExclusionName: Hashable {
         case .text(let text): hasher.combine(text)
         case .type(let type): hasher.combine(ObjectIdentifier(type))
         case .group(let group): hasher.combine(group)
+        case .within(let scope, let name):
+            hasher.combine(scope)
+            hasher.combine(name)
         }
     }
 }
@@ -31,6 +37,7 @@ extension ExclusionName: CustomStringConvertible {
         case .text(let text): "‘\(text.singleLine)’"
         case .type(let type): String(describing: type)
         case .group(let group): "the width of \(group)"
+        case .within(let scope, let name): "\(name)\(scope.suffix)"
         }
     }
 }

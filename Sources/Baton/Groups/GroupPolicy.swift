@@ -1,4 +1,5 @@
 /// What a group makes of the outcomes of its children. See ``GroupOperation``.
+@nonexhaustive
 public enum GroupPolicy: Sendable, Hashable, CaseIterable {
     /// Every child runs; the group has failed if one of them has.
     case collectAll
@@ -9,6 +10,7 @@ public enum GroupPolicy: Sendable, Hashable, CaseIterable {
 }
 
 /// In which order the children of a group run, if it matters. See ``GroupOperation``.
+@nonexhaustive
 public enum GroupOrder: Sendable, Hashable {
     /// One after another, as they were given.
     case ordered

@@ -1,7 +1,7 @@
 /// What a callback-based body calls when it is done: exactly once, from any thread.
 ///
 /// If the last copy of it is gone without a call, the operation ends with ``OperationError/callbackDropped``. A second call
-/// is ``Misuse`` and changes nothing. Made by ``AsyncOperation/callback(_:)``.
+/// is ``Misuse`` and changes nothing. Made by ``AsyncOperation/callback(_:file:line:)``.
 public struct Callback<Output: Sendable>: Sendable {
     private let handle: Handle
 
@@ -55,14 +55,15 @@ extension AsyncOperation {
     ///   `finish` is called, or dropped without a call, and holds its slot until then. What `body` throws ends it at once; a call after
     ///   that is ``Misuse``.
     public static func callback(
-        _ body: @escaping @Sendable (_ finish: Callback<Output>) throws -> Void
+        _ body: @escaping @Sendable (_ finish: Callback<Output>) throws -> Void,
+        file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Output> {
-        callback(nil, body)
+        callback(nil, body).made(by: .callback, file, line)
     }
 
     /// Makes an operation with a name from a closure that starts something and has `finish` called when that is done.
     ///
-    /// See ``callback(_:)``.
+    /// See ``callback(_:file:line:)``.
     public static func callback(
         _ name: String?, _ body: @escaping @Sendable (_ finish: Callback<Output>) throws -> Void
     ) -> AsyncOperation<Output> {

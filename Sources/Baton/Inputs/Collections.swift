@@ -4,9 +4,9 @@
 extension AsyncOperation {
     /// A new operation with all their outputs.
     public static func collect<Element: Sendable>(
-        _ operations: some Sequence<AsyncOperation<Element>>
+        _ operations: some Sequence<AsyncOperation<Element>>, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<[Element]> where Output == [Element] {
-        collect(nil, operations)
+        collect(nil, operations).made(by: .collect, file, line)
     }
 
     /// A new operation with a name and all their outputs.
@@ -19,9 +19,9 @@ extension AsyncOperation {
 
     /// A new operation with all their outcomes. It runs when all have finished, whatever became of them.
     public static func collectResults<Element: Sendable>(
-        _ operations: some Sequence<AsyncOperation<Element>>
+        _ operations: some Sequence<AsyncOperation<Element>>, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<[Result<Element, OperationError>]> where Output == [Result<Element, OperationError>] {
-        collectResults(nil, operations)
+        collectResults(nil, operations).made(by: .collect, file, line)
     }
 
     /// A new operation with a name and all their outcomes. It runs when all have finished, whatever became of them.
@@ -38,9 +38,10 @@ extension AsyncOperation {
     /// A new operation with those of their outputs that `isIncluded` says yes to.
     public static func filter<Element: Sendable>(
         _ operations: some Sequence<AsyncOperation<Element>>,
-        _ isIncluded: @escaping @Sendable (Element) throws -> Bool
+        _ isIncluded: @escaping @Sendable (Element) throws -> Bool,
+        file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<[Element]> where Output == [Element] {
-        filter(nil, operations, isIncluded)
+        filter(nil, operations, isIncluded).made(by: .collect, file, line)
     }
 
     /// A new operation with a name and those of their outputs that `isIncluded` says yes to.
@@ -55,9 +56,10 @@ extension AsyncOperation {
     /// A new operation that combines their outputs from the first to the last, beginning with `initial`.
     public static func reduce<Element: Sendable>(
         _ operations: some Sequence<AsyncOperation<Element>>, _ initial: Output,
-        _ next: @escaping @Sendable (Output, Element) throws -> Output
+        _ next: @escaping @Sendable (Output, Element) throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Output> {
-        reduce(nil, operations, initial, next)
+        reduce(nil, operations, initial, next).made(by: .collect, file, line)
     }
 
     /// A new operation with a name that combines their outputs from the first to the last, beginning with `initial`.

@@ -44,9 +44,11 @@ extension AsyncOperation {
     @inlinable
     public convenience init<Input: Sendable>(
         _ input: AsyncOperation<Input>,
-        _ body: nonisolated(nonsending) @escaping @Sendable (Input) async throws -> Output
+        _ body: nonisolated(nonsending) @escaping @Sendable (Input) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, input, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the output of `input`, which becomes a dependency.
@@ -65,9 +67,11 @@ extension AsyncOperation {
     @inlinable
     public convenience init<Input: Sendable>(
         _ input: AsyncOperation<Input>,
-        _ body: nonisolated(nonsending) @escaping @Sendable (Input, OperationContext) async throws -> Output
+        _ body: nonisolated(nonsending) @escaping @Sendable (Input, OperationContext) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, input, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the output of `input`, which becomes a dependency, and its

@@ -6,9 +6,11 @@ extension AsyncOperation {
     /// It runs when `input` has finished, also when that has failed or was cancelled: the closure decides.
     public convenience init<Input: Sendable>(
         resultOf input: AsyncOperation<Input>,
-        _ body: nonisolated(nonsending) @escaping @Sendable (Result<Input, OperationError>) async throws -> Output
+        _ body: nonisolated(nonsending) @escaping @Sendable (Result<Input, OperationError>) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: input, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcome of `input`, which becomes a dependency.
@@ -31,9 +33,11 @@ extension AsyncOperation {
         _ body:
             nonisolated(nonsending) @escaping @Sendable (
                 Result<Input, OperationError>, OperationContext
-            ) async throws -> Output
+            ) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: input, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcome of `input`, which becomes a dependency, and its

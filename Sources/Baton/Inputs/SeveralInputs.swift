@@ -183,9 +183,11 @@ extension AsyncOperation {
     /// Makes an operation from a closure that takes the outputs of two others.
     public convenience init<First: Sendable, Second: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
-        _ body: nonisolated(nonsending) @escaping @Sendable (First, Second) async throws -> Output
+        _ body: nonisolated(nonsending) @escaping @Sendable (First, Second) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of two others.
@@ -204,9 +206,11 @@ extension AsyncOperation {
     /// Makes an operation from a closure that takes the outputs of two others, and its context last.
     public convenience init<First: Sendable, Second: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
-        _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, OperationContext) async throws -> Output
+        _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, OperationContext) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of two others, and its context last.
@@ -226,9 +230,11 @@ extension AsyncOperation {
     /// Makes an operation from a closure that takes the outputs of three others.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
-        _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, Third) async throws -> Output
+        _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, Third) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of three others.
@@ -249,9 +255,11 @@ extension AsyncOperation {
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ body:
-            nonisolated(nonsending) @escaping @Sendable (First, Second, Third, OperationContext) async throws -> Output
+            nonisolated(nonsending) @escaping @Sendable (First, Second, Third, OperationContext) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of three others, and its context last.
@@ -275,9 +283,11 @@ extension AsyncOperation {
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>,
-        _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, Third, Fourth) async throws -> Output
+        _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, Third, Fourth) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of four others.
@@ -302,9 +312,11 @@ extension AsyncOperation {
         _ fourth: AsyncOperation<Fourth>,
         _ body:
             nonisolated(nonsending) @escaping @Sendable (First, Second, Third, Fourth, OperationContext) async throws ->
-            Output
+            Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of four others, and its context last.
@@ -330,9 +342,12 @@ extension AsyncOperation {
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
-        _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, Third, Fourth, Fifth) async throws -> Output
+        _ body:
+            nonisolated(nonsending) @escaping @Sendable (First, Second, Third, Fourth, Fifth) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, fifth, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of five others.
@@ -358,9 +373,11 @@ extension AsyncOperation {
         _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
         _ body:
             nonisolated(nonsending) @escaping @Sendable (First, Second, Third, Fourth, Fifth, OperationContext)
-            async throws -> Output
+            async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, fifth, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of five others, and its context last.
@@ -390,9 +407,11 @@ extension AsyncOperation {
         _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>, _ sixth: AsyncOperation<Sixth>,
         _ body:
             nonisolated(nonsending) @escaping @Sendable (First, Second, Third, Fourth, Fifth, Sixth) async throws ->
-            Output
+            Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, fifth, sixth, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of six others.
@@ -425,9 +444,11 @@ extension AsyncOperation {
         _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>, _ sixth: AsyncOperation<Sixth>,
         _ body:
             nonisolated(nonsending) @escaping @Sendable (First, Second, Third, Fourth, Fifth, Sixth, OperationContext)
-            async throws -> Output
+            async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, fifth, sixth, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of six others, and its context last.
@@ -462,9 +483,11 @@ extension AsyncOperation {
         _ seventh: AsyncOperation<Seventh>,
         _ body:
             nonisolated(nonsending) @escaping @Sendable (First, Second, Third, Fourth, Fifth, Sixth, Seventh)
-            async throws -> Output
+            async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, fifth, sixth, seventh, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of seven others.
@@ -501,9 +524,11 @@ extension AsyncOperation {
         _ body:
             nonisolated(nonsending) @escaping @Sendable (
                 First, Second, Third, Fourth, Fifth, Sixth, Seventh, OperationContext
-            ) async throws -> Output
+            ) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, fifth, sixth, seventh, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of seven others, and its context last.
@@ -540,9 +565,11 @@ extension AsyncOperation {
         _ seventh: AsyncOperation<Seventh>, _ eighth: AsyncOperation<Eighth>,
         _ body:
             nonisolated(nonsending) @escaping @Sendable (First, Second, Third, Fourth, Fifth, Sixth, Seventh, Eighth)
-            async throws -> Output
+            async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, fifth, sixth, seventh, eighth, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of eight others.
@@ -580,9 +607,11 @@ extension AsyncOperation {
         _ body:
             nonisolated(nonsending) @escaping @Sendable (
                 First, Second, Third, Fourth, Fifth, Sixth, Seventh, Eighth, OperationContext
-            ) async throws -> Output
+            ) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, first, second, third, fourth, fifth, sixth, seventh, eighth, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outputs of eight others, and its context last.

@@ -9,9 +9,11 @@ extension AsyncOperation {
         resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ body:
             nonisolated(nonsending) @escaping @Sendable (Result<First, OperationError>, Result<Second, OperationError>)
-            async throws -> Output
+            async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of two others.
@@ -38,9 +40,11 @@ extension AsyncOperation {
         _ body:
             nonisolated(nonsending) @escaping @Sendable (
                 Result<First, OperationError>, Result<Second, OperationError>, OperationContext
-            ) async throws -> Output
+            ) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of two others, and its context last.
@@ -69,9 +73,11 @@ extension AsyncOperation {
         _ body:
             nonisolated(nonsending) @escaping @Sendable (
                 Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>
-            ) async throws -> Output
+            ) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of three others.
@@ -102,9 +108,11 @@ extension AsyncOperation {
             nonisolated(nonsending) @escaping @Sendable (
                 Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
                 OperationContext
-            ) async throws -> Output
+            ) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of three others, and its context last.
@@ -138,9 +146,11 @@ extension AsyncOperation {
             nonisolated(nonsending) @escaping @Sendable (
                 Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
                 Result<Fourth, OperationError>
-            ) async throws -> Output
+            ) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of four others.
@@ -174,9 +184,11 @@ extension AsyncOperation {
             nonisolated(nonsending) @escaping @Sendable (
                 Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
                 Result<Fourth, OperationError>, OperationContext
-            ) async throws -> Output
+            ) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of four others, and its context last.
@@ -211,9 +223,11 @@ extension AsyncOperation {
             nonisolated(nonsending) @escaping @Sendable (
                 Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
                 Result<Fourth, OperationError>, Result<Fifth, OperationError>
-            ) async throws -> Output
+            ) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, fifth, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of five others.
@@ -248,9 +262,11 @@ extension AsyncOperation {
             nonisolated(nonsending) @escaping @Sendable (
                 Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
                 Result<Fourth, OperationError>, Result<Fifth, OperationError>, OperationContext
-            ) async throws -> Output
+            ) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, fifth, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of five others, and its context last.
@@ -287,9 +303,11 @@ extension AsyncOperation {
             nonisolated(nonsending) @escaping @Sendable (
                 Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
                 Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>
-            ) async throws -> Output
+            ) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of six others.
@@ -331,9 +349,11 @@ extension AsyncOperation {
                 Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
                 Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>,
                 OperationContext
-            ) async throws -> Output
+            ) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of six others, and its context last.
@@ -378,9 +398,11 @@ extension AsyncOperation {
                 Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
                 Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>,
                 Result<Seventh, OperationError>
-            ) async throws -> Output
+            ) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, seventh, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of seven others.
@@ -426,9 +448,11 @@ extension AsyncOperation {
                 Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
                 Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>,
                 Result<Seventh, OperationError>, OperationContext
-            ) async throws -> Output
+            ) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, seventh, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of seven others, and its context last.
@@ -475,9 +499,11 @@ extension AsyncOperation {
                 Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
                 Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>,
                 Result<Seventh, OperationError>, Result<Eighth, OperationError>
-            ) async throws -> Output
+            ) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, seventh, eighth, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of eight others.
@@ -524,9 +550,11 @@ extension AsyncOperation {
                 Result<First, OperationError>, Result<Second, OperationError>, Result<Third, OperationError>,
                 Result<Fourth, OperationError>, Result<Fifth, OperationError>, Result<Sixth, OperationError>,
                 Result<Seventh, OperationError>, Result<Eighth, OperationError>, OperationContext
-            ) async throws -> Output
+            ) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) {
         self.init(nil, resultOf: first, second, third, fourth, fifth, sixth, seventh, eighth, body)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the outcomes of eight others, and its context last.

@@ -21,9 +21,10 @@ extension AsyncOperation {
     /// here, the compiler would not type-check long chains.
     @inlinable
     public final func then<Next: Sendable>(
-        _ body: nonisolated(nonsending) @escaping @Sendable (Output) async throws -> Next
+        _ body: nonisolated(nonsending) @escaping @Sendable (Output) async throws -> Next,
+        file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Next> {
-        AsyncOperation<Next>(self, body)
+        AsyncOperation<Next>(nil, self, body).made(by: .then, file, line)
     }
 
     /// A new operation with a name that calls `body` with the output of this one.

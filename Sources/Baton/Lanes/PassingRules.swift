@@ -137,10 +137,11 @@ extension QueueCore {
 
     /// Returns who is granted something because of it. It is in no list, so nobody lets go of it meanwhile.
     private func listWithoutNames(_ operation: Unmanaged<AnyOperation>) -> [AnyOperation] {
-        let granted = operation._withUnsafeGuaranteedRef { operation in
-            operation.withLife { $0.givesNamesBack() } ? Claims.takeBack(from: operation) : []
+        let (granted, isFurtherAttempt) = operation._withUnsafeGuaranteedRef { operation in
+            let (givesBack, isFurtherAttempt) = operation.withLife { ($0.givesNamesBack(), $0.isBetweenAttempts) }
+            return (givesBack ? Claims.takeBack(from: operation) : [], isFurtherAttempt)
         }
-        change { $0.scheduler.append(operation) }
+        change { $0.list(operation, isFurtherAttempt: isFurtherAttempt) }
         return granted
     }
 }

@@ -42,9 +42,17 @@ extension QueueCore {
         _ body: Body, of operation: AnyOperation, on executor: (any TaskExecutor)?
     ) async {
         if startsPlainly, executor == nil { return await body.run(Execution(of: .passUnretained(operation))) }
-        let hooks = surroundings.withLock { $0 }[...]
         if let executor {
-            await withTaskExecutorPreference(executor) { await run(body, of: operation, inside: hooks) }
+            await withTaskExecutorPreference(executor) { await runInTaskLocals(body, of: operation) }
+        } else {
+            await runInTaskLocals(body, of: operation)
+        }
+    }
+
+    private nonisolated(nonsending) func runInTaskLocals(_ body: Body, of operation: AnyOperation) async {
+        let hooks = surroundings.withLock { $0 }[...]
+        if let values = operation.withLife({ $0.details?.taskLocals }) {
+            await values.bind { await run(body, of: operation, inside: hooks) }
         } else {
             await run(body, of: operation, inside: hooks)
         }
@@ -103,13 +111,15 @@ typealias Surrounding =
     @Sendable (OperationContext, @Sendable () async throws -> Void) async throws -> Void
 
 extension AsyncOperationQueue {
-    /// Calls `hook` around every body that starts from now on, on the body's own task: for task-locals, tracing, logging.
+    /// Calls `hook` around every body that starts from now on, on the body's own task: for tracing and logging.
     ///
     /// ```swift
     /// queue.around { context, body in
     ///     try await Request.$id.withValue(nextID()) { try await body() }
     /// }
     /// ```
+    ///
+    /// Task-locals whose values come from whoever adds an operation are carried by the queue; see its initializer.
     ///
     /// The hook calls `body` once and passes its error on; `body` returns when the operation's body has, and throws what that
     /// threw. What the hook throws when the body has succeeded becomes the operation's error. A hook that does not call `body`

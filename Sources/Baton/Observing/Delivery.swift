@@ -86,13 +86,23 @@ extension AnyOperation {
     @inline(__always)
     nonisolated(nonsending) final func callHandlers(as task: OwnTask?) async -> Bool {
         var isCancelled = false
-        var next = withLife { life in life.inMadeDetails { $0.handlers.startDelivery() } }
+        var (next, values) = withLife { life in life.inMadeDetails { ($0.handlers.startDelivery(), $0.taskLocals) } }
         while let handler = next.take() {
-            await handler.call(self)
+            if let values { await values.bind { await handler.call(self) } } else { await handler.call(self) }
             isCancelled = task?.isSpent ?? Task.isCancelled
             next = withLife { life in life.inMadeDetails { $0.handlers.nextDue(isCancelled: isCancelled) } }
         }
+        if values.take() != nil { dropTaskLocalsIfOver() }
         return isCancelled
+    }
+
+    /// Its last handler has returned. The values are the user's, and an operation may be kept for long.
+    private final func dropTaskLocalsIfOver() {
+        let values = withLife { life -> TaskLocalValues? in
+            guard life.phase == .finished, let details = life.details, !details.handlers.isDue else { return nil }
+            return details.takeTaskLocals()
+        }
+        withExtendedLifetime(values) {}
     }
 
     /// Something is due, and no task calls it.

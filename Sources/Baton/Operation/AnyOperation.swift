@@ -55,7 +55,8 @@ public class AnyOperation: @unchecked Sendable {
     // With `hasFailed`: written once, before the phase becomes finished, by whoever finishes the operation; read only by
     // those who have seen it finished. An `OperationError` if it has failed, else the output.
     @exclusivity(unchecked) @usableFromInline final var outcome: any Sendable = ()
-    final let procedureType: (any Any.Type)?
+    // Written while the operation is made.
+    @exclusivity(unchecked) @usableFromInline final var fallbackName: FallbackName
 
     final var inputCount: Int { life.inputCount }
 
@@ -76,7 +77,7 @@ public class AnyOperation: @unchecked Sendable {
         edges = Edges(inputs)
         life = Lifecycle(inputCount: inputs.count)
         self.body = .wrapped(body)
-        procedureType = procedure
+        fallbackName = FallbackName(procedure)
         if let name { withLife { $0.madeDetails().name = name } }
     }
 
@@ -87,7 +88,7 @@ public class AnyOperation: @unchecked Sendable {
         life = Lifecycle(inputCount: input == nil ? 0 : 1)
         edges = if let input { Edges(input) } else { Edges() }
         self.body = .wrapped(consume body)
-        procedureType = procedure
+        fallbackName = FallbackName(procedure)
         if let name { withLife { $0.madeDetails().name = name } }
     }
 
@@ -98,7 +99,7 @@ public class AnyOperation: @unchecked Sendable {
         life = Lifecycle()
         edges = Edges()
         self.body = .plain(consume body)
-        procedureType = nil
+        fallbackName = .none
         if let name { withLife { $0.madeDetails().name = name } }
     }
 
@@ -193,11 +194,14 @@ extension AnyOperation {
 // MARK: - Name, priority, executor, state
 
 extension AnyOperation {
-    /// What it is called in errors and explanations. Without one, its procedure's type, else "operation" and a number.
+    /// What it is called in errors and explanations; without one, the type of its procedure; nil if it has neither.
+    ///
+    /// In errors and explanations an operation without a name is called after the place that made it: "parse.swift:38", or
+    /// "parse.swift:38 then"; see ``OperationReference/name``.
     ///
     /// Setting it after the add is ``Misuse`` and changes nothing.
     public final var name: String? {
-        get { withLife { $0.details?.name } ?? procedureType.map { "\($0)" } }
+        get { withLife { $0.details?.name } ?? fallbackName.type.map { "\($0)" } }
         set { change("name") { $0.madeDetails().name = newValue } }
     }
 

@@ -8,7 +8,7 @@
 /// ```
 ///
 /// The body runs at most once (of a retry: once for each attempt), on a task of the queue, after every dependency has
-/// finished. It does not inherit task-locals from whoever added it.
+/// finished. It finds the task-locals of whoever adds it that its queue carries.
 public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable {
     // @unchecked: it adds no state to `AnyOperation`.
 
@@ -16,10 +16,14 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
     ///
     /// - Parameter body: Called at most once, on a task of the queue. What it throws becomes ``OperationError/failed(_:)``.
     @inlinable
-    public init(_ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output) {
+    public init(
+        _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
+    ) {
         super.init(nil, procedure: nil, input: nil) { execution in
             do { execution.succeed(with: try await body()) } catch { execution.bodyThrew(error) }
         }
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure.
@@ -38,8 +42,12 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
     ///
     /// - Parameter body: Called at most once, on a task of the queue. What it throws becomes ``OperationError/failed(_:)``.
     @inlinable
-    public init(_ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Void) where Output == Void {
+    public init(
+        _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Void,
+        file: StaticString = #fileID, line: UInt = #line
+    ) where Output == Void {
         super.init(plain: body, nil)
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that returns nothing, which is stored as it is.
@@ -55,12 +63,16 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
 
     /// Makes an operation from a closure that wants its context, to run further operations or to know its own.
     @inlinable
-    public init(_ body: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Output) {
+    public init(
+        _ body: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
+    ) {
         super.init(nil, procedure: nil, input: nil) { execution in
             do {
                 execution.succeed(with: try await body(OperationContext(execution)))
             } catch { execution.bodyThrew(error) }
         }
+        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that wants its context, to run further operations or to know its own.
@@ -124,7 +136,8 @@ extension AsyncOperation {
 
     /// The output, when it is there.
     ///
-    /// Returns when the operation has finished; if nobody ever adds it, never. Cancelling the task that awaits does not
+    /// Returns when the operation has finished; if nobody ever adds it, never: after a second without an add that is reported once as
+    /// ``Misuse``. Cancelling the task that awaits does not
     /// interrupt this: cancel the operation, or use ``AsyncOperationQueue/run(_:)``. A body that awaits the value of another
     /// operation, itself or in a child task, lends its slot to the queue meanwhile. An unstructured task (`Task { }`) of a body does
     /// not, because the body may not wait for it: use ``OperationContext/run(_:)`` there, which takes operations that were added

@@ -1,4 +1,5 @@
 /// Which outcomes of a dependency let the dependent run. See ``AnyOperation/addDependency(_:on:file:line:)``.
+@nonexhaustive
 public enum DependencyPolicy: Sendable, Hashable, CaseIterable {
     /// It has an output.
     case success

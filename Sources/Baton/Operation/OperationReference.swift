@@ -5,10 +5,11 @@ public struct OperationReference: Sendable, Hashable, Identifiable, Codable, Cus
     /// Unique in the process; given when somebody first asks for it, so it says nothing about order.
     public let id: UInt64
     private let givenName: String?
-    private let procedureType: Any.Type?
+    private let fallbackName: FallbackName
 
-    /// The operation's name; without one its procedure's type; without that, "operation" and its id.
-    public var name: String { givenName ?? procedureType.map { "\($0)" } ?? "operation \(id)" }
+    /// The operation's name; without one the type of its procedure, else the place in the source that made it, as in "parse.swift:38"
+    /// or "parse.swift:38 then".
+    public var name: String { givenName ?? fallbackName.name ?? "operation \(id)" }
 
     /// The name in typographic quotes, on one line: control characters of it are spaces.
     public var description: String { "‘\(name.singleLine)’" }
@@ -21,11 +22,13 @@ public struct OperationReference: Sendable, Hashable, Identifiable, Codable, Cus
 }
 
 extension OperationReference {
-    /// Costs no more than a copy of the name: what most of them are called is never asked.
-    package init(id: UInt64, name: String?, procedureType: Any.Type? = nil) {
+    /// Resolves the name lazily, because most references are never printed.
+    package init(id: UInt64, name: String?) { self.init(id: id, name: name, fallbackName: .none) }
+
+    init(id: UInt64, name: String?, fallbackName: FallbackName) {
         self.id = id
         givenName = name
-        self.procedureType = procedureType
+        self.fallbackName = fallbackName
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -57,10 +60,10 @@ extension AnyOperation {
         withLife { reference(&$0) }
     }
 
-    /// As above, locked by the caller.
+    /// The same, with the lock of its state held by the caller.
     final func reference(_ life: inout Lifecycle) -> OperationReference {
         let details = life.madeDetails()
         if details.id == 0 { details.id = OperationReference.nextID() }
-        return OperationReference(id: details.id, name: details.name, procedureType: procedureType)
+        return OperationReference(id: details.id, name: details.name, fallbackName: fallbackName)
     }
 }

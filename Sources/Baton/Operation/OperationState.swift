@@ -1,4 +1,5 @@
 /// Where an operation is in its life. It moves forward through these; only the pause before a further run takes it back to waiting.
+@nonexhaustive
 public enum OperationState: Sendable, Hashable, Comparable, CaseIterable {
     /// Nobody has added it to a queue yet. Its dependencies, name and priority may still change.
     case created

@@ -82,6 +82,8 @@ extension QueueCore {
         let isChild: Bool
         /// The number of the ``RunScope`` that adds; 0: none.
         let run: UInt32
+        /// Nil: the queue carries no task-locals.
+        let taskLocals: TaskLocalValues?
         var isObserved: Bool
         var count = 0
         /// Claimed, and not yet entered.
@@ -100,6 +102,7 @@ extension QueueCore {
             self.run = run
             isChild = origin.isChild
             isObserved = core.hub.isObserved
+            taskLocals = TaskLocalValues(of: core.taskLocals)
         }
 
         @inline(__always)
@@ -123,6 +126,7 @@ extension QueueCore {
                     operation.queueNumber = number
                     if batch.run != 0 { operation.runNumber = batch.run }
                     if batch.isChild { operation.becomesChild(of: batch.origin, &life) }
+                    if let values = batch.taskLocals { life.madeDetails().taskLocals = values }
                     if isAwaited { operation.countdown.noteAwaited() }
                     if batch.isObserved || operation.isObserved {
                         operation.holdEvents(for: hub, isQueueObserved: batch.isObserved, &life)

@@ -40,6 +40,10 @@ final class QueueCore: Sendable {
     let hasSurroundings = Atomic<Bool>(false)
     /// Hooks around every body, the outermost first.
     let surroundings = LockedState<[Surrounding]>([])
+    /// Where the names of its operations count.
+    let scope: LockedState<OperationScope>
+    /// Those whose values its operations find in their bodies and handlers.
+    let taskLocals: [CarriedTaskLocal]
     let name: String?
     let number: UInt32
     /// Of bodies.
@@ -62,8 +66,8 @@ final class QueueCore: Sendable {
 
     init(
         name: String?, width: Int, isSuspended: Bool, executor: (any TaskExecutor)?, priority: TaskPriority? = nil,
-        time: TimeSource, onMisuse: (@Sendable (Misuse) -> Void)?, probe: (@Sendable (OperationEvent) -> Void)?,
-        leastReach: Int
+        time: TimeSource, taskLocals: [CarriedTaskLocal] = [], onMisuse: (@Sendable (Misuse) -> Void)?,
+        probe: (@Sendable (OperationEvent) -> Void)?, leastReach: Int
     ) {
         self.name = name
         self.time = time
@@ -73,6 +77,11 @@ final class QueueCore: Sendable {
         slicesByCount = executor is any DeterministicTaskExecutor
         sleeper = time.isContinuous && !slicesByCount ? .shared : Sleeper(time, spawner.background)
         misuseHandler = LockedState(onMisuse)
+        let schedule = executor as? any DeterministicTaskExecutor
+        scope = LockedState(schedule.flatMap { $0.hasOwnScope ? OperationScope(of: $0) : nil } ?? .process)
+        self.taskLocals = taskLocals
+        // They are bound around each body.
+        hasSurroundings.store(!taskLocals.isEmpty, ordering: .relaxed)
         self.leastReach = leastReach
         number = QueueDirectory.nextNumber()
         hub = EventHub(of: QueueReference(name: name, number: number), services, time, probe: probe)

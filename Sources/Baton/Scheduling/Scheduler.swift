@@ -62,6 +62,8 @@ struct Scheduler {
     /// Operations that were taken up, again or for the first time. Where a lane goes on inline another one has finished.
     private(set) var taken = 0
     var order = SchedulingOrder.depthFirst
+    /// What has failed tries again when the queue is resumed, and not before.
+    var suspendsFurtherAttempts = false
     private var ready = ReadyLines()
     /// Operations that a running body waits for, and further attempts. They go before others: otherwise everything would start and
     /// nothing would end.
@@ -118,6 +120,15 @@ struct Scheduler {
             ready.append(operation, at: level, by: order)
             note(operation, .ready)
         }
+    }
+
+    /// The operation has failed, and its next attempt is due. It comes before those that have not begun, and unless suspending the queue
+    /// holds further attempts back, that also happens while the queue is suspended.
+    mutating func append(furtherAttempt operation: Unmanaged<AnyOperation>) {
+        let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst, $0.listing) }
+        if goesFirst || listing == .over { return append(operation) }
+        ready.append(again: operation, at: level)
+        note(operation, .again)
     }
 
     @inline(__always)

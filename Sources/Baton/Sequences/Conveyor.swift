@@ -18,6 +18,8 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
 
     private let state: LockedState<State>
     private let queue: AsyncOperationQueue
+    /// Of the task that iterates, for the operations: another task adds them.
+    private let taskLocals: TaskLocalValues?
     private let make: @Sendable (Element) -> AsyncOperation<Output>
 
     init(
@@ -26,6 +28,7 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
     ) {
         state = LockedState(State(machine: machine))
         self.queue = queue
+        taskLocals = TaskLocalValues(of: queue.core.taskLocals)
         self.make = make
     }
 
@@ -153,7 +156,7 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
             // After each call of the user's.
             if Task.isCancelled, !state.withLock({ $0.stopsUpstream }) { return .goesOn(sent) }
             if let element = sent.element.take() {
-                send(element)
+                if let taskLocals { taskLocals.bind { send(element) } } else { send(element) }
                 continue
             }
             do throws(Failure) {

@@ -107,13 +107,19 @@ extension AnyOperation {
 
     /// The alarm had the reference that is the queue's.
     static func pauseEnded(of operation: Unmanaged<AnyOperation>) {
-        let core = operation._withUnsafeGuaranteedRef { operation in
-            let core = operation.withLife { $0.endPause() ? operation.core : nil }
+        let (core, isFurtherAttempt) = operation._withUnsafeGuaranteedRef { operation in
+            let pause = operation.withLife { life in
+                (life.endPause() ? operation.core : nil, life.isBetweenAttempts)
+            }
             if operation.isObserved { operation.tellEvents() }
-            return core
+            return pause
         }
         // Else its end came first.
-        if let core { core.listPaused(operation) } else { operation.release() }
+        if let core {
+            core.change { $0.list(operation, isFurtherAttempt: isFurtherAttempt) }
+        } else {
+            operation.release()
+        }
     }
 }
 
@@ -130,9 +136,5 @@ extension QueueCore {
             return !timing.pauses(until: end, ticket)
         }
         if hasEnded, sleeper.remove(ticket) != nil { operation.release() }
-    }
-
-    fileprivate func listPaused(_ operation: Unmanaged<AnyOperation>) {
-        change { $0.scheduler.append(operation) }
     }
 }

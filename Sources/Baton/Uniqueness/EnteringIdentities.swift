@@ -1,17 +1,15 @@
 /// What an add decides about a unique operation. All of it is called by the thread that links the operation, before it does so:
 /// an end that comes meanwhile is left to that thread, and the edges may still change.
 extension AnyOperation {
-    /// Queues on a seeded schedule have identities of their own, one set for each schedule.
     final func enterIdentities(on core: QueueCore) {
         let uniqueness = withLife { life in
             // One that has ended already is no duplicate, and replaces nothing.
             life.details?.endAfterLinking == nil ? life.details?.uniqueness : nil
         }
         guard let uniqueness else { return }
-        let schedule = core.spawner.executor as? any DeterministicTaskExecutor
+        let scope = core.resolve(uniqueness.scope)
         let identity =
-            schedule.map { $0.hasOwnIdentities ? ScheduleIdentity(uniqueness.identity, on: $0) : uniqueness.identity }
-            ?? uniqueness.identity
+            scope == .process ? uniqueness.identity : ScopedIdentity(uniqueness.identity, within: scope)
         while true {
             switch Identities.enter(self, identity, replaces: uniqueness.policy == .replace) {
             case .entered(let place, let former):

@@ -34,20 +34,20 @@ final class KeyIdentity<Key: Hashable & Sendable>: Identity {
     }
 }
 
-/// An identity among the operations of one seeded schedule.
-final class ScheduleIdentity: Identity {
+/// An identity that counts within one scope.
+final class ScopedIdentity: Identity {
     private let base: any Identity
-    private let schedule: ObjectIdentifier
+    private let scope: OperationScope
     let hash: Int
 
-    init(_ base: any Identity, on schedule: any DeterministicTaskExecutor) {
+    init(_ base: any Identity, within scope: OperationScope) {
         self.base = base
-        self.schedule = ObjectIdentifier(schedule)
-        hash = base.hash ^ self.schedule.hashValue
+        self.scope = scope
+        hash = base.hash ^ scope.hashValue
     }
 
     func equals(_ other: any Identity) -> Bool {
-        guard let other = other as? ScheduleIdentity else { return false }
-        return schedule == other.schedule && base.equals(other.base)
+        guard let other = other as? ScopedIdentity else { return false }
+        return scope == other.scope && base.equals(other.base)
     }
 }

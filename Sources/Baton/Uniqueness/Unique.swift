@@ -1,5 +1,5 @@
 extension AnyOperation {
-    /// Gives the operation an identity, which only one unfinished operation of the process can have.
+    /// Gives the operation an identity, which only one unfinished operation of its scope can have.
     ///
     /// ```swift
     /// let avatar = AsyncOperation(Download(url)).unique(by: url, policy: .join)
@@ -7,7 +7,7 @@ extension AnyOperation {
     ///
     /// The identity is the procedure's type and the key: keys of different types are never equal. Operations made from closures
     /// have their key alone, so all of them share one namespace; give them one of their own with
-    /// ``unique(by:in:policy:file:line:)``. It is decided in the add, in one step for all queues and threads, and in the order of
+    /// ``unique(by:in:policy:within:file:line:)``. It is decided in the add, in one step for all queues and threads, and in the order of
     /// the array of one call, what becomes of an operation that finds another one of its identity unfinished; its own policy
     /// decides. The identity is free again when the operation that has it has finished, whatever its outcome.
     ///
@@ -26,39 +26,42 @@ extension AnyOperation {
     /// for this reason when the last of those who have joined it has ended. One that has joined ends at once when it is
     /// cancelled. One that joins what waits for it, its own ancestor, say, ends with ``OperationError/dependencyCycle(_:)``.
     ///
-    /// Tests that run in parallel are one process: give them keys of their own. Only the operations of queues on a seeded schedule of
-    /// `BatonTesting` have identities of their own.
+    /// Keys count in the ``OperationScope`` of the operation's queue, which is the process unless another one is set. Tests that run in
+    /// parallel are one process: give their queues a scope of their own. A seeded schedule of `BatonTesting` has one.
     ///
     /// Called twice, the last call counts. After the add this is ``Misuse`` and changes nothing.
     ///
     /// - Parameters:
     ///   - key: Hashed by this call, and compared by the add, outside every lock. Released at the finish.
     ///   - policy: What becomes of this operation, and of the other one.
+    ///   - scope: Where the key counts; if nil, as the operation's queue says when it is added: ``AsyncOperationQueue/scope``.
     @discardableResult
     public final func unique(
-        by key: some Hashable & Sendable, policy: UniquenessPolicy = .reject, file: StaticString = #fileID,
-        line: UInt = #line
+        by key: some Hashable & Sendable, policy: UniquenessPolicy = .reject, within scope: OperationScope? = nil,
+        file: StaticString = #fileID, line: UInt = #line
     ) -> Self {
-        let namespace = procedureType.map { Namespace.type(ObjectIdentifier($0)) } ?? .text("")
-        setIdentity(KeyIdentity(key, in: namespace), policy, CallSite(file: file, line: line))
+        let namespace = fallbackName.type.map { Namespace.type(ObjectIdentifier($0)) } ?? .text("")
+        setIdentity(KeyIdentity(key, in: namespace), policy, scope, CallSite(file: file, line: line))
         return self
     }
 
     /// Gives the operation an identity in a namespace of this name, whatever its procedure.
     ///
-    /// As ``unique(by:policy:file:line:)``, for closures, or for several types that do the same. The empty name is that of the
+    /// As ``unique(by:policy:within:file:line:)``, for closures, or for several types that do the same. The empty name is that of the
     /// closures for which none was given.
     @discardableResult
     public final func unique(
         by key: some Hashable & Sendable, in namespace: String, policy: UniquenessPolicy = .reject,
-        file: StaticString = #fileID, line: UInt = #line
+        within scope: OperationScope? = nil, file: StaticString = #fileID, line: UInt = #line
     ) -> Self {
-        setIdentity(KeyIdentity(key, in: .text(namespace)), policy, CallSite(file: file, line: line))
+        setIdentity(KeyIdentity(key, in: .text(namespace)), policy, scope, CallSite(file: file, line: line))
         return self
     }
 
-    private final func setIdentity(_ identity: any Identity, _ policy: UniquenessPolicy, _ callSite: CallSite) {
-        let uniqueness = Uniqueness(identity, policy)
+    private final func setIdentity(
+        _ identity: any Identity, _ policy: UniquenessPolicy, _ scope: OperationScope?, _ callSite: CallSite
+    ) {
+        let uniqueness = Uniqueness(identity, policy, scope)
         // Its key is the user's: released after unlocking.
         var former: Uniqueness?
         change("uniqueness", callSite) { life in

@@ -3,6 +3,8 @@
 final class Uniqueness {
     let identity: any Identity
     let policy: UniquenessPolicy
+    /// Where the identity counts; nil: as the queue says.
+    let scope: OperationScope?
     /// Once it has the identity.
     var place: Identities.Place?
     /// What it has joined.
@@ -13,9 +15,10 @@ final class Uniqueness {
     /// The owner is not interested any more, for this reason, and others are.
     private var reasonOfOwner: CancellationReason?
 
-    init(_ identity: any Identity, _ policy: UniquenessPolicy) {
+    init(_ identity: any Identity, _ policy: UniquenessPolicy, _ scope: OperationScope? = nil) {
         self.identity = identity
         self.policy = policy
+        self.scope = scope
     }
 
     /// Nobody is left who wants the outcome.

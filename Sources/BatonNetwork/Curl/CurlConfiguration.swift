@@ -5,6 +5,7 @@
         /// How a transport connects, and what it keeps.
         public struct Configuration: Sendable {
             /// Which version of HTTP is spoken.
+            @nonexhaustive
             public enum Version: Sendable, Hashable {
                 /// HTTP/2 where a server offers it on a secure connection, else HTTP/1.1.
                 case automatic
@@ -13,6 +14,7 @@
             }
 
             /// Which proxy is used.
+            @nonexhaustive
             public enum Proxy: Sendable, Hashable {
                 /// That of the environment: `http_proxy`, `https_proxy`, `all_proxy`, and none for the hosts of `no_proxy`.
                 case environment
@@ -23,6 +25,7 @@
             }
 
             /// Where cookies are kept. They are never shared with another transport or program unless a file is named.
+            @nonexhaustive
             public enum Cookies: Sendable, Hashable {
                 /// In memory, as long as the transport lasts.
                 case inMemory

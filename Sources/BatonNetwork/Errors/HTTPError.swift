@@ -16,6 +16,7 @@
 /// A cancel is none of these: a cancelled request throws `CancellationError`.
 public struct HTTPError: Error, Sendable {
     /// What went wrong.
+    @nonexhaustive
     public enum Reason: Sendable, Hashable {
         /// This is no address, or none of http or https with a host.
         case invalidURL(String)
@@ -84,6 +85,7 @@ public struct HTTPError: Error, Sendable {
     }
 
     /// What is wrong with a local file.
+    @nonexhaustive
     public enum FileProblem: Sendable, Hashable {
         /// A folder of this name is there.
         case isDirectory

@@ -1,4 +1,5 @@
 /// Why a host could not be reached: the cause in `OperationError.conditionFailed`.
+@nonexhaustive
 public enum ReachabilityError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The name of the host leads to no address. The text is the system's.
     case unresolved(host: String, reason: String)

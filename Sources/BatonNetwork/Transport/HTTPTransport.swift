@@ -47,6 +47,7 @@ extension HTTPTransport where Self == DefaultHTTPTransport {
 }
 
 /// The body of a request.
+@nonexhaustive
 public enum HTTPRequestBody: Sendable {
     /// These bytes.
     case data(Data)

@@ -15,6 +15,7 @@ public import Foundation
 /// of the test block every thread of Swift's pool. A path without a script is answered with 404.
 public final class FaultServer: Sendable {
     /// Where a server listens.
+    @nonexhaustive
     public enum Host: Sendable {
         /// 127.0.0.1.
         case ipv4
@@ -23,6 +24,7 @@ public final class FaultServer: Sendable {
     }
 
     /// How a connection has ended.
+    @nonexhaustive
     public enum ConnectionEnd: Sendable, Hashable {
         /// The client has closed it.
         case closedByClient

@@ -11,6 +11,7 @@ public import Baton
 /// under them.
 public struct ConditionTrial: Sendable {
     /// What the condition came to.
+    @nonexhaustive
     public enum Verdict: Sendable, Hashable, CustomStringConvertible {
         /// The operation may run.
         case satisfied

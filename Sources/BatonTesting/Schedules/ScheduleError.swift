@@ -1,4 +1,5 @@
 /// What a seeded scheduler found wrong with a run, apart from an error of the body itself.
+@nonexhaustive
 public enum ScheduleError: Error, Equatable {
     /// The body had not ended, no job could run, and nobody slept on the scheduler's clock: without a seed, a hang.
     ///

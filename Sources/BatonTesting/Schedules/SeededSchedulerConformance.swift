@@ -2,7 +2,7 @@ internal import Baton
 
 /// A queue on a seeded scheduler counts operations where it would otherwise read a clock.
 extension SeededScheduler: DeterministicTaskExecutor {
-    package var hasOwnIdentities: Bool { true }
+    package var hasOwnScope: Bool { true }
 }
 
 extension SeededScheduler {

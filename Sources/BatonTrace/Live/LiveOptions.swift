@@ -4,6 +4,7 @@ extension LiveView {
     /// What a live view shows, and where.
     public struct Options: Sendable {
         /// How it is shown.
+        @nonexhaustive
         public enum Style: Sendable, Hashable {
             /// Redrawn on a terminal that can do that, else plain lines.
             case automatic

@@ -13,6 +13,7 @@ public import Baton
 /// operation by itself: the first is guessed as above, the second counts as running.
 public struct CriticalPath: Sendable, Hashable {
     /// What an operation does in a step.
+    @nonexhaustive
     public enum Activity: Sendable, Hashable {
         /// Its body runs, and waits for no child that is a step of its own.
         case running

@@ -70,6 +70,7 @@ extension TracedOperation {
     /// A dependency.
     public struct Edge: Sendable, Hashable, Codable {
         /// What a dependency is for.
+        @nonexhaustive
         public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
             /// It hands over its output.
             case input
@@ -116,6 +117,7 @@ extension TracedOperation {
     }
 
     /// How an operation ended.
+    @nonexhaustive
     public enum Outcome: String, Sendable, Hashable, Codable, CaseIterable {
         /// It has an output.
         case success

@@ -1,6 +1,7 @@
 /// A time in which an operation did not run, and why.
 public struct TracedWait: Sendable, Hashable {
     /// What an operation can wait for.
+    @nonexhaustive
     public enum Reason: String, Sendable, Hashable, Codable, CaseIterable {
         /// One of its dependencies had not finished.
         case dependencies

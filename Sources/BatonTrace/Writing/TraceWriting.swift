@@ -1,5 +1,6 @@
 extension Trace {
     /// What a trace can be written as.
+    @nonexhaustive
     public enum Picture: Sendable, Hashable, CaseIterable {
         /// A page to look at; see ``Trace/timeline(stage:)``.
         case timeline

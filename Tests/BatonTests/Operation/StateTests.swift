@@ -35,7 +35,7 @@ import Testing
         #expect("\(operation)" == "‘boil’ (finished)")
     }
 
-    @Test func itsNameIsGivenElseTheProceduresElseANumber() {
+    @Test func itsNameIsGivenElseTheProceduresElseThePlaceThatMadeIt() {
         let named = AsyncOperation("named") {}
         let procedure = AsyncOperation(Boiling())
         let plain = AsyncOperation {}
@@ -44,7 +44,7 @@ import Testing
         #expect(plain.name == nil)
         #expect(named.reference.name == "named")
         #expect(procedure.reference.name == "Boiling")
-        #expect(plain.reference.name == "operation \(plain.reference.id)")
+        #expect(plain.reference.name == "StateTests.swift:\(#line - 6)")
         procedure.name = "eggs"
         #expect(procedure.name == "eggs")
         #expect("\(procedure.reference)" == "‘eggs’")

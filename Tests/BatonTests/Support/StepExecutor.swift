@@ -5,7 +5,7 @@
 /// What cannot go on stays where it is, so a test sees it unfinished instead of hanging. A queue on it counts operations
 /// where it would look at the clock.
 final class StepExecutor: DeterministicTaskExecutor {
-    let hasOwnIdentities = false
+    let hasOwnScope = false
 
     private let jobs = LockedState(Fifo<UnownedJob>())
 

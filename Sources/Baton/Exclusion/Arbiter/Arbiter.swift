@@ -1,7 +1,8 @@
 /// Decides who holds which named exclusion. Pure; whoever has it locks it, asks, unlocks, and tells those that were granted.
 ///
 /// An owner has one claim at a time: on several names, all of which it gets at once. Per name, waiting ones are served in
-/// the order in which they came; none passes another, so that neither writers nor those with a great weight starve. What a
+/// the order in which they came, but for further attempts, which come first: else one would wait behind all first attempts for a name
+/// that it had before. None passes another of its kind, so that neither writers nor those with a great weight starve. What a
 /// descendant of a holder asks for is taken from what the holder has: it competes with other descendants of that holder in
 /// a line of their own, and with others only for what exceeds it.
 ///
@@ -46,19 +47,22 @@ struct Arbiter<Owner: AnyObject> {
 
     /// All of it or nothing. The ancestors: the nearest first. An owner that has a claim keeps that one: the answer is
     /// about it.
+    ///
+    /// - Parameter isFurtherAttempt: Whether it comes before first attempts. An owner may ask so a limited number of times, each
+    ///   time after it has asked without: else those behind it might wait for ever.
     mutating func request(
-        _ owner: Owner, _ demands: ExclusionSet, inside ancestors: some Sequence<Owner>
+        _ owner: Owner, _ demands: ExclusionSet, inside ancestors: some Sequence<Owner>, isFurtherAttempt: Bool = false
     ) -> Answer {
         let key = ObjectIdentifier(owner)
         let ancestors = ancestors.map { ObjectIdentifier($0) }
-        guard let id = ledger.enter(key, demands, inside: ancestors) else {
+        guard let id = ledger.enter(key, demands, inside: ancestors, isFurtherAttempt: isFurtherAttempt) else {
             return standing(of: owner) == .held ? .granted : .waiting
         }
         while owners.count <= id.index { owners.append(nil) }
         owners[id.index] = owner
         if ledger.isGrantable(id) {
             ledger.grant(id)
-            // Nobody is behind it in a line, and where a scope of its own opens, those within wait for the same as before.
+            // Those behind it in a line were refused before, and where a scope of its own opens, those within wait for the same as before.
             ledger.forgetCandidates()
             return .granted
         }
@@ -144,7 +148,7 @@ struct Arbiter<Owner: AnyObject> {
 
     /// Grows with each request. Nil: the owner neither waits nor holds.
     func arrival(of owner: Owner) -> UInt64? {
-        ledger.numbers[ObjectIdentifier(owner)].map { ledger.claims[$0].arrival }
+        ledger.numbers[ObjectIdentifier(owner)].map { ledger.claims[$0].arrival.number }
     }
 
     /// How many wait or hold.

@@ -43,6 +43,8 @@ struct ExclusionSet: Sendable, Hashable {
     private var demands: [Demand] = []
     /// Where each name is, if there are more than a few.
     private var places: [ExclusionName: Int] = [:]
+    /// Some of the names have a scope of their own.
+    private(set) var haveScopes = false
 
     init() {}
 
@@ -63,8 +65,16 @@ struct ExclusionSet: Sendable, Hashable {
             demands[place].share = demands[place].share.merged(with: demand.share)
         } else {
             demands.append(demand)
+            if case .within = demand.name { haveScopes = true }
             notePlaces()
         }
+    }
+
+    /// Two names may become one.
+    func mapNames(_ change: (ExclusionName) -> ExclusionName) -> ExclusionSet {
+        var changed = ExclusionSet()
+        for demand in demands { changed.insert(Demand(name: change(demand.name), share: demand.share)) }
+        return changed
     }
 
     /// Most operations name a handful; one that locks a file each may name thousands.

@@ -4,7 +4,7 @@ extension Ledger {
     struct Candidate {
         let claim: Claim.ID
         var rank = 0
-        var arrival: UInt64 = 0
+        var arrival = Arrival.none
 
         func comesBefore(_ other: Candidate) -> Bool { (rank, arrival) < (other.rank, other.arrival) }
     }
@@ -93,7 +93,7 @@ extension Ledger {
                     scopes[inner].apart.append(waiting, in: &places)
                 } else {
                     stepOutOfLine(waiting)
-                    scopes[inner].line.append(waiting, in: &places)
+                    scopes[inner].line.insert(waiting, in: &places)
                 }
                 places[waiting].scope = inner
                 listAsBusy(inner)

@@ -1,3 +1,18 @@
+/// The rank of a claim in all of its lines: further attempts come before the others, and of each kind the first one first.
+///
+/// The order of two claims is the same in every line, so that claims on several names cannot stand in one another's way.
+struct Arrival: Comparable {
+    let isFurtherAttempt: Bool
+    let number: UInt64
+
+    /// Of what waits in no line.
+    static let none = Arrival(isFurtherAttempt: false, number: 0)
+
+    static func < (left: Self, right: Self) -> Bool {
+        left.isFurtherAttempt == right.isFurtherAttempt ? left.number < right.number : left.isFurtherAttempt
+    }
+}
+
 /// What one owner asks for, or holds: all of it or nothing.
 struct Claim {
     typealias ID = Slab<Claim>.ID
@@ -10,7 +25,7 @@ struct Claim {
     }
 
     let owner: ObjectIdentifier
-    let arrival: UInt64
+    let arrival: Arrival
     var state = State.inLine
     /// Among the candidates that are not in order yet.
     var isNoted = false
@@ -44,11 +59,15 @@ struct Ledger {
 
     // MARK: Coming and going
 
-    /// Puts a new claim at the end of its lines. Nil: the owner has one already.
+    /// Puts a new claim into its lines: at the end, or behind the other further attempts. Nil: the owner has one already.
     mutating func enter(
-        _ owner: ObjectIdentifier, _ demands: ExclusionSet, inside ancestors: [ObjectIdentifier]
+        _ owner: ObjectIdentifier, _ demands: ExclusionSet, inside ancestors: [ObjectIdentifier],
+        isFurtherAttempt: Bool = false
     ) -> Claim.ID? {
-        let id = claims.insert(Claim(owner: owner, arrival: arrivals))
+        // A descendant that waits may stand behind those that this would pass, and get its names when this does: nobody would notice.
+        let comesFirst = isFurtherAttempt && waitingBelow[owner] == nil
+        let arrival = Arrival(isFurtherAttempt: comesFirst, number: arrivals)
+        let id = claims.insert(Claim(owner: owner, arrival: arrival))
         // One look-up for both questions: whether it has a claim, and where to note this one.
         if !Self.note(id, in: &numbers[owner, default: .none]) {
             claims.remove(id)
@@ -61,11 +80,11 @@ struct Ledger {
             let scope = nearestScope(under: root, of: ancestors)
             let place = places.insert(
                 Place(
-                    claim: id, arrival: claims[id].arrival, share: demand.share, root: root, scope: scope,
+                    claim: id, arrival: arrival, share: demand.share, root: root, scope: scope,
                     load: Load(demand.share)))
             if last.isNone { claims[id].firstPlace = place } else { places[last].next = place }
             last = place
-            scopes[scope].line.append(place, in: &places)
+            scopes[scope].line.insert(place, in: &places)
             if demand.share.limit < .max { scopes[root].declaredLimits.insert(demand.share.limit) }
         }
         return id

@@ -50,6 +50,46 @@ struct PlaceList {
     }
 }
 
+/// The places that wait in one line, by ``Arrival``: those of further attempts first.
+struct ClaimLine {
+    private var all = PlaceList()
+    private var firstOther = Place.ID.none
+
+    var first: Place.ID { all.first }
+
+    var isEmpty: Bool { all.isEmpty }
+
+    /// The place arrives after all others of its kind.
+    @inline(__always)
+    mutating func insert(_ id: Place.ID, in places: inout Slab<Place>) {
+        if places[id].arrival.isFurtherAttempt { return all.insert(id, before: firstOther, in: &places) }
+        all.append(id, in: &places)
+        if firstOther.isNone { firstOther = id }
+    }
+
+    @inline(__always)
+    mutating func remove(_ id: Place.ID, in places: inout Slab<Place>) {
+        if firstOther == id { firstOther = places[id].following }
+        all.remove(id, in: &places)
+    }
+
+    mutating func popFirst(in places: inout Slab<Place>) -> Place.ID? {
+        if isEmpty { return nil }
+        let id = first
+        remove(id, in: &places)
+        return id
+    }
+
+    /// The other list is in the order of arrival, too.
+    mutating func merge(_ other: PlaceList, in places: inout Slab<Place>) {
+        all.merge(other, in: &places)
+        firstOther = first
+        while !firstOther.isNone, places[firstOther].arrival.isFurtherAttempt {
+            firstOther = places[firstOther].following
+        }
+    }
+}
+
 /// The holders of a scope. Those who only share come last: of very many readers none is in the way of one that asks for units, so
 /// whoever looks for somebody in the way need not pass them.
 struct HolderList {

@@ -3,7 +3,7 @@ struct Place {
     typealias ID = Slab<Place>.ID
 
     let claim: Claim.ID
-    let arrival: UInt64
+    let arrival: Arrival
     let share: Share
     /// Where those of no ancestor that holds the name are.
     let root: Scope.ID
@@ -36,7 +36,7 @@ struct Scope {
     var holders = HolderList()
     var tally = Tally()
 
-    var line = PlaceList()
+    var line = ClaimLine()
     /// They wait, in no line.
     var apart = PlaceList()
 

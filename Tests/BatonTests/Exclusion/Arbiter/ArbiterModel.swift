@@ -5,6 +5,7 @@ struct ArbiterModel {
     struct Claim {
         let owner: Int
         let demands: ExclusionSet
+        let isFurtherAttempt: Bool
         var isHolding = false
         var isInLine = true
         /// Per demand, while it holds: the owner in whose scope it is.
@@ -13,7 +14,7 @@ struct ArbiterModel {
 
     /// Per owner; a parent has a smaller number.
     let parents: [Int?]
-    /// In order of arrival.
+    /// Further attempts, and then the others; each in order of arrival.
     private(set) var claims: [Claim] = []
 
     init(parents: [Int?]) { self.parents = parents }
@@ -38,8 +39,13 @@ struct ArbiterModel {
     // MARK: Events
 
     /// Who is granted because of it.
-    mutating func request(_ owner: Int, _ demands: ExclusionSet) -> [Int] {
-        claims.append(Claim(owner: owner, demands: demands, scopes: demands.map { _ in nil }))
+    mutating func request(_ owner: Int, _ demands: ExclusionSet, isFurtherAttempt: Bool = false) -> [Int] {
+        let comesFirst =
+            isFurtherAttempt && !claims.contains { !$0.isHolding && isAncestor(owner, of: $0.owner) }
+        let claim = Claim(
+            owner: owner, demands: demands, isFurtherAttempt: comesFirst, scopes: demands.map { _ in nil })
+        let place = comesFirst ? claims.firstIndex { !$0.isFurtherAttempt } : nil
+        claims.insert(claim, at: place ?? claims.endIndex)
         return settle()
     }
 

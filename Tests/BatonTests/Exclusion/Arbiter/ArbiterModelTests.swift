@@ -60,9 +60,12 @@ import Testing
                 let demands = ExclusionSet((0..<count).map { _ in exclusion() })
                 var ancestors: [Owner] = []
                 while let next = model.parents[ancestors.last?.number ?? number] { ancestors.append(owners[next]) }
-                let answer = arbiter.request(owner, demands, inside: ancestors)
+                let isFurtherAttempt = Int.random(in: 0..<3, using: &random) == 0
+                let answer = arbiter.request(owner, demands, inside: ancestors, isFurtherAttempt: isFurtherAttempt)
                 return (
-                    "\(number) asks", model.request(number, demands), answer == .granted ? [number] : []
+                    "\(number) asks\(isFurtherAttempt ? " again" : "")",
+                    model.request(number, demands, isFurtherAttempt: isFurtherAttempt),
+                    answer == .granted ? [number] : []
                 )
             }
             if Int.random(in: 0..<4, using: &random) == 0 {

@@ -1,0 +1,91 @@
+/// What an operation without a name is called after: the type of its procedure, or the place in the source that made it.
+///
+/// It is one word, so that operations are no larger for it: a pointer in the lower 48 bits, which are all that the platforms use. The
+/// upper 16 bits are 0 for a type. For a place, whose pointer is to the name of the file, they are the step and the line.
+@usableFromInline
+struct FallbackName: Sendable, Hashable {
+    /// What made the operation at its place.
+    @usableFromInline
+    enum Step: UInt8 {
+        // From 1, so that no place looks like a type.
+        case made = 1
+        case then, map, flatMap, recover, collect, callback
+    }
+
+    @usableFromInline
+    static let pointerBits: UInt64 = 48
+    @usableFromInline
+    static let lineBits: UInt64 = 13
+
+    @usableFromInline
+    let bits: UInt64
+
+    @inlinable
+    init(bits: UInt64) { self.bits = bits }
+
+    @inlinable
+    static var none: FallbackName { FallbackName(bits: 0) }
+
+    @inlinable
+    init(_ type: Any.Type?) {
+        self.init(bits: type.map { UInt64(UInt(bitPattern: unsafeBitCast($0, to: UnsafeRawPointer.self))) } ?? 0)
+    }
+
+    /// A line that does not fit is left out.
+    @inlinable
+    init(_ step: Step, _ file: StaticString, _ line: UInt) {
+        let pointer = file.hasPointerRepresentation ? UInt64(UInt(bitPattern: file.utf8Start)) : 0
+        if pointer == 0 || pointer >> Self.pointerBits != 0 {
+            self = .none
+        } else {
+            let told = UInt64(line) >> Self.lineBits == 0 ? UInt64(line) : 0
+            self.init(bits: (UInt64(step.rawValue) << Self.lineBits | told) << Self.pointerBits | pointer)
+        }
+    }
+
+    private var isPlace: Bool { bits >> Self.pointerBits != 0 }
+
+    private var pointer: UnsafeRawPointer? {
+        UnsafeRawPointer(bitPattern: UInt(truncatingIfNeeded: bits & (1 << Self.pointerBits - 1)))
+    }
+
+    /// Nil: there is no procedure.
+    var type: Any.Type? { isPlace ? nil : pointer.map { unsafeBitCast($0, to: Any.Type.self) } }
+
+    /// Nil: nothing is known.
+    var name: String? { isPlace ? place : type.map { "\($0)" } }
+
+    private var place: String? {
+        // A static string ends with a null byte, and lives as long as the process.
+        guard let pointer else { return nil }
+        let path = String(cString: pointer.assumingMemoryBound(to: CChar.self))
+        let upper = bits >> Self.pointerBits
+        let line = upper & (1 << Self.lineBits - 1)
+        let file = path.split(separator: "/").last.map(String.init) ?? path
+        return file + (line == 0 ? "" : ":\(line)") + (Step(rawValue: UInt8(upper >> Self.lineBits))?.suffix ?? "")
+    }
+}
+
+extension FallbackName.Step {
+    fileprivate var suffix: String {
+        switch self {
+        case .made: ""
+        case .then: " then"
+        case .map: " map"
+        case .flatMap: " flatMap"
+        case .recover: " recover"
+        case .collect: " collect"
+        case .callback: " callback"
+        }
+    }
+}
+
+extension AnyOperation {
+    /// Notes what it is called after if it has no name, before anybody else sees it.
+    @inlinable
+    @discardableResult
+    final func made(by step: FallbackName.Step = .made, _ file: StaticString, _ line: UInt) -> Self {
+        fallbackName = FallbackName(step, file, line)
+        return self
+    }
+}

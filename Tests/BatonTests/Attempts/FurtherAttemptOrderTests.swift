@@ -1,0 +1,226 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// Where a further attempt stands in the line for an exclusion, and in a suspended queue.
+@Suite(.timeLimit(.minutes(10))) struct FurtherAttemptOrderTests {
+    /// Fails so many times, and notes each attempt. The first one waits at the gate, so that others can ask for its names.
+    private func failing(_ count: Int, on stage: Stage, _ name: String, at gate: Gate? = nil) -> AsyncOperation<Void> {
+        AsyncOperation(name) { context in
+            stage.log("\(name)\(context.attempt)")
+            await gate?.wait()
+            if context.attempt <= count { throw Oops() }
+        }
+    }
+
+    // MARK: Exclusions
+
+    @Test("A further attempt comes before first attempts that wait for the same name")
+    func furtherAttemptsComeFirstInTheLine() {
+        let names = Names()
+        let stage = Stage()
+        let gate = Gate()
+        let a = failing(1, on: stage, "a", at: gate).retry(.immediately, attempts: 2)
+        let others = ["b", "c", "d"].map { stage.noting($0) }
+        for operation in [a] + others { operation.addCondition(.mutuallyExclusive(names("x"))) }
+        stage.queue.add([a] + others)
+        stage.steps.runAll()
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["a1", "b", "a2", "c", "d"])
+    }
+
+    @Test("A further attempt after a backoff passes those that have waited meanwhile")
+    func soDoesOneAfterABackoff() {
+        let names = Names()
+        let stage = Stage()
+        let gate = Gate()
+        let a = failing(1, on: stage, "a").retry(.constant(.seconds(1)), attempts: 2)
+        let b = stage.waiting("b", at: gate)
+        let others = (1...120).map { stage.noting("\($0)") }
+        for operation in [a, b] + others { operation.addCondition(.mutuallyExclusive(names("x"))) }
+        stage.queue.add([a, b] + others)
+        stage.steps.runAll()
+        stage.advance(by: .seconds(1))
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran.prefix(3) == ["a1", "b", "a2"])
+        #expect(stage.ran.count == 123)
+    }
+
+    @Test("Of several further attempts the one that asks first comes first")
+    func furtherAttemptsKeepTheirOrder() {
+        let names = Names()
+        let stage = Stage()
+        let gate = Gate()
+        let retried = ["a", "b", "c"].map { failing(1, on: stage, $0).retry(.constant(.seconds(1)), attempts: 2) }
+        let holder = stage.waiting("holder", at: gate)
+        let last = stage.noting("last")
+        for operation in retried + [holder, last] { operation.addCondition(.mutuallyExclusive(names("x"))) }
+        stage.queue.add(retried + [holder, last])
+        stage.steps.runAll()
+        stage.advance(by: .seconds(1))
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["a1", "b1", "c1", "holder", "a2", "b2", "c2", "last"])
+    }
+
+    @Test("A repetition goes to the end of the line")
+    func repetitionsGoToTheEnd() {
+        let names = Names()
+        let stage = Stage()
+        let a = stage.noting("a").repeat(every: .zero, count: 2)
+        let others = ["b", "c"].map { stage.noting($0) }
+        for operation in [a] + others { operation.addCondition(.mutuallyExclusive(names("x"))) }
+        stage.queue.add([a] + others)
+        stage.steps.runAll()
+        #expect(stage.ran == ["a", "b", "c", "a"])
+    }
+
+    @Test(
+        "The first attempt of a repetition goes to the end of the line, although the one before it was a further attempt"
+    )
+    func aRepetitionAfterARetryGoesToTheEnd() {
+        let names = Names()
+        let stage = Stage()
+        let runs = Tally()
+        let gate = Gate()
+        let a = AsyncOperation {
+            stage.log("a")
+            await gate.wait()
+            runs.add()
+            if runs.count == 1 { throw Oops() }
+        }
+        .retry(.immediately, attempts: 2).repeat(every: .zero, count: 2)
+        let others = ["b", "c", "d"].map { stage.noting($0) }
+        for operation in [a] + others { operation.addCondition(.mutuallyExclusive(names("x"))) }
+        stage.queue.add([a] + others)
+        stage.steps.runAll()
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["a", "b", "a", "c", "d", "a"])
+    }
+
+    @Test("Operations that fail again and again leave the name to others in the end")
+    func endlessAttemptsDoNotKeepOthersFromTheirName() {
+        let names = Names()
+        let stage = Stage()
+        let endless = ["a", "b", "c"].map { name in
+            AsyncOperation<Void>(name) { context in
+                stage.log(name)
+                if context.operation.isCancelled { return }
+                throw Oops()
+            }
+            .retry(.immediately, attempts: .max)
+        }
+        let last = AsyncOperation {
+            stage.log("last")
+            for operation in endless { operation.cancel() }
+        }
+        for operation in endless + [last] { operation.addCondition(.mutuallyExclusive(names("x"))) }
+        stage.queue.add(endless + [last])
+        stage.steps.runAll()
+        let before = stage.ran.prefix { $0 != "last" }.count
+        #expect(before <= 3 * 17 + 3, "\(before) attempts came first")
+        #expect(stage.ran.last == "last")
+    }
+
+    @Test("Two names in opposite orders, with attempts that fail at random, block nobody for ever")
+    func twoNamesDoNotBlockOneAnother() async throws {
+        let names = Names()
+        try await exploring(schedules: 200) { scheduler in
+            let queue = AsyncOperationQueue(
+                maxConcurrentOperationCount: scheduler.random(in: 1...4), executor: scheduler)
+            let operations = (0..<12).map { _ in
+                let failures = scheduler.random(in: 0...3)
+                let operation = AsyncOperation { context in if context.attempt <= failures { throw Oops() } }
+                    .retry(.immediately, attempts: 4)
+                for name in ["x", "y", "z"] where scheduler.random(in: 0...1) == 0 {
+                    operation.addCondition(.mutuallyExclusive(names(name)))
+                }
+                return operation
+            }
+            queue.add(operations)
+            for operation in operations { try await operation.value }
+        }
+    }
+
+    // MARK: Suspension
+
+    @Test(
+        "If suspending the queue holds further attempts, they wait, and then come first",
+        arguments: [Duration.zero, .seconds(1)], SchedulingOrder.allCases)
+    func suspensionHoldsFurtherAttempts(backoff: Duration, order: SchedulingOrder) {
+        let stage = Stage(width: 1)
+        stage.queue.suspendsFurtherAttempts = true
+        stage.queue.schedulingOrder = order
+        let a = AsyncOperation { context in
+            stage.log("a\(context.attempt)")
+            if context.attempt == 1 {
+                stage.queue.isSuspended = true
+                throw Oops()
+            }
+        }
+        .retry(.constant(backoff), attempts: 2)
+        stage.run(a)
+        stage.run(stage.noting("b"))
+        stage.advance(by: .seconds(1))
+        #expect(stage.ran == ["a1"])
+        #expect(a.explain().description.contains("suspended"))
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["a1", "a2", "b"])
+        #expect(a.ending == "success")
+    }
+
+    @Test("A further attempt that waits for its turn when the queue is suspended keeps its place")
+    func suspensionKeepsThePlace() {
+        let stage = Stage(width: 1)
+        let gate = Gate()
+        stage.queue.suspendsFurtherAttempts = true
+        let a = failing(1, on: stage, "a").retry(.constant(.seconds(1)), attempts: 2)
+        stage.run(a)
+        stage.queue.add([stage.waiting("b", at: gate), stage.noting("c")])
+        stage.steps.runAll()
+        stage.advance(by: .seconds(1))
+        stage.queue.isSuspended = true
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["a1", "b"])
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["a1", "b", "a2", "c"])
+    }
+
+    @Test("A suspended queue that is released ends an operation whose next attempt it holds back")
+    func aReleasedQueueEndsWhatItHoldsBack() {
+        let steps = StepExecutor()
+        let clock = TestClock()
+        let operation = AsyncOperation<Void> { throw Oops() }.retry(.constant(.seconds(1)), attempts: 2)
+        do {
+            let queue = AsyncOperationQueue(executor: steps, clock: clock)
+            queue.suspendsFurtherAttempts = true
+            queue.add(operation)
+            steps.runAll()
+            queue.isSuspended = true
+        }
+        clock.advance(by: .seconds(1))
+        steps.runAll()
+        #expect(operation.ending == "queueReleased")
+    }
+
+    @Test("A child that a body waits for tries again although its queue holds further attempts back")
+    func childrenTryAgain() {
+        let stage = Stage()
+        stage.queue.suspendsFurtherAttempts = true
+        let parent = AsyncOperation { context in
+            stage.queue.isSuspended = true
+            try await context.run(failing(1, on: stage, "child").retry(.constant(.seconds(1)), attempts: 2))
+        }
+        stage.run(parent)
+        stage.advance(by: .seconds(1))
+        #expect(stage.ran == ["child1", "child2"])
+        #expect(parent.ending == "success")
+    }
+}
