@@ -28,6 +28,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case ranAfterTheEnd
         /// `context.produce` was called after the body had returned.
         case producedAfterTheEnd
+        /// `context.sleep` was called after the body had returned.
+        case sleptAfterTheEnd
         /// A hook of `around` called the body a second time.
         case calledBodyTwice
         /// A hook of `around` returned without having called the body.
@@ -107,6 +109,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
             "context.run was called after the body had returned. Await what the body starts before it returns"
         case .producedAfterTheEnd:
             "context.produce was called after the body had returned. Produce before it returns, or add to a queue"
+        case .sleptAfterTheEnd:
+            "context.sleep was called after the body had returned. Await what the body starts before it returns"
         case .calledBodyTwice:
             "a hook of around called the body twice; the second call did nothing. To run again, use an operation of its own"
         case .leftBodyOut:

@@ -83,8 +83,47 @@ extension OperationContext {
 
     /// The body's own queue, while the body runs.
     private func runningCore(else misuse: Misuse.Kind) throws(OperationError) -> QueueCore {
-        let core = operation.withLife { $0.phase == .executing ? operation.core : nil }
-        guard let core else { throw .misuse(Misuse(misuse, operation: operation.reference)) }
-        return core
+        guard let runningCore else { throw .misuse(Misuse(misuse, operation: operation.reference)) }
+        return runningCore
+    }
+
+    /// Nil: the body has returned, or there is no run of the operation.
+    private var runningCore: QueueCore? { operation.withLife { $0.phase == .executing ? operation.core : nil } }
+}
+
+// MARK: - Time
+
+extension OperationContext {
+    /// The clock of this operation's queue, which measures its delays and time limits, too: in a test, virtual time.
+    ///
+    /// A context that was made for a direct call has the clock of the queue that it was made with. When the body has returned,
+    /// this is the system's continuous clock.
+    public var clock: OperationClock {
+        OperationClock((directCall?.queue.core ?? runningCore)?.time ?? .continuous)
+    }
+
+    /// Suspends the body for at least this time, on the clock of this operation's queue.
+    ///
+    /// With a replacement, this is a debounce: the operation that comes next cancels the one that sleeps.
+    ///
+    /// ```swift
+    /// let search = AsyncOperation("search") { context in
+    ///     try await context.sleep(for: .milliseconds(300))
+    ///     return try await index.find(text)
+    /// }.unique(by: "search", policy: .replace)
+    /// ```
+    ///
+    /// The body executes while it sleeps: it keeps its slot of the queue, and a time limit of the operation goes on. To
+    /// wait without a slot, give the operation a delay (``AnyOperation/delay(_:file:line:)``); the pauses between the
+    /// attempts of a retry take none either. May be called from child tasks of the body. An unstructured task (`Task { }`) of
+    /// the body is not cancelled with the operation, so there a sleep that has begun goes on.
+    ///
+    /// - Parameter duration: Zero or less returns at once. There is no longest duration.
+    /// - Throws: `CancellationError` as soon as the operation or the calling task is cancelled, also if it was before.
+    ///   ``OperationError/misuse(_:)`` if the body has returned: await what it starts.
+    public func sleep(for duration: Duration) async throws {
+        let core = try directCall?.queue.core ?? runningCore(else: .sleptAfterTheEnd)
+        if operation.isCancelled { throw CancellationError() }
+        try await core.time.sleep(for: duration)
     }
 }

@@ -8,8 +8,14 @@ package final class TimeSource: Sendable {
     private let continuousStart: Int64?
     private let wait: @Sendable (Duration) async throws -> Void
     private let longestWait: Duration
+    /// The smallest step of the clock.
+    let resolution: Duration
+
+    /// The system's clock, for whoever has no queue.
+    static let continuous = TimeSource(ContinuousClock())
 
     package init(_ clock: some Clock<Duration>) {
+        resolution = clock.minimumResolution
         // Before the other start, so that what slept until a time finds that it has come.
         continuousStart = clock is ContinuousClock ? baton_continuous_time() : nil
         let start = clock.now
@@ -56,6 +62,12 @@ package final class TimeSource: Sendable {
                 try await ContinuousClock().sleep(until: .now.advanced(by: interval), tolerance: nil)
             }
         }
+    }
+
+    /// Returns after at least this time, at once if it is zero or less, or throws when the calling task is cancelled.
+    func sleep(for duration: Duration) async throws {
+        try Task.checkCancellation()
+        if duration > .zero { try await sleep(until: now + duration.bounded) }
     }
 
     /// The intervals at which a clock that cannot sleep is asked for its time.

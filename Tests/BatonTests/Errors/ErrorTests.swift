@@ -83,6 +83,7 @@ import Testing
             (.invalidDeliveryWidth(0), "width of 0"),
             (.ranAfterTheEnd, "after the body had returned"),
             (.producedAfterTheEnd, "Produce before it returns"), (.calledBodyTwice, "twice"),
+            (.sleptAfterTheEnd, "context.sleep was called after"),
             (.leftBodyOut, "did not call the body"), (.finishedTwice, "exactly once"),
             (.waitedForItsOwnQueue, "its own queue"),
         ]
