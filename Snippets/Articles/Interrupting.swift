@@ -1,26 +1,15 @@
 import Baton
-import Dispatch
-import Foundation
 
 let queue = AsyncOperationQueue()
+AsyncOperation("report") { context in
+    try await context.sleep(for: .milliseconds(100))
+    print("written")
+}.add(to: queue)
+Task { await queue.drain() }  // a program that ends by itself when all is done; a server leaves this out
 
-// Without this line the signal would still end the program at once.
-signal(SIGINT, SIG_IGN)
-let interrupts = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
-// @Sendable: in main.swift a closure belongs to the main actor, and Dispatch calls this one on another thread. Without the word the
-// program is stopped there, in _dispatch_assert_queue_fail.
-interrupts.setEventHandler { @Sendable [queue] in
-    queue.cancelAll(reason: .because("of Ctrl-C"))
-    signal(SIGINT, SIG_DFL)  // the second one ends the program at once
-}
-interrupts.resume()
-
-let report = queue.add("report") {
-    try await Task.sleep(for: .milliseconds(100))
-    return "all is done"
-}
-do {
-    print(try await report.value)
-} catch {
-    print(error)  // cancelled because of Ctrl-C
+// After Ctrl-C what is in the queue has ten seconds; a second Ctrl-C, or the end of that time, cancels it.
+if let signal = await queue.shutdown(on: .interrupt, .terminate, within: .seconds(10)) {
+    print("ended by \(signal)")  // ended by SIGINT
+} else {
+    print("all is done")
 }

@@ -279,13 +279,22 @@ extension AsyncOperationQueue {
 
 extension QueueCore {
     /// A body that waits does so for an operation, so that it lends its slot, and says what it waits for.
-    func waitUntilIdleLendingSlot() async {
-        guard let body = OwnTask.current?.running, let queue = body.core else { return await waitUntilIdle() }
+    ///
+    /// - Parameter closedBefore: Waits until the queue is closed first.
+    func waitUntilIdleLendingSlot(closedBefore: Bool = false) async {
+        guard let body = OwnTask.current?.running, let queue = body.core else {
+            return await waitUntilIdle(closedBefore: closedBefore)
+        }
         let idleness = AsyncOperation<Void>("idleness of \(name.map { "‘\($0)’" } ?? "a queue")") {
-            await self.waitUntilIdle()
+            await self.waitUntilIdle(closedBefore: closedBefore)
         }
         AsyncOperationQueue(name: "idleness", executor: queue.services.executor).add(idleness)
         _ = try? await idleness.value
+    }
+
+    private func waitUntilIdle(closedBefore: Bool) async {
+        if closedBefore { await waitUntilClosed() }
+        await waitUntilIdle()
     }
 }
 

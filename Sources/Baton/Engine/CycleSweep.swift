@@ -98,7 +98,7 @@ extension QueueCore {
                 let suspects = state.suspects.take()
                 return (suspects, takeIdleWaiters(&state))
             }
-            resumeIdle(idleWaiters)
+            resumeWaiters(idleWaiters)
             if suspects.isEmpty { return }
             if !suspects.cycles.isEmpty { await Self.sweep(suspects.cycles) }
             if !suspects.deadlocks.isEmpty { await Deadlocks.sweep(suspects.deadlocks) }

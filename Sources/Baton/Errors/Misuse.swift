@@ -36,9 +36,11 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case leftBodyOut
         /// A callback body called its `finish` a second time.
         case finishedTwice
-        /// A body or a handler called `waitUntilIdle()`, `drain()` or `shutdown(within:)` of its own queue, which is not
-        /// idle before that has returned.
+        /// A body or a handler called `waitUntilIdle()`, `drain()`, `shutdown(within:)` or `shutdown(on:within:)` of its own
+        /// queue, which is not idle before that has returned.
         case waitedForItsOwnQueue
+        /// A signal that a program cannot wait for. The text says why.
+        case unusableSignal(ShutdownSignal, String)
         /// An exclusion that nobody could ever hold. The text says why.
         case invalidExclusion(String)
         /// Operations limit the same name to different numbers; the smaller one counts.
@@ -119,6 +121,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
             "finish was called twice; the second call was ignored. Call it exactly once on every path"
         case .waitedForItsOwnQueue:
             "a body or a handler waited for its own queue to be idle, which would wait for itself; it did not. Await it outside"
+        case .unusableSignal(let signal, let problem):
+            "shutdown cannot wait for \(signal): \(problem); it does not. Use .interrupt, .terminate or .hangUp"
         case .invalidExclusion(let problem):
             "it can never hold its exclusions: \(problem)"
         case .conflictingLimits(let name, let limit, let other):

@@ -51,7 +51,7 @@ extension QueueCore {
             let turn = state.deliveries.nextTurn(isSliceOver: isSliceOver, emptyTurns: 0)
             return (turn, takeIdleWaiters(&state))
         }
-        resumeIdle(idleWaiters)
+        resumeWaiters(idleWaiters)
         return turn
     }
 
@@ -59,7 +59,7 @@ extension QueueCore {
     private func retire(_ operation: Unmanaged<AnyOperation>) {
         operation._withUnsafeGuaranteedRef { if $0.hasDueHandlers { deliver($0) } }
         operation.release()
-        resumeIdle(
+        resumeWaiters(
             state.withLock { state in
                 state.deliveries.callEnded()
                 return takeIdleWaiters(&state)

@@ -14,6 +14,7 @@ final class QueueCore: Sendable {
         var idleWaiters: [UnsafeContinuation<Void, Never>] = []
         var admission = Admission<Submission>()
         var closing = Closing.not
+        var closeWaiters: [UnsafeContinuation<Void, Never>] = []
         /// What is added later starts after these, which have not finished. Several, because a later one that is cancelled finishes
         /// before an earlier one.
         var barriers: [AnyOperation] = []
@@ -195,9 +196,9 @@ final class QueueCore: Sendable {
     @inline(never)
     private func lastLeft(_ idleWaiters: [UnsafeContinuation<Void, Never>], _ isSwept: Bool) {
         if stalls.isWatched { stalls.adjust(on: self) }
-        resumeIdle(idleWaiters)
+        resumeWaiters(idleWaiters)
         if isSwept {
-            resumeIdle(
+            resumeWaiters(
                 state.withLock { state in
                     state.suspects.lastWasReleased()
                     return takeIdleWaiters(&state)
@@ -213,7 +214,7 @@ final class QueueCore: Sendable {
         return waiters
     }
 
-    func resumeIdle(_ waiters: [UnsafeContinuation<Void, Never>]) {
+    func resumeWaiters(_ waiters: [UnsafeContinuation<Void, Never>]) {
         Handover.willResume(self)
         for waiter in waiters { waiter.resume() }
     }

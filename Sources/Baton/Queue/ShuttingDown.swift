@@ -50,15 +50,30 @@ extension AsyncOperationQueue {
 
 extension QueueCore {
     /// Only ever closes further.
-    fileprivate func close(_ closing: Closing) {
-        let refused = change { state in
+    func close(_ closing: Closing) {
+        let (refused, closeWaiters) = change { state in
             if state.closing != .toAll { state.closing = closing }
-            return state.admission.removeAll()
+            defer { state.closeWaiters = [] }
+            return (state.admission.removeAll(), state.closeWaiters)
         }
         for submission in refused { submission.resume(returning: .refused) }
+        resumeWaiters(closeWaiters)
     }
 
-    fileprivate func cutOff() {
+    /// Returns when the queue takes nothing more from outside.
+    func waitUntilClosed() async {
+        await withUnsafeContinuation { continuation in
+            let isClosed = state.withLock { state in
+                if state.closing == .not { state.closeWaiters.append(continuation) }
+                return state.closing != .not
+            }
+            if isClosed { continuation.resume() }
+        }
+        Handover.didAwait(self)
+    }
+
+    /// Closes the queue to everybody, and cancels what is in it.
+    func cutOff() {
         close(.toAll)
         // Also what others elsewhere have joined.
         AnyOperation.cancel(state.withLock { $0.members() }, reason: .queue) { _ in true }

@@ -1,5 +1,6 @@
 // What Swift cannot say itself, or only at twice the price: two notes to ThreadSanitizer, one word per thread, a thread's
-// name, a condition with a time, a line on standard error, the time, a pause between two looks, what will be written soon.
+// name, a condition with a time, a line on standard error, the time, a pause between two looks, what will be written soon, the signals
+// that come to the process.
 #pragma once
 
 #include <pthread.h>
@@ -49,6 +50,33 @@ long long baton_continuous_time(void);
 /// Between two looks at a lock that another thread holds, after so many: some nanoseconds at first; from the hundredth on, when its
 /// holder is probably not running, a sleep, the first of 31 µs and each twice as long, up to a millisecond.
 void baton_wait_briefly(unsigned looks);
+
+/// Whether a program can wait for a signal.
+enum baton_signal_use {
+    baton_signal_can_be_caught,
+    /// The system lets no program catch it.
+    baton_signal_never_caught,
+    /// The system sends it to a thread that cannot go on.
+    baton_signal_is_fault,
+    baton_signal_does_not_exist,
+};
+enum baton_signal_use baton_use_of_signal(int number);
+
+/// Makes the pipe that handlers of signals write to. To be called once, before the first signal is caught. Returns 0 or an `errno`.
+int baton_open_signal_pipe(int *_Nonnull reading);
+
+/// Takes the pipe back: nobody has caught a signal yet.
+void baton_close_signal_pipe(int reading);
+
+/// Blocks until a signal has been caught, and returns its number; -1 if the pipe is broken. The calling thread blocks all other
+/// signals.
+int baton_next_signal(int reading);
+
+/// From now on this signal is written to the pipe. Returns 0 or an `errno`. Calls for one signal must not overlap.
+int baton_catch_signal(int number);
+
+/// What was to happen to the signal before it was caught happens again.
+void baton_release_signal(int number);
 
 /// The first 160 bytes from here are written soon, by this thread. Said in assembler on x86-64: for the oldest of these processors,
 /// which would ignore it, the compiler makes it a prefetch for reading, and the write goes and fetches the line again.

@@ -86,6 +86,7 @@ import Testing
             (.sleptAfterTheEnd, "context.sleep was called after"),
             (.leftBodyOut, "did not call the body"), (.finishedTwice, "exactly once"),
             (.waitedForItsOwnQueue, "its own queue"),
+            (.unusableSignal(ShutdownSignal(rawValue: 9), "it is deadly"), "signal 9: it is deadly"),
         ]
         for (kind, text) in kinds {
             let misuse = Misuse(kind, operation: bread, queue: "kitchen", callSite: place)

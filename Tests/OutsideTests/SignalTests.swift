@@ -1,0 +1,121 @@
+import Baton
+import BatonTesting
+import Foundation
+import Testing
+
+/// Programs of their own, because these signals end a program.
+@Suite("Programs that wait for signals", .serialized, .timeLimit(.minutes(10)))
+struct SignalTests {
+    @Test("A program drains its queue on Ctrl-C and ends as it likes")
+    func drainsOnInterrupt() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            let queue = AsyncOperationQueue()
+            let report = AsyncOperation("report") { context in
+                // The signal comes when it is caught: before, it would end this program.
+                while !isCaught(SIGINT) { await Task.yield() }
+                kill(getpid(), SIGINT)
+                try await context.sleep(for: .milliseconds(20))
+                return "written"
+            }.add(to: queue)
+            let signal = await queue.shutdown(on: .interrupt, .terminate, within: .seconds(60))
+            precondition(signal == .interrupt && (try? report.result?.get()) == "written")
+            exit(7)
+        }
+    }
+
+    @Test("The second signal cancels a body, and a third one ends the program")
+    func thirdSignalEnds() async {
+        await #expect(processExitsWith: .signal(SIGTERM)) {
+            let queue = AsyncOperationQueue()
+            queue.add("stubborn") {
+                while !isCaught(SIGTERM) { await Task.yield() }
+                kill(getpid(), SIGINT)
+                // One that comes while the first waits to be delivered would be one with it.
+                while queue.add("late", {}).result == nil { await Task.yield() }
+                kill(getpid(), SIGTERM)
+                while !Task.isCancelled || isCaught(SIGTERM) { await Task.yield() }
+                kill(getpid(), SIGTERM)
+                while true { await Task.yield() }
+            }
+            await queue.shutdown(on: .interrupt, .terminate, within: .seconds(600))
+        }
+    }
+
+    @Test("After the shutdown a signal ends the program as before")
+    func signalAfterwards() async {
+        await #expect(processExitsWith: .signal(SIGINT)) {
+            let queue = AsyncOperationQueue()
+            await queue.drain()
+            let signal = await queue.shutdown(on: .interrupt, within: .seconds(1))
+            precondition(signal == nil)
+            kill(getpid(), SIGINT)
+            while true { await Task.yield() }
+        }
+    }
+
+    #if os(Linux)
+        @Test("One thread takes the signals that are waited for, and no others, if all others block them")
+        func oneThreadTakesThem() async {
+            await #expect(processExitsWith: .success) {
+                /// Bit n - 1 is set if the thread that reads signals blocks the signal n. Nil: it has not started.
+                func blocked() -> UInt64? {
+                    let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+                    for task in tasks {
+                        let path = "/proc/self/task/\(task)/status"
+                        let text = try? String(contentsOfFile: path, encoding: .utf8)
+                        let lines = (text ?? "").split(separator: "\n").map { $0.split(separator: "\t") }
+                        guard lines.contains(["Name:", "baton-signals"]) else { continue }
+                        return lines.first { $0.first == "SigBlk:" }.flatMap { UInt64($0[1], radix: 16) }
+                    }
+                    return nil
+                }
+                func blocks(_ number: Int32) -> Bool { blocked().map { $0 >> (number - 1) & 1 == 1 } ?? true }
+                let queue = AsyncOperationQueue()
+                let shutdown = Task { await queue.shutdown(on: .interrupt, within: .zero) }
+                while blocks(SIGINT) { await Task.yield() }
+                precondition(blocks(SIGTERM) && blocks(SIGUSR1))
+                shutdown.cancel()
+                _ = await shutdown.value
+                while !blocks(SIGINT) { await Task.yield() }
+            }
+        }
+
+        @Test("A thousand shutdowns leave no descriptor and no thread behind")
+        func thousandShutdowns() async {
+            await #expect(processExitsWith: .success) {
+                func count(_ folder: String) -> Int {
+                    (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)"))?.count ?? -1
+                }
+                func shutDown(_ times: Int) async {
+                    for _ in 0..<times {
+                        let queue = AsyncOperationQueue()
+                        queue.add {
+                            while !isCaught(SIGUSR1) { await Task.yield() }
+                            kill(getpid(), SIGUSR1)
+                            while queue.add("late", {}).result == nil { await Task.yield() }
+                        }
+                        let signal = await queue.shutdown(on: ShutdownSignal(rawValue: SIGUSR1), within: .seconds(60))
+                        precondition(signal?.rawValue == SIGUSR1)
+                    }
+                }
+                await shutDown(10)
+                let (files, threads) = (count("fd"), count("task"))
+                await shutDown(1_000)
+                precondition(files > 0 && count("fd") <= files, "\(files) files, then \(count("fd"))")
+                // The services may have started another thread meanwhile.
+                precondition(count("task") <= threads + 8, "\(threads) threads, then \(count("task"))")
+            }
+        }
+    #endif
+}
+
+/// Somebody has said what is to happen.
+private func isCaught(_ number: Int32) -> Bool {
+    var action = sigaction()
+    sigaction(number, nil, &action)
+    #if canImport(Darwin)
+        return action.__sigaction_u.__sa_handler != nil
+    #else
+        return action.__sigaction_handler.sa_handler != nil
+    #endif
+}
