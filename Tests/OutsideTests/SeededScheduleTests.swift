@@ -52,6 +52,55 @@ struct SeededScheduleTests {
         #expect(error == .stuck(seed: 1))
     }
 
+    @Test("The failure of a stuck schedule names its seed once, and ends with what explain() says, once")
+    func stuckEndsWithTheExplanation() async throws {
+        let texts = Guarded<[String]>([])
+        let error = await #expect(throws: ScheduleFailure.self) {
+            try await exploring(schedules: 3) { scheduler in
+                let queues = (0..<2).map { _ in
+                    AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
+                }
+                let forgotten = AsyncOperation("forgotten") {}
+                // Operations of two queues wait for one another, and in the end for what nobody adds.
+                let near = AsyncOperation("near") {}.addDependency(forgotten)
+                let middle = AsyncOperation("middle") {}.addDependency(near)
+                let far = AsyncOperation("far") {}.addDependency(middle)
+                queues[0].add(near)
+                queues[1].add(middle)
+                queues[0].add(far)
+                texts.withLock { $0 = [far.explain().description] }
+                _ = try? await far.value
+            }
+        }
+        let text = "\(try #require(error))"
+        let explanation = try #require(texts.withLock { $0 }.first)
+        #expect(text.hasSuffix("\n- \(explanation)"), "\(text)")
+        for word in ["stuck", "under seed 1", "‘forgotten’ was not added"] {
+            #expect(text.ranges(of: word).count == 1, "\(word) in \(text)")
+        }
+        #expect(text.contains("BATON_SEED=1"))
+    }
+
+    @Test("Of very many operations that are stuck ten are explained")
+    func stuckExplainsEnough() async throws {
+        let gate = Gate()
+        let error = await #expect(throws: ScheduleError.self) {
+            try await SeededScheduler(seed: 1).run { scheduler in
+                let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
+                for number in 0..<25 { queue.add("body \(number)") { await gate.wait() } }
+                await queue.waitUntilIdle()
+            }
+        }
+        gate.open()
+        guard case .stuck(_, let waits)? = error else {
+            Issue.record("\(error as Any)")
+            return
+        }
+        #expect(waits.count == 11)
+        #expect(waits.last == "Others have not finished, either.")
+        #expect(Set(waits).count == 11)
+    }
+
     @Test("A body that holds an exclusion elsewhere is named, and named as a possible cause")
     func stuckBehindAnExclusion() async throws {
         let gate = Gate()

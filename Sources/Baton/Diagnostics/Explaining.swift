@@ -5,12 +5,44 @@ extension AnyOperation {
     /// Takes as long as there are operations to follow, and in a full queue, and stops nothing meanwhile; so it is a snapshot.
     /// It asks the clock of the queue how long something takes, and errors for their description, on the calling thread.
     public final func explain() -> Explanation {
-        let state = state
         var search = RootSearch()
+        return explain(by: &search)
+    }
+
+    /// - Parameter search: A new one.
+    fileprivate final func explain(by search: inout RootSearch) -> Explanation {
+        let state = state
         search.look(from: CollectionOfOne(self))
         return Explanation(
             operation: reference, state: state, waits: search.waitsOfFirst.map(\.told), roots: search.told(),
             error: hasFinished ? failure : nil)
+    }
+}
+
+extension AsyncOperationQueue {
+    /// Explains the unfinished operations of the queues with this executor, but for those that an explained one waits for.
+    ///
+    /// - Parameter limit: The most that are explained.
+    /// - Returns: The explanations, and whether there would be more.
+    package static func explanations(
+        on executor: some TaskExecutor, upTo limit: Int
+    ) -> (explanations: [Explanation], areMore: Bool) {
+        let members = QueueDirectory.all.filter { $0.spawner.executor === executor }
+            .flatMap { core in core.state.withLock { $0.members() } }
+            .filter { !$0.hasFinished }
+        var inspection = Inspection()
+        let awaited = Set(members.flatMap { inspection.waits(of: $0) }.map { ObjectIdentifier($0.source) })
+        // Those that nobody waits for come first. Of operations that wait for one another in a cycle, the first one is explained.
+        let last = members.filter { !awaited.contains(ObjectIdentifier($0)) }
+        var explanations: [Explanation] = []
+        var reached: Set<ObjectIdentifier> = []
+        for operation in last + members where !reached.contains(ObjectIdentifier(operation)) {
+            if explanations.count == limit { return (explanations, true) }
+            var search = RootSearch()
+            explanations.append(operation.explain(by: &search))
+            reached.formUnion(search.seen)
+        }
+        return (explanations, false)
     }
 }
 
@@ -31,7 +63,8 @@ struct RootSearch {
 
     private var inspection: Inspection
     private var found: [Found] = []
-    private var seen: Set<ObjectIdentifier> = []
+    /// Every operation that it has come across.
+    fileprivate private(set) var seen: Set<ObjectIdentifier> = []
     private(set) var waitsOfFirst: [Wait] = []
     private(set) var roots: [Root] = []
 

@@ -83,13 +83,6 @@ extension AsyncOperationQueue {
     }
 }
 
-extension AsyncOperationQueue {
-    /// What keeps the operations of the queues with this executor, at this moment.
-    package static func stallReports(on executor: some TaskExecutor) -> [StallReport] {
-        QueueDirectory.all.filter { $0.spawner.executor === executor }.compactMap { $0.stallReport(after: .zero) }
-    }
-}
-
 extension QueueCore {
     private static let mostExplanations = 10
 

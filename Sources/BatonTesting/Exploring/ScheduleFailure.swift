@@ -19,13 +19,14 @@ public struct ScheduleFailure: Error, CustomStringConvertible {
     /// What was thrown. Of a requirement of Swift Testing, which has been reported by itself, the description would be the syntax of
     /// the expression in several hundred characters.
     private var cause: String {
+        if let error = underlying as? ScheduleError { return "\(error.kind): \(error.advice)" }
         if _typeName(type(of: underlying)) == "Testing.ExpectationFailedError" {
             return "a requirement was not met, which is reported by itself"
         }
         return "\(underlying)"
     }
 
-    /// The seed, what was thrown, and how to run this schedule alone.
+    /// The seed, what was thrown, how to run this schedule alone, and what the operations of a stuck schedule wait for.
     public var description: String {
         let doubt =
             foreignJobCount == 0
@@ -35,6 +36,6 @@ public struct ScheduleFailure: Error, CustomStringConvertible {
             Failed under seed \(seed): \(cause)
             To run this schedule alone: exploring(seed: \(seed)) { … }, \
             or BATON_SEED=\(seed) swift test --filter <this test>\(doubt)
-            """
+            """ + ((underlying as? ScheduleError)?.listOfWaits ?? "")
     }
 }

@@ -3,8 +3,8 @@
 public enum ScheduleError: Error, Equatable {
     /// The body had not ended, no job could run, and nobody slept on the scheduler's clock: without a seed, a hang.
     ///
-    /// `waits` says for each queue on the scheduler what keeps its operations, as `AnyOperation.explain()` does. It does not
-    /// count for `==`.
+    /// `waits` has the descriptions of `AnyOperation.explain()` for up to ten operations of the queues on the scheduler, without
+    /// those that one of these waits for. It does not count for `==`.
     case stuck(seed: UInt64, waits: [String] = [])
 
     /// Jobs came from threads outside the scheduler: when they come is up to them, so the seed may not repeat the run.
@@ -36,29 +36,59 @@ extension ScheduleError {
 }
 
 extension ScheduleError: CustomStringConvertible {
-    /// What happened, and what to do.
+    /// What happened, and what to do; of a stuck schedule, what its operations wait for comes last.
     public var description: String {
+        let seed = seed.map { " under seed \($0)" } ?? ""
+        return "\(kind)\(seed): \(advice)\(listOfWaits)"
+    }
+
+    /// Nil: it is about no seed.
+    private var seed: UInt64? {
         switch self {
-        case .stuck(let seed, let waits):
+        case .stuck(let seed, _), .notDeterministic(let seed, _), .endless(let seed, _), .usedTwice(let seed): seed
+        case .malformedSeed: nil
+        }
+    }
+
+    /// What happened, in a word or two.
+    var kind: String {
+        switch self {
+        case .stuck: "stuck"
+        case .notDeterministic: "not deterministic"
+        case .endless: "endless"
+        case .usedTwice: "used twice"
+        case .malformedSeed: "malformed seed"
+        }
+    }
+
+    /// What it means, and what to do.
+    var advice: String {
+        switch self {
+        case .stuck:
             """
-            stuck under seed \(seed): the body has not ended, but no job can run and nobody sleeps on the scheduler's \
-            clock. Either tasks wait for one another, or one waits for something outside the scheduler: a real clock, \
-            the main actor, a Task without this executor, another thread, or an exclusion that an operation of \
-            another test holds, because exclusions are those of the whole process.
-            """ + waits.map { "\n- \($0)" }.joined()
-        case .notDeterministic(let seed, let foreignJobs):
+            the body has not ended, but no job can run and nobody sleeps on the scheduler's clock. Either tasks wait \
+            for one another, or one waits for something outside the scheduler: a real clock, the main actor, a Task \
+            without this executor, another thread, or an exclusion that an operation of another test holds, because \
+            exclusions are those of the whole process.
             """
-            not deterministic under seed \(seed): \(foreignJobs) job(s) came from outside the scheduler. Look for a \
-            real clock, the main actor, a plain Task (write Task(executorPreference:)), a continuation resumed by \
-            another thread, and for an exclusion whose name a test that runs in parallel uses, too: exclusions are those \
-            of the whole process.
+        case .notDeterministic(_, let foreignJobs):
             """
-        case .endless(let seed, let jobs):
-            "endless under seed \(seed): \(jobs) jobs have run and there is no end. Look for a loop that polls."
-        case .usedTwice(let seed):
-            "the scheduler with seed \(seed) has had its run: make a new one for another run."
+            \(foreignJobs) job(s) came from outside the scheduler. Look for a real clock, the main actor, a plain Task \
+            (write Task(executorPreference:)), a continuation resumed by another thread, and for an exclusion whose \
+            name a test that runs in parallel uses, too: exclusions are those of the whole process.
+            """
+        case .endless(_, let jobs): "\(jobs) jobs have run and there is no end. Look for a loop that polls."
+        case .usedTwice: "the scheduler has had its run. Make a new one for another run."
         case .malformedSeed(let text):
             "BATON_SEED is \"\(text)\", which is no seed: write a number from 0 to \(UInt64.max)."
+        }
+    }
+
+    /// What the operations of a stuck schedule wait for, each on a line of its own.
+    var listOfWaits: String {
+        switch self {
+        case .stuck(_, let waits): waits.map { "\n- \($0)" }.joined()
+        case .notDeterministic, .endless, .usedTwice, .malformedSeed: ""
         }
     }
 }

@@ -6,11 +6,11 @@ extension SeededScheduler: DeterministicTaskExecutor {
 }
 
 extension SeededScheduler {
-    /// What keeps the operations of the queues on this scheduler, a sentence for each root.
+    private static let mostExplanations = 10
+
+    /// Why operations of the queues on this scheduler have not finished, each as `explain()` says it.
     var waitsOfOperations: [String] {
-        AsyncOperationQueue.stallReports(on: self).flatMap { report in
-            let more = report.rootCount - report.explanations.count
-            return report.explanations.map(\.description) + (more > 0 ? ["And \(more) more."] : [])
-        }
+        let (explanations, areMore) = AsyncOperationQueue.explanations(on: self, upTo: Self.mostExplanations)
+        return explanations.map(\.description) + (areMore ? ["Others have not finished, either."] : [])
     }
 }
