@@ -82,6 +82,7 @@ import Testing
             (.invalidWaitingLimit(0), "cannot be 0"),
             (.invalidDeliveryWidth(0), "width of 0"),
             (.ranAfterTheEnd, "after the body had returned"),
+            (.awaitedBeforeAdding, "is awaited and was not added"),
             (.producedAfterTheEnd, "Produce before it returns"), (.calledBodyTwice, "twice"),
             (.sleptAfterTheEnd, "context.sleep was called after"),
             (.leftBodyOut, "did not call the body"), (.finishedTwice, "exactly once"),
@@ -95,6 +96,28 @@ import Testing
             #expect(misuse.description.hasSuffix(" (Kitchen/Oven.swift:7)"))
             #expect(Misuse(kind, queue: "kitchen").description.hasPrefix("queue ‘kitchen’: "))
         }
+    }
+
+    @Test("A list of failures tells the roots, and counts what did not run because of them")
+    func listsTellTheRoots() {
+        let boom = OperationError.failed(Oops())
+        let butter = AsyncOperation("butter") {}.reference
+        let failures = [
+            OperationFailure(operation: flour, error: boom),
+            OperationFailure(operation: bread, error: boom.passedOn(by: flour)),
+            OperationFailure(operation: butter, error: .skipped(.edge(source: flour, outcome: .failure))),
+        ]
+        #expect(
+            "\(OperationError.groupFailed(failures))"
+                == "1 of the group failed: ‘flour’: oops; 2 did not run because of it")
+        // What they needed is not in the list.
+        #expect(
+            "\(OperationError.groupFailed(Array(failures[1...])))"
+                == "2 of the group failed: ‘bread’: \(failures[1].error); ‘butter’: \(failures[2].error)")
+        let other = OperationFailure(operation: butter, error: boom)
+        #expect(
+            "\(OperationError.groupFailed([failures[0], failures[1], other]))"
+                == "2 of the group failed: ‘flour’: oops; ‘butter’: oops; 1 did not run because of them")
     }
 
     @Test func anErrorIsPassedOnFlat() {

@@ -1,0 +1,67 @@
+import Testing
+
+@testable import Baton
+
+/// What an operation without a name is called.
+@Suite struct FallbackNameTests {
+    private func name(_ operation: AnyOperation) -> String { operation.reference.name }
+
+    @Test("Each call that makes an operation without a name gives it the place")
+    func eachCallGivesThePlace() {
+        let file = "FallbackNameTests.swift"
+        let source = AsyncOperation("source") { 1 }
+        let other = AsyncOperation("other") { 2 }
+        #expect(name(AsyncOperation {}) == "\(file):\(#line)")
+        #expect(name(AsyncOperation { 1 }) == "\(file):\(#line)")
+        #expect(name(AsyncOperation { (_: OperationContext) in 1 }) == "\(file):\(#line)")
+        #expect(name(AsyncOperation(source) { $0 }) == "\(file):\(#line)")
+        #expect(name(AsyncOperation(source) { value, _ in value }) == "\(file):\(#line)")
+        #expect(name(AsyncOperation(source, default: 3) { $0 }) == "\(file):\(#line)")
+        #expect(name(AsyncOperation(resultOf: source) { _ in }) == "\(file):\(#line)")
+        #expect(name(AsyncOperation(source, other) { $0 + $1 }) == "\(file):\(#line)")
+        #expect(name(AsyncOperation(resultOf: source, other) { _, _ in }) == "\(file):\(#line)")
+        #expect(name(source.then { $0 }) == "\(file):\(#line) then")
+        #expect(name(source.map { $0 }) == "\(file):\(#line) map")
+        #expect(name(source.flatMap { _ in AsyncOperation { 1 } }) == "\(file):\(#line) flatMap")
+        #expect(name(source.recover { _ in 1 }) == "\(file):\(#line) recover")
+        #expect(name(source.mapError { $0 }) == "\(file):\(#line) recover")
+        #expect(name(AsyncOperation<[Int]>.collect([source, other])) == "\(file):\(#line) collect")
+        #expect(name(AsyncOperation<Int>.reduce([source], 0, +)) == "\(file):\(#line) collect")
+        #expect(name(AsyncOperation<Int>.callback { $0(1) }) == "\(file):\(#line) callback")
+    }
+
+    @Test("A name that was given counts, whatever made the operation")
+    func namesCount() {
+        let source = AsyncOperation("source") { 1 }
+        #expect(name(source.then("next") { $0 }) == "next")
+        #expect(name(source.then { $0 }.name("next")) == "next")
+        #expect(name(AsyncOperation<[Int]>.collect("all", [source])) == "all")
+        #expect(source.then { $0 }.name == nil)
+    }
+
+    @Test("An error of an operation that needs another one names the place")
+    func errorsNameThePlace() async {
+        let line = #line + 1
+        let source = AsyncOperation<Int> { throw Oops() }
+        let reader = source.then { $0 }
+        await #expect(throws: OperationError.self) { try await AsyncOperationQueue().run(reader) }
+        #expect(
+            "\(reader.error!)"
+                == "needs the output of ‘FallbackNameTests.swift:\(line)’, which has none: oops")
+    }
+
+    @Test("A line that does not fit is left out", arguments: [0, 1, 8191, 8192, UInt.max])
+    func longFiles(line: UInt) {
+        let name = FallbackName(.then, "Module/parse.swift", line).name
+        #expect(name == (1...8191 ~= line ? "parse.swift:\(line) then" : "parse.swift then"))
+    }
+
+    @Test("A type is no place, and nothing is neither")
+    func typesAreNoPlaces() {
+        #expect(FallbackName(Int.self).type == Int.self)
+        #expect(FallbackName(Int.self).name == "Int")
+        #expect(FallbackName.none.name == nil)
+        #expect(FallbackName(.made, "Module/parse.swift", 3).type == nil)
+        #expect(FallbackName(.made, "parse.swift", 3).name == "parse.swift:3")
+    }
+}
