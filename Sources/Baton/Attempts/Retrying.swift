@@ -21,7 +21,8 @@ extension AnyOperation {
     /// the last attempt. Between two attempts it holds no slot and no exclusion. It takes exclusions again, ahead of first attempts that
     /// wait for them, and starts before operations of its priority that have not begun (not more than 16 in a row while others wait),
     /// also while the queue is suspended, unless ``AsyncOperationQueue/suspendsFurtherAttempts`` is set. From the 17th failure on it
-    /// waits for exclusions behind the others. Conditions are not evaluated again. Nothing is retried after a cancel; one that comes during the delay ends the operation at once. What keeps the
+    /// waits for exclusions behind the others. Conditions are not evaluated again, but a ``Rate`` counts each attempt. Nothing is
+    /// retried after a cancel; one that comes during the delay ends the operation at once. What keeps the
     /// body from running at all (dependencies, conditions) is no attempt. Each attempt counts its ``progress`` from zero.
     ///
     /// What the body runs with ``OperationContext/run(_:)`` it has to make anew each time: an operation runs once. For the

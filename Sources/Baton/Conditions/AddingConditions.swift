@@ -13,11 +13,15 @@ extension AnyOperation {
     ) -> Self {
         // Asked for before locking: it is the user's.
         let exclusions = condition.exclusions
+        let rates = condition.rates
         change("a condition", CallSite(file: file, line: line)) { life in
             let details = life.madeDetails()
-            // One that is nothing but a name is held, and not asked.
+            details.rules.add(rates)
+            // One that is nothing but a name is held, and not asked; and nothing but a rate is not evaluated.
             if Condition.self == Exclusion.self {
                 details.rules.add(exclusions)
+            } else if Condition.self == Rate.self {
+                return
             } else if exclusions.isEmpty {
                 details.rules.add(.object(BoxedCondition(base: condition)), [])
             } else {

@@ -14,6 +14,8 @@ struct Rules {
         case pause
         case evaluate
         case request(ExclusionSet)
+        /// To be told with ``startIsCounted()`` that these let the operation start.
+        case pace([Rate])
         case run
     }
 
@@ -28,6 +30,20 @@ struct Rules {
         @exclusivity(unchecked) var requests: UInt32 = 0
         /// Of an evaluation that waits for the names of its conditions.
         @exclusivity(unchecked) var waitingEvaluation: UnsafeContinuation<OperationError?, Never>?
+        /// Nil for most.
+        @exclusivity(unchecked) var pace: Pace?
+
+        var arePassed: Bool {
+            guard let pace else { return standing == .held }
+            return pace.isCounted && (standing == .held || exclusions.isEmpty)
+        }
+    }
+
+    /// The rates within which the body starts.
+    private final class Pace {
+        @exclusivity(unchecked) var rates: [Rate] = []
+        /// They have counted the start that comes next.
+        @exclusivity(unchecked) var isCounted = false
     }
 
     /// Nil if there is none: not empty. First, for what comes after the last leaves no gap then.
@@ -68,6 +84,24 @@ struct Rules {
         for exclusion in exclusions { names.exclusions.insert(exclusion) }
     }
 
+    /// Of two rates of one name the slower counts.
+    mutating func add(_ rates: [Rate]) {
+        if rates.isEmpty { return }
+        let names = names ?? Names()
+        self.names = names
+        let pace = names.pace ?? Pace()
+        names.pace = pace
+        for rate in rates {
+            if let place = pace.rates.firstIndex(where: { $0.key == rate.key }) {
+                let other = pace.rates[place]
+                let isSlower = RateLimits.slower(other.limits, rate.limits) != other.limits
+                if rate.problem != nil || other.problem == nil && isSlower { pace.rates[place] = rate }
+            } else {
+                pace.rates.append(rate)
+            }
+        }
+    }
+
     @inline(__always) var hasConditionsLeft: Bool { !isEvaluated && !conditions.isEmpty }
 
     /// It is not to go on before a time of its own.
@@ -80,7 +114,7 @@ struct Rules {
 
     /// Nothing stands before the body any more.
     @inline(__always) var isPassed: Bool {
-        !isDelayed && !hasConditionsLeft && (names == nil || standing == .held)
+        !isDelayed && !hasConditionsLeft && (names == nil || names!.arePassed)
     }
 
     @inline(__always)
@@ -92,7 +126,11 @@ struct Rules {
 
     private func nextWithNames() -> Step {
         if let problem = names?.exclusions.problem { return .fail(.invalidExclusion(problem)) }
+        if let problem = names?.pace?.rates.lazy.compactMap(\.problem).first { return .fail(.invalidRate(problem)) }
         if hasConditionsLeft { return .evaluate }
+        if let names, let pace = names.pace, names.standing == .held || names.exclusions.isEmpty {
+            return .pace(pace.rates)
+        }
         names?.standing = .requested
         names?.requests &+= 1
         return .request(exclusions)
@@ -147,4 +185,15 @@ struct Rules {
 
     /// They were given back before the run, because the queue was suspended.
     func namesAreGivenBack() { names?.standing = .asksForNone }
+
+    // MARK: Rates
+
+    /// Its starts are counted.
+    var isPaced: Bool { names?.pace != nil }
+
+    /// The body may start.
+    func startIsCounted() { names?.pace?.isCounted = true }
+
+    /// The next start is another one.
+    func runEnds() { names?.pace?.isCounted = false }
 }

@@ -3,15 +3,20 @@ protocol WrappingCondition: OperationCondition {
     /// The operation that this condition brings along. It asks each condition that it wraps through `ask`, which gives each a task
     /// that the others have not cancelled.
     func dependency(askedBy ask: (any OperationCondition) async -> AnyOperation?) async -> AnyOperation?
+
+    /// The rates of the conditions that it wraps. Asked for once, by the call that adds it to an operation.
+    var wrappedRates: [Rate] { get }
 }
 
 extension WrappingCondition {
     func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
         try await evaluate(for: operation, after: nil)
     }
+
+    var wrappedRates: [Rate] { [] }
 }
 
-/// Conditions made from others. All keep the exclusions of what they wrap, and but for ``OperationCondition/silent`` what it
+/// Conditions made from others. All keep the exclusions and rates of what they wrap, and but for ``OperationCondition/silent`` what it
 /// brings along.
 extension OperationCondition {
     /// Satisfied if this is not: if it throws or skips. Fails with ``ConditionError/satisfied(_:)`` if it is.
@@ -43,6 +48,8 @@ private struct NegatedCondition<Base: OperationCondition>: WrappingCondition {
 
     var exclusions: [Exclusion] { base.exclusions }
 
+    var wrappedRates: [Rate] { base.rates }
+
     func dependency(for operation: AnyOperation) -> AnyOperation? { base.dependency(for: operation) }
 
     func dependency(askedBy ask: (any OperationCondition) async -> AnyOperation?) async -> AnyOperation? {
@@ -69,6 +76,8 @@ private struct SilentCondition<Base: OperationCondition>: WrappingCondition {
 
     var exclusions: [Exclusion] { base.exclusions }
 
+    var wrappedRates: [Rate] { base.rates }
+
     func dependency(askedBy ask: (any OperationCondition) async -> AnyOperation?) async -> AnyOperation? { nil }
 
     func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
@@ -89,6 +98,8 @@ private struct ConditionPair<First: OperationCondition, Second: OperationConditi
     var name: String { "\(first.name) \(rule.rawValue) \(second.name)" }
 
     var exclusions: [Exclusion] { first.exclusions + second.exclusions }
+
+    var wrappedRates: [Rate] { first.rates + second.rates }
 
     func dependency(for operation: AnyOperation) -> AnyOperation? {
         pair(first.dependency(for: operation), second.dependency(for: operation))

@@ -22,6 +22,9 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case evaluating(conditions: [String])
         /// Another operation holds an exclusion that it needs, or came before it in the line for it.
         case excluded(by: OperationReference, exclusion: String)
+        /// It waits for its turn in this rate, which comes after so much time if nobody ends or comes in between. So many others
+        /// have their turns first.
+        case waitingForRate(String, timeLeft: Duration, behind: Int)
         /// Its body runs, and has done so for this time, or for at least this time in a ``StallReport``.
         ///
         /// The time is known of operations with a time limit or a deadline, of those that repeat, of further attempts, and of

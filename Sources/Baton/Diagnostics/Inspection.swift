@@ -25,6 +25,7 @@ struct Inspection {
     }
 
     private var sights: [ObjectIdentifier: Sight] = [:]
+    private var rates: [RateTable.Key: (view: RateTable.View, now: Duration)] = [:]
     /// Nothing has started in this queue for so long.
     private let quiet: (queue: QueueCore, time: Duration)?
 
@@ -65,6 +66,7 @@ struct Inspection {
         case .added:
             guard let core = look.core else { return .starting }
             if let pause = look.pause { return cause(of: pause, on: core) }
+            if look.isPaced, let cause = causeOfPacing(of: operation) { return cause }
             return causeOfWaiting(of: operation, in: core)
         case .evaluating: return .evaluating(conditions: look.conditions.all.map(\.condition.name))
         case .executing, .finishing:
@@ -84,6 +86,15 @@ struct Inspection {
         if sight.scheduler.isSuspended, !operation.goesFirst { return .queueSuspended(sight.reference) }
         if !sight.scheduler.isFull { return .starting }
         return .queueFull(sight.reference, width: sight.scheduler.width, running: running(in: core))
+    }
+
+    /// Nil: it waits for no rate.
+    private mutating func causeOfPacing(of operation: AnyOperation) -> Explanation.Cause? {
+        guard let (key, rate, arrival) = Rates.place(of: operation) else { return nil }
+        if rates[key] == nil, let view = Rates.view(of: key) { rates[key] = (view, view.time.now) }
+        guard let (view, now) = rates[key] else { return nil }
+        let turn = view.turn(of: arrival)
+        return .waitingForRate("\(rate)", timeLeft: max(.zero, turn.time - now), behind: turn.behind)
     }
 
     private mutating func causeOfStanding(in core: QueueCore) -> Explanation.Cause {
@@ -155,6 +166,7 @@ private struct Look {
     let core: QueueCore?
     let isCancelled: Bool
     let conditions: Few<StoredCondition>
+    let isPaced: Bool
     let lendsSlot: Bool
     let listeners: [any OutcomeListener]
     let attempt: Int
@@ -172,6 +184,7 @@ private struct Look {
         core = life.isUnderWay ? operation.core : nil
         isCancelled = life.isCancelled
         conditions = details?.rules.conditions ?? .none
+        isPaced = details?.rules.isPaced ?? false
         lendsSlot = (details?.openWaits ?? 0) > 0
         listeners = details?.listeners ?? []
         attempt = max(1, Int(timing?.attempt ?? 1))

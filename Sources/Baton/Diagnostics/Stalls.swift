@@ -121,8 +121,8 @@ extension Explanation.Cause {
     fileprivate var waitsForPermit: Bool {
         switch self {
         case .queueFull, .waitingForSlot: true
-        case .notAdded, .queueSuspended, .starting, .delayed, .retrying, .repeating, .evaluating, .excluded, .executing,
-            .awaitingElement, .finishing, .finished:
+        case .notAdded, .queueSuspended, .starting, .delayed, .retrying, .repeating, .evaluating, .excluded,
+            .waitingForRate, .executing, .awaitingElement, .finishing, .finished:
             false
         }
     }
@@ -131,7 +131,7 @@ extension Explanation.Cause {
     fileprivate var rank: Int {
         switch self {
         case .notAdded, .executing, .evaluating, .finishing, .awaitingElement: 0
-        case .delayed, .retrying, .repeating: 1
+        case .delayed, .retrying, .repeating, .waitingForRate: 1
         case .excluded, .waitingForSlot: 2
         case .queueFull, .queueSuspended, .starting, .finished: 3
         }

@@ -32,6 +32,10 @@ enum Wording {
         case .evaluating(let conditions):
             "\(operation) waits for the answer of \(list(conditions.map { "the condition ‘\($0)’" }))."
         case .excluded(let holder, let exclusion): "\(operation) waits for the exclusion \(exclusion), after \(holder)."
+        case .waitingForRate(let rate, let left, let count):
+            "\(operation) waits for the rate \(rate), "
+                + (count == 0 ? "" : "behind \(count) \(count == 1 ? "other" : "others"), ")
+                + "and may start in \(text(left))."
         case .executing(let attempt, let time, let isCancelled):
             "\(operation) \(time.map { "has been executing for \(text($0))" } ?? "is executing")"
                 + (attempt > 1 ? ", attempt \(attempt)" : "")

@@ -94,6 +94,8 @@ extension AnyOperation {
         let alarms: Alarms?
         /// It does not wait for this outcome any more.
         let joined: Joined?
+        /// It may wait for the turn that a rate gives it, or have one.
+        let isPaced: Bool
 
         /// Gives back before the rest is settled. Returns who is granted something because of it, for the caller to tell.
         mutating func takeNames() -> [AnyOperation] {
@@ -107,6 +109,7 @@ extension AnyOperation {
 
         func settleNow() {
             alarms?.takeOut(of: operation, from: core)
+            if isPaced { Rates.leave(operation) }
             if claims { Claims.giveBack(atEndOf: operation) }
             joined?.leave(operation)
             for group in groups { group.parentEnded() }
@@ -182,7 +185,8 @@ extension AnyOperation {
         let joined = life.details?.uniqueness?.joined.take()
         return EarlyEnd(
             operation: self, ending: life.beginFinishing() ? nil : life.finish(), core: core, claims: claims,
-            groups: groups, alarms: life.details?.timing?.takeAlarms(), joined: joined)
+            groups: groups, alarms: life.details?.timing?.takeAlarms(), joined: joined,
+            isPaced: life.details?.rules.isPaced ?? false)
     }
 
     /// For one that ended without having run, or that no lane has run to its end.

@@ -236,6 +236,7 @@ struct Lifecycle {
         lane = nil
         details.forgetWaits()
         details.rules.namesAreGivenBack()
+        details.rules.runEnds()
         timing.isCut = false
         timing.isPaused = true
         return end
@@ -303,6 +304,8 @@ extension Lifecycle {
         case pause(Delay)
         /// Names to be asked for, inside the names that its ancestors hold, the nearest first.
         case request(ExclusionSet, inside: AnyOperation?)
+        /// Rates that have to count the start. They are asked with the names held that it needs.
+        case pace([Rate], holdsNames: Bool)
         /// The body may run. `plain`: nothing is asked or told around it.
         case run(isPlain: Bool)
     }
@@ -322,6 +325,7 @@ extension Lifecycle {
         case .request(let exclusions):
             note(.acquiring)
             return .request(exclusions, inside: details.nameHolder)
+        case .pace(let rates): return .pace(rates, holdsNames: details.rules.standing == .held)
         case .evaluate:
             phase = .evaluating
             note(.evaluating)
@@ -361,6 +365,12 @@ extension Lifecycle {
         details?.openWaits -= 1
         if isCancelled { return .cancelled }
         returnFromEvaluation()
+        return pass(on: lane, isKept: false)
+    }
+
+    /// Its rates have counted the start.
+    mutating func passCounted(on lane: Lane) -> Passage {
+        details?.rules.startIsCounted()
         return pass(on: lane, isKept: false)
     }
 

@@ -45,6 +45,10 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case invalidExclusion(String)
         /// Operations limit the same name to different numbers; the smaller one counts.
         case conflictingLimits(name: String, limit: Int, other: Int)
+        /// A rate within which nobody could ever start. The text says why.
+        case invalidRate(String)
+        /// Operations give the same rate different numbers; the slower ones count.
+        case conflictingRates(name: String)
         /// A duration that cannot be negative was. The text names it.
         case negativeDuration(String)
         /// An operation makes at least 1 attempt. The number is the one that was refused.
@@ -127,6 +131,10 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
             "it can never hold its exclusions: \(problem)"
         case .conflictingLimits(let name, let limit, let other):
             "\(name) is limited to \(limit) here and to \(other) elsewhere; the smaller limit counts. Use one limit for one name"
+        case .invalidRate(let problem):
+            "it can never have its turn: \(problem)"
+        case .conflictingRates(let name):
+            "the rate \(name) has other numbers elsewhere; the slower ones count. Use the same numbers for one name"
         case .negativeDuration(let what):
             "\(what) cannot be negative; it counts as zero"
         case .invalidAttempts(let count):

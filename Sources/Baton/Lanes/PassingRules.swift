@@ -45,6 +45,10 @@ extension QueueCore {
                     return .endedBefore
                 case .waiting: return .away(change { state in state.turn { $0.nextTurn() } })
                 }
+            case .pace(let rates, let holdsNames):
+                let next = pace(current, rates, holdsNames: holdsNames, on: lane)
+                guard let next else { return .away(change { state in state.turn { $0.nextTurn() } }) }
+                passage = next
             case .evaluate(let details):
                 change { $0.scheduler.lendSlot() }
                 current._withUnsafeGuaranteedRef { operation in
@@ -107,7 +111,7 @@ extension QueueCore {
     }
 
     /// Before the queue is locked: who ends it meanwhile drops them.
-    private func hasDependencies(_ operation: Unmanaged<AnyOperation>) -> Bool {
+    func hasDependencies(_ operation: Unmanaged<AnyOperation>) -> Bool {
         operation._withUnsafeGuaranteedRef { operation in
             operation.withLife { $0.phase != .finished && !operation.edges.isEmpty }
         }
@@ -138,7 +142,10 @@ extension QueueCore {
     /// Returns who is granted something because of it. It is in no list, so nobody lets go of it meanwhile.
     private func listWithoutNames(_ operation: Unmanaged<AnyOperation>) -> [AnyOperation] {
         let (granted, isFurtherAttempt) = operation._withUnsafeGuaranteedRef { operation in
-            let (givesBack, isFurtherAttempt) = operation.withLife { ($0.givesNamesBack(), $0.isBetweenAttempts) }
+            let (givesBack, isPaced, isFurtherAttempt) = operation.withLife { life in
+                (life.givesNamesBack(), life.details?.rules.isPaced ?? false, life.isBetweenAttempts)
+            }
+            if isPaced { Rates.giveTurnBack(by: operation) }
             return (givesBack ? Claims.takeBack(from: operation) : [], isFurtherAttempt)
         }
         change { $0.list(operation, isFurtherAttempt: isFurtherAttempt) }
@@ -146,7 +153,7 @@ extension QueueCore {
     }
 }
 
-private enum ListingAgain: Equatable {
+enum ListingAgain: Equatable {
     case listed
     /// It may not start now.
     case heldBySuspension
@@ -155,7 +162,7 @@ private enum ListingAgain: Equatable {
 }
 
 extension QueueCore.State {
-    fileprivate mutating func list(again operation: Unmanaged<AnyOperation>, _ hasDependencies: Bool) -> ListingAgain {
+    mutating func list(again operation: Unmanaged<AnyOperation>, _ hasDependencies: Bool) -> ListingAgain {
         if scheduler.appendReturning(operation, hasDependencies: hasDependencies) { return .listed }
         guard strands(operation._withUnsafeGuaranteedRef { $0 }) else { return .heldBySuspension }
         scheduler.append(operation)

@@ -92,6 +92,7 @@ final class QueueCore: Sendable {
     deinit {
         QueueDirectory.leave(number)
         if sleeper !== Sleeper.shared { sleeper.stop() }
+        if !time.isSystemClock { Rates.leave(queue: number, time) }
         hub.queueHasGone()
     }
 

@@ -8,6 +8,8 @@ enum Alarm: Sendable {
     case pauseEnd(Unmanaged<AnyOperation>)
     /// It is time to see whether anything has happened in a queue.
     case stall(StallAlarm)
+    /// The first operation that waits for a rate has its turn.
+    case rate(RateAlarm)
 }
 
 /// An alarm that has been taken out, because its time has come.
@@ -20,7 +22,7 @@ struct DueAlarm: Sendable {
         self.alarm = alarm
         switch alarm {
         case .waitingLimit(let operation): _ = operation.retain()
-        case .attemptLimit, .pauseEnd, .stall: break
+        case .attemptLimit, .pauseEnd, .stall, .rate: break
         }
     }
 
@@ -28,7 +30,7 @@ struct DueAlarm: Sendable {
     var cancels: Bool {
         switch alarm {
         case .attemptLimit, .waitingLimit: true
-        case .pauseEnd, .stall: false
+        case .pauseEnd, .stall, .rate: false
         }
     }
 
@@ -39,6 +41,7 @@ struct DueAlarm: Sendable {
         case .waitingLimit(let operation): operation.takeRetainedValue().waitingLimitCame()
         case .pauseEnd(let operation): AnyOperation.pauseEnded(of: operation)
         case .stall(let alarm): alarm.ring(at: now)
+        case .rate(let alarm): alarm.ring()
         }
     }
 }

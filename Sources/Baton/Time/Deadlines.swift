@@ -37,6 +37,12 @@ package struct Deadlines<Time: Comparable, Entry> {
     /// The earliest time.
     package var next: Time? { heap.first?.time }
 
+    /// What has the earliest time.
+    var first: Entry? { heap.first.flatMap { slots[$0.slot].entry } }
+
+    /// All times, in no particular order.
+    var times: [Time] { heap.map(\.time) }
+
     package mutating func add(_ entry: Entry, at time: Time) -> Ticket {
         lastNumber += 1
         let slot = slots.insert(Slot(entry: entry, place: heap.count, number: lastNumber))
@@ -53,6 +59,9 @@ package struct Deadlines<Time: Comparable, Entry> {
         else { return nil }
         return remove(at: slots[ticket.slot].place)
     }
+
+    /// Takes out what has the earliest time.
+    mutating func removeFirst() -> Entry? { heap.isEmpty ? nil : remove(at: 0) }
 
     /// Takes out everything whose time has come, in order.
     package mutating func takeDue(at now: Time) -> [Entry] {

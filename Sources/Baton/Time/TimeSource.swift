@@ -13,12 +13,22 @@ package final class TimeSource: Sendable {
 
     /// The system's clock, for whoever has no queue.
     static let continuous = TimeSource(ContinuousClock())
+    /// See ``clockIdentity``. Nil: nobody can tell whether another clock is the same.
+    private let sharedIdentity: ObjectIdentifier?
+    /// The clock is one of those that every process has.
+    let isSystemClock: Bool
 
     package init(_ clock: some Clock<Duration>) {
         resolution = clock.minimumResolution
         // Before the other start, so that what slept until a time finds that it has come.
         continuousStart = clock is ContinuousClock ? baton_continuous_time() : nil
         let start = clock.now
+        isSystemClock = clock is ContinuousClock || clock is SuspendingClock
+        if isSystemClock {
+            sharedIdentity = ObjectIdentifier(type(of: clock))
+        } else {
+            sharedIdentity = type(of: clock) is AnyClass ? ObjectIdentifier(clock as AnyObject) : nil
+        }
         // Some clocks are known to miscount when they are told to sleep for centuries.
         longestWait = clock is ContinuousClock || clock is any VirtualClock ? .endless : .seconds(24 * 60 * 60)
         read = { start.duration(to: clock.now) }
@@ -34,6 +44,10 @@ package final class TimeSource: Sendable {
     /// The clock is the user's: to be asked outside every lock.
     @inline(__always)
     package var now: Duration { continuousStart.map { .nanoseconds(baton_continuous_time() - $0) } ?? read() }
+
+    /// Two sources with the same identity read the same clock, though they count from different times. To be compared while one of
+    /// them exists.
+    var clockIdentity: ObjectIdentifier { sharedIdentity ?? ObjectIdentifier(self) }
 
     /// The clock is the system's own.
     var isContinuous: Bool { continuousStart != nil }

@@ -12,6 +12,7 @@ import Testing
         case .pause: "pause"
         case .evaluate: "evaluate"
         case .request(let exclusions): "request \(exclusions.map { "\($0.name)" })"
+        case .pace(let rates): "pace \(rates.map(\.name))"
         case .run: "run"
         }
     }
@@ -39,6 +40,42 @@ import Testing
         rules.namesAreGivenBack()
         #expect(step(rules.next()) == "request [\"‘x’\"]")
         #expect(rules.requests != first)
+    }
+
+    @Test("Rates come after the conditions and the names, and once more for each run")
+    func ratesComeLast() {
+        var rules = Rules()
+        rules.add(.object(Asks()), [.mutuallyExclusive("x")])
+        rules.add([.rate("y", 1, per: .seconds(1))])
+        #expect(rules.isPaced)
+        #expect(step(rules.next()) == "evaluate")
+        rules.conditionsAreSatisfied()
+        #expect(step(rules.next()) == "request [\"‘x’\"]")
+        rules.namesAreHeld()
+        #expect(!rules.isPassed)
+        #expect(step(rules.next()) == "pace [\"‘y’\"]")
+        rules.startIsCounted()
+        #expect(rules.isPassed)
+        #expect(step(rules.next()) == "run")
+        rules.namesAreGivenBack()
+        rules.runEnds()
+        #expect(step(rules.next()) == "request [\"‘x’\"]")
+        rules.namesAreHeld()
+        #expect(step(rules.next()) == "pace [\"‘y’\"]")
+    }
+
+    @Test("Of two rates of one name the slower counts, and one that makes no sense comes before both")
+    func theSlowerRateCounts() {
+        var rules = Rules()
+        rules.add([.rate("y", 2, per: .seconds(1)), .rate("z", 1, per: .seconds(1))])
+        rules.add([.rate("y", 1, per: .seconds(1))])
+        rules.add([.rate("y", 3, per: .seconds(1))])
+        guard case .pace(let rates) = rules.next() else { return #expect(Bool(false), "it is not paced") }
+        #expect(rates == [.rate("y", 1, per: .seconds(1)), .rate("z", 1, per: .seconds(1))])
+        rules.add([.rate("z", 0, per: .seconds(1))])
+        #expect(step(rules.next()).hasPrefix("fail invalidRate"))
+        rules.add([.rate("z", 1, per: .seconds(1))])
+        #expect(step(rules.next()).hasPrefix("fail invalidRate"))
     }
 
     @Test func whatNobodyCouldHoldFailsBeforeAnythingIsAsked() {

@@ -244,6 +244,8 @@ extension Explanation.Cause {
             "queueFull(\(queue), width: \(width), running: \(running))"
         case .evaluating(let conditions): "evaluating(\(conditions))"
         case .excluded(let holder, let exclusion): "excluded(by: \(holder), exclusion: \(exclusion))"
+        case .waitingForRate(let rate, let left, let count):
+            "waitingForRate(\(rate), timeLeft: \(left), behind: \(count))"
         case .delayed(let left): "delayed(timeLeft: \(left))"
         case .retrying(let attempt, let left, let error):
             "retrying(attempt: \(attempt), timeLeft: \(left), lastError: \(error))"

@@ -88,6 +88,8 @@ import Testing
             (.leftBodyOut, "did not call the body"), (.finishedTwice, "exactly once"),
             (.waitedForItsOwnQueue, "its own queue"),
             (.unusableSignal(ShutdownSignal(rawValue: 9), "it is deadly"), "signal 9: it is deadly"),
+            (.invalidRate("the count is 0"), "its turn: the count is 0"),
+            (.conflictingRates(name: "‘partner’"), "the slower ones count"),
         ]
         for (kind, text) in kinds {
             let misuse = Misuse(kind, operation: bread, queue: "kitchen", callSite: place)

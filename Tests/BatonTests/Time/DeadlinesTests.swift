@@ -17,6 +17,19 @@ struct DeadlinesTests {
         #expect(deadlines.next == nil)
     }
 
+    @Test("What has the earliest time is taken out whether that has come or not")
+    func theFirstIsTakenOut() {
+        var deadlines = Deadlines<Int, String>()
+        #expect(deadlines.first == nil)
+        #expect(deadlines.removeFirst() == nil)
+        for (name, time) in [("late", 3), ("early", 1), ("middle", 2)] { _ = deadlines.add(name, at: time) }
+        #expect(deadlines.times.sorted() == [1, 2, 3])
+        #expect(deadlines.first == "early")
+        #expect(deadlines.removeFirst() == "early")
+        #expect(deadlines.first == "middle")
+        #expect(deadlines.times.sorted() == [2, 3])
+    }
+
     @Test func equalTimesComeInOrderOfArrival() {
         var deadlines = Deadlines<Duration, Int>()
         for number in 0..<100 { _ = deadlines.add(number, at: .seconds(1)) }

@@ -1,0 +1,149 @@
+/// The rates of the process: ``RateTable`` behind its lock, and what follows from its answers.
+enum Rates {
+    private static let table = LockedState(RateTable())
+
+    // MARK: Starting
+
+    /// Counts a start of the operation in all of these rates. False: one of them does not allow it yet.
+    static func start(_ operation: Unmanaged<AnyOperation>, _ rates: [Rate], in core: QueueCore) -> Bool {
+        let clock = core.time.clockIdentity
+        let now = now(of: core)
+        let (isStarted, conflicts, changes) = table.withLock { $0.start(operation, rates, on: clock, at: now) }
+        perform(changes)
+        for conflict in conflicts {
+            operation._withUnsafeGuaranteedRef { $0.report(Misuse(conflict, operation: $0.reference)) }
+        }
+        return isStarted
+    }
+
+    /// The operation has ended between the count and its body.
+    static func takeStartBack(_ rates: [Rate], in core: QueueCore) {
+        let clock = core.time.clockIdentity
+        perform(table.withLock { $0.takeStartBack(rates, on: clock) })
+    }
+
+    // MARK: Waiting
+
+    /// The operation waits for its turn, with the reference that is the queue's. The caller does not touch it any more.
+    static func wait(_ operation: Unmanaged<AnyOperation>, for rates: [Rate], in core: QueueCore) {
+        let clock = core.time.clockIdentity
+        let now = now(of: core)
+        // It may have its turn, run and be released before this returns.
+        let retained = operation.takeUnretainedValue()
+        let changes = table.withLock {
+            $0.wait(operation, rates, in: .passUnretained(core), on: clock, at: now)
+        }
+        perform(changes)
+        // Its end may have come before it was in the line, where an end that comes later finds it.
+        if retained.withLife({ $0.phase == .finishing || $0.phase == .finished }) { leave(retained) }
+    }
+
+    /// Its queue has been suspended: whoever comes next has its turn, and it asks again when a worker takes it up.
+    static func giveTurnBack(by operation: AnyOperation) {
+        perform(table.withLock { $0.giveTurnBack(by: .passUnretained(operation)) })
+    }
+
+    /// The operation has ended before its run.
+    static func leave(_ operation: AnyOperation) {
+        let (wasInLine, changes) = table.withLock { $0.leave(.passUnretained(operation)) }
+        perform(changes)
+        if wasInLine { Unmanaged.passUnretained(operation).release() }
+    }
+
+    /// The queue has gone, whose clock is not one of the system's.
+    static func leave(queue number: UInt32, _ time: TimeSource) {
+        let book = table.withLock { $0.leave(queue: number, clock: time.clockIdentity) }
+        withExtendedLifetime(book) {}
+    }
+
+    /// The clock is the user's, and asked outside the lock.
+    private static func now(of core: QueueCore) -> Duration {
+        table.withLock { $0.enter(queue: core.number, core.time) }.now
+    }
+
+    // MARK: Turns
+
+    static func timeHasCome(_ alarm: RateAlarm) {
+        let now = alarm.time.now
+        let (turns, change) = table.withLock { $0.takeTurns(alarm, at: now) }
+        // First: an operation that has its turn may be the last of its queue.
+        if let change { perform([change]) }
+        for operation in turns {
+            let core = operation._withUnsafeGuaranteedRef { operation in
+                operation.withLife { $0.phase == .added ? operation.core : nil }
+            }
+            // Else its end came first.
+            if let core { core.listAgain(withTurn: operation) } else { operation.release() }
+        }
+    }
+
+    private static func perform(_ changes: [RateTable.TimerChange]) {
+        for change in changes {
+            if let former = change.former { former.sleeper.remove(former.ticket) }
+            guard let next = change.next else { continue }
+            let left = max(.zero, next.time - next.alarm.time.now)
+            let ticket = next.sleeper.add(.rate(next.alarm), at: next.sleeper.now + left)
+            // Somebody has set another one in between, or this one has rung.
+            if !table.withLock({ $0.note(ticket, of: next.alarm) }) { next.sleeper.remove(ticket) }
+        }
+    }
+
+    // MARK: Looking
+
+    /// See ``RateTable/place(of:)``.
+    static func place(of operation: AnyOperation) -> (key: RateTable.Key, rate: Rate, arrival: UInt64)? {
+        table.withLock { $0.place(of: operation) }
+    }
+
+    /// See ``RateTable/view(of:)``.
+    static func view(of key: RateTable.Key) -> RateTable.View? {
+        var view = table.withLock { $0.view(of: key) }
+        view?.sort()
+        return view
+    }
+
+    /// For tests: see ``RateTable/counts(of:)``.
+    static func counts(of clock: ObjectIdentifier) -> (rates: Int, operations: Int, isKnown: Bool) {
+        table.withLock { $0.counts(of: clock) }
+    }
+}
+
+/// What a worker does with an operation whose starts are counted.
+extension QueueCore {
+    /// Nil: it waits for its turn, or has ended in between, and is not this worker's any more.
+    func pace(
+        _ operation: Unmanaged<AnyOperation>, _ rates: [Rate], holdsNames: Bool, on lane: Lane
+    ) -> Lifecycle.Passage? {
+        if Rates.start(operation, rates, in: self) {
+            let passage = operation._withUnsafeGuaranteedRef { operation in
+                operation.withLife { $0.passCounted(on: lane) }
+            }
+            if case .endedBefore = passage { Rates.takeStartBack(rates, in: self) }
+            return passage
+        }
+        if !holdsNames {
+            Rates.wait(operation, for: rates, in: self)
+            return nil
+        }
+        // Others may have the names meanwhile. An early end that comes first gives them back itself.
+        let granted = operation._withUnsafeGuaranteedRef { operation -> [AnyOperation]? in
+            operation.withLife { $0.givesNamesBack() } ? Claims.takeBack(from: operation) : nil
+        }
+        guard let granted else { return .endedBefore }
+        Rates.wait(operation, for: rates, in: self)
+        Claims.handOut(granted)
+        return nil
+    }
+
+    /// It has its turn, and starts when there is a slot. If it may not start now, the turn goes to the next one.
+    func listAgain(withTurn operation: Unmanaged<AnyOperation>) {
+        let hasDependencies = hasDependencies(operation)
+        switch change({ $0.list(again: operation, hasDependencies) }) {
+        case .listed: break
+        case .heldBySuspension:
+            operation._withUnsafeGuaranteedRef { Rates.giveTurnBack(by: $0) }
+            change { $0.scheduler.append(operation) }
+        case .stranded(let operation): operation.endBeforeRun(with: .queueReleased)?.settle()
+        }
+    }
+}
