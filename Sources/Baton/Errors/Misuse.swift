@@ -49,6 +49,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case invalidRate(String)
         /// Operations give the same rate different numbers; the slower ones count.
         case conflictingRates(name: String)
+        /// A ``CircuitBreaker`` opens after at least 1 failure. The number is the one that was refused.
+        case invalidFailureCount(circuit: String, Int)
         /// A duration that cannot be negative was. The text names it.
         case negativeDuration(String)
         /// An operation makes at least 1 attempt. The number is the one that was refused.
@@ -135,6 +137,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
             "it can never have its turn: \(problem)"
         case .conflictingRates(let name):
             "the rate \(name) has other numbers elsewhere; the slower ones count. Use the same numbers for one name"
+        case .invalidFailureCount(let circuit, let count):
+            "the circuit breaker ‘\(circuit)’ cannot open after \(count) failures; it opens after 1. Ask for 1 or more"
         case .negativeDuration(let what):
             "\(what) cannot be negative; it counts as zero"
         case .invalidAttempts(let count):

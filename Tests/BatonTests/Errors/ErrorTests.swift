@@ -90,6 +90,7 @@ import Testing
             (.unusableSignal(ShutdownSignal(rawValue: 9), "it is deadly"), "signal 9: it is deadly"),
             (.invalidRate("the count is 0"), "its turn: the count is 0"),
             (.conflictingRates(name: "‘partner’"), "the slower ones count"),
+            (.invalidFailureCount(circuit: "partner", 0), "‘partner’ cannot open after 0 failures"),
         ]
         for (kind, text) in kinds {
             let misuse = Misuse(kind, operation: bread, queue: "kitchen", callSite: place)

@@ -1,0 +1,148 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// The circuit breaker as a value.
+@Suite struct CircuitStateMachineTests {
+    private var machine = CircuitStateMachine(failures: 2, openTime: .seconds(30))
+
+    /// The permit, or the time left, or that a trial is under way.
+    private func ask(_ machine: inout CircuitStateMachine, at seconds: Int) -> CircuitStateMachine.Permit? {
+        switch machine.ask(at: .seconds(seconds)) {
+        case .admit(let permit): permit
+        case .refuse: nil
+        }
+    }
+
+    private func refusal(_ machine: inout CircuitStateMachine, at seconds: Int) -> String {
+        switch machine.ask(at: .seconds(seconds)) {
+        case .admit: "admitted"
+        case .refuse(let left): left.map { "\($0)" } ?? "trial"
+        }
+    }
+
+    private func open(_ machine: inout CircuitStateMachine, at seconds: Int) {
+        for _ in 0..<2 {
+            guard let permit = ask(&machine, at: seconds) else { return }
+            machine.end(permit, as: .failure, at: .seconds(seconds))
+        }
+    }
+
+    @Test("It opens after so many failures in a row")
+    func opens() throws {
+        var machine = machine
+        for verdict in [CircuitStateMachine.Verdict.failure, .success, .failure, .nothing] {
+            machine.end(try #require(ask(&machine, at: 0)), as: verdict, at: .zero)
+            #expect(machine.state == .closed)
+        }
+        machine.end(try #require(ask(&machine, at: 1)), as: .failure, at: .seconds(1))
+        #expect(machine.state == .open)
+        #expect(machine.changeCount == 1)
+        #expect(refusal(&machine, at: 1) == "30.0 seconds")
+        #expect(refusal(&machine, at: 30) == "1.0 seconds")
+    }
+
+    @Test("After the time one trial is let run, and its success closes it")
+    func closes() throws {
+        var machine = machine
+        open(&machine, at: 0)
+        let trial = try #require(ask(&machine, at: 30))
+        #expect(machine.state == .halfOpen)
+        #expect(refusal(&machine, at: 30) == "trial")
+        #expect(refusal(&machine, at: 1000) == "trial")
+        machine.end(trial, as: .success, at: .seconds(31))
+        #expect(machine.state == .closed)
+        // The failures of before count no more.
+        machine.end(try #require(ask(&machine, at: 31)), as: .failure, at: .seconds(31))
+        #expect(machine.state == .closed)
+    }
+
+    @Test("A trial that fails opens it again, for the whole time")
+    func opensAgain() throws {
+        var machine = machine
+        open(&machine, at: 0)
+        machine.end(try #require(ask(&machine, at: 30)), as: .failure, at: .seconds(35))
+        #expect(machine.state == .open)
+        #expect(refusal(&machine, at: 36) == "29.0 seconds")
+        #expect(machine.changeCount == 3)
+    }
+
+    @Test("A trial that says nothing gives its permission back, once")
+    func givesBack() throws {
+        var machine = machine
+        open(&machine, at: 0)
+        let first = try #require(ask(&machine, at: 30))
+        machine.end(first, as: .nothing, at: .seconds(31))
+        #expect(machine.state == .halfOpen)
+        let second = try #require(ask(&machine, at: 31))
+        machine.end(first, as: .nothing, at: .seconds(32))
+        machine.end(first, as: .success, at: .seconds(32))
+        #expect(refusal(&machine, at: 32) == "trial")
+        machine.end(second, as: .success, at: .seconds(33))
+        #expect(machine.state == .closed)
+    }
+
+    @Test("What was let run before the last change says nothing")
+    func stale() throws {
+        var machine = machine
+        let slow = try #require(ask(&machine, at: 0))
+        open(&machine, at: 0)
+        machine.end(slow, as: .success, at: .seconds(1))
+        #expect(machine.state == .open)
+        let trial = try #require(ask(&machine, at: 30))
+        machine.end(slow, as: .failure, at: .seconds(30))
+        #expect(machine.state == .halfOpen)
+        machine.end(trial, as: .success, at: .seconds(31))
+        machine.end(slow, as: .failure, at: .seconds(31))
+        machine.end(try #require(ask(&machine, at: 31)), as: .failure, at: .seconds(31))
+        #expect(machine.state == .closed)
+    }
+
+    @Test("A clock that goes back lets the time begin again, and no more than that")
+    func clocksGoBack() {
+        var machine = machine
+        open(&machine, at: 1_000_000)
+        #expect(refusal(&machine, at: 10) == "30.0 seconds")
+        #expect(refusal(&machine, at: 20) == "20.0 seconds")
+        #expect(refusal(&machine, at: 40) == "admitted")
+    }
+
+    @Test("Whatever happens there is one trial at a time, and none is lost", arguments: 1...50 as ClosedRange<UInt64>)
+    func oneTrial(_ seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var machine = machine
+        var permits: [(permit: CircuitStateMachine.Permit, isTrial: Bool)] = []
+        var now = 0
+        for _ in 0..<2000 {
+            now += Int.random(in: 0..<12, using: &random)
+            if Bool.random(using: &random) || permits.isEmpty {
+                let trials = permits.count { $0.isTrial }
+                guard let permit = ask(&machine, at: now) else {
+                    // Somebody has to end it, or the time to pass.
+                    #expect(machine.state == .open || trials == 1)
+                    continue
+                }
+                #expect(machine.state == .closed || trials == 0)
+                permits.append((permit, machine.state == .halfOpen))
+            } else {
+                let place = Int.random(in: 0..<permits.count, using: &random)
+                let verdict = [CircuitStateMachine.Verdict.success, .failure, .failure, .nothing].randomElement(
+                    using: &random)!
+                let permit = permits.remove(at: place).permit
+                machine.end(permit, as: verdict, at: .seconds(now))
+                if Bool.random(using: &random) { machine.end(permit, as: .nothing, at: .seconds(now)) }
+            }
+        }
+        #expect(machine.changeCount > 10)
+    }
+
+    @Test("Enormous times do not overflow")
+    func extremes() {
+        var machine = CircuitStateMachine(failures: 1, openTime: .endless)
+        guard let permit = ask(&machine, at: 0) else { return #expect(Bool(false), "it is closed") }
+        machine.end(permit, as: .failure, at: .zero - .endless)
+        _ = machine.ask(at: .endless)
+        #expect(machine.state == .halfOpen)
+    }
+}
