@@ -89,6 +89,19 @@ import Testing
         #expect(machine.admits(1, hasTurn: true, at: .seconds(3)))
     }
 
+    @Test("Of turns that are used late no more than a burst start at once")
+    func lateTurns() {
+        var machine = machine(10, per: .seconds(10), burst: 2)
+        for arrival in 1...4 as ClosedRange<UInt64> { _ = machine.wait("\(arrival)", arrival: arrival) }
+        for now in 0...9 { _ = machine.takeTurn(at: .seconds(now)) }
+        var started: [UInt64] = []
+        for arrival in 1...4 as ClosedRange<UInt64> where machine.admits(arrival, hasTurn: true, at: .seconds(20)) {
+            machine.start(hasTurn: true, at: .seconds(20))
+            started.append(arrival)
+        }
+        #expect(started == [1, 2])
+    }
+
     @Test("A turn that is given back is the next one's at once")
     func turnsAreGivenBack() {
         var machine = machine(1, per: .seconds(1))

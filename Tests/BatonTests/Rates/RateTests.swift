@@ -207,6 +207,27 @@ import Testing
         #expect(stage.ran == ["1 0.0", "3 0.3"])
     }
 
+    @Test("An operation that is cancelled when it has its turn, and its queue is full, gives the turn back")
+    func cancelledWithTurn() {
+        let rate = Rate.rate("api", 1, per: .seconds(1))
+        let narrow = AsyncOperationQueue(maxConcurrentOperationCount: 1, executor: stage.steps, clock: stage.clock)
+        let gate = Gate()
+        let second = call("2", rate)
+        stage.run(call("1", rate))
+        narrow.add(second)
+        stage.steps.runAll()
+        stage.run(call("3", rate))
+        narrow.add(stage.waiting("busy", at: gate))
+        stage.steps.runAll()
+        stage.walk(to: .seconds(1))
+        second.cancel()
+        stage.steps.runAll()
+        #expect(stage.ran == ["1 0.0", "busy", "3 1.0"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(waitingCount == 0)
+    }
+
     @Test("Those who wait behind an operation of a queue that has gone have their turns")
     func goneQueues() {
         let rate = Rate.rate("api", 1, per: .seconds(1))
