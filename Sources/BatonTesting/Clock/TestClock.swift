@@ -14,9 +14,10 @@ internal import Baton
 ///
 /// The idea is that of the manual clocks of swift-async-algorithms and of Point-Free's swift-clocks.
 public final class TestClock: Clock, Sendable {
-    private struct State {
+    fileprivate struct State {
         var now = Instant.start
         var sleepers = Deadlines<Instant, Wait>()
+        var tickets: [ObjectIdentifier: Deadlines<Instant, Wait>.Ticket] = [:]
         /// At the number of sleepers that they wait for.
         var watchers = Deadlines<Int, Wait>()
     }
@@ -45,16 +46,14 @@ public final class TestClock: Clock, Sendable {
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try Task.checkCancellation()
         let wait = Wait()
-        let booking = state.withLock { state -> (ticket: Deadlines<Instant, Wait>.Ticket, content: [Wait])? in
-            guard deadline > state.now else { return nil }
-            let ticket = state.sleepers.add(wait, at: deadline)
-            return (ticket, state.watchers.takeDue(at: state.sleepers.count))
+        let woken = await wait.suspend {
+            // From here on a cancel takes the sleeper out before it returns, so whoever sees the sleeper can rely on that.
+            let watchers = state.withLock { $0.add(wait, until: deadline) }
+            guard let watchers else { return wait.end() }
+            for watcher in watchers { watcher.end() }
+        } forgottenWhenCancelled: {
+            state.withLock { $0.remove(wait) }
         }
-        guard let booking else { return }
-        for watcher in booking.content { watcher.end() }
-        let woken = await wait.suspend(forgottenWhenCancelled: {
-            _ = state.withLock { $0.sleepers.remove(booking.ticket) }
-        })
         if !woken { throw CancellationError() }
     }
 
@@ -92,8 +91,29 @@ public final class TestClock: Clock, Sendable {
     private func advance(_ target: (Instant) -> Instant) {
         let woken = state.withLock { state in
             state.now = max(state.now, target(state.now))
-            return state.sleepers.takeDue(at: state.now)
+            return state.takeDue()
         }
         for sleeper in woken { sleeper.end() }
+    }
+}
+
+extension TestClock.State {
+    /// Returns the watchers that have waited for this sleeper; nil if it need not sleep. One whose task is cancelled is not added.
+    fileprivate mutating func add(_ sleeper: Wait, until deadline: TestClock.Instant) -> [Wait]? {
+        if deadline <= now { return nil }
+        if Task.isCancelled { return [] }
+        tickets[ObjectIdentifier(sleeper)] = sleepers.add(sleeper, at: deadline)
+        return watchers.takeDue(at: sleepers.count)
+    }
+
+    /// One that has been woken, or was not added, is not there; that is no error.
+    fileprivate mutating func remove(_ sleeper: Wait) {
+        if let ticket = tickets.removeValue(forKey: ObjectIdentifier(sleeper)) { _ = sleepers.remove(ticket) }
+    }
+
+    fileprivate mutating func takeDue() -> [Wait] {
+        let due = sleepers.takeDue(at: now)
+        for sleeper in due { tickets[ObjectIdentifier(sleeper)] = nil }
+        return due
     }
 }

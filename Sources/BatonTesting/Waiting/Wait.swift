@@ -19,10 +19,15 @@ final class Wait: Sendable {
 
     /// Ends when what was waited for has come, with true, or when the task is cancelled, with false.
     ///
-    /// `forget` takes the wait out of its owner's machine. It runs on the thread that cancels, before the task resumes.
-    func suspend(forgottenWhenCancelled forget: @Sendable () -> Void) async -> Bool {
+    /// - Parameters:
+    ///   - begin: Called when `forget` will be called by every cancel that comes from then on.
+    ///   - forget: Takes the wait out of its owner's machine. It runs on the thread that cancels, before the task resumes.
+    func suspend(
+        after begin: () -> Void = {}, forgottenWhenCancelled forget: @Sendable () -> Void
+    ) async -> Bool {
         await withTaskCancellationHandler {
-            await suspension()
+            begin()
+            return await suspension()
         } onCancel: {
             forget()
             end(asHoped: false)

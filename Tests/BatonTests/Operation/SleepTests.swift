@@ -81,6 +81,29 @@ struct SleepTests {
         #expect(stage.ran == [])
     }
 
+    @Test("A sleep that a test has seen is gone from the clock when its cancel returns")
+    func cancelAtOnce() async {
+        let clock = TestClock()
+        let isKnown = Gate()
+        let sleepers = EventLog<Task<Void, Never>>()
+        let counts = EventLog<Int>()
+        // It goes on inside the call that adds the sleeper.
+        let watcher = Task(executorPreference: ImmediateExecutor()) {
+            await clock.waitForSleepers(count: 1)
+            sleepers.events[0].cancel()
+            counts(clock.sleeperCount)
+        }
+        sleepers(
+            Task {
+                await isKnown.wait()
+                try? await clock.sleep(for: .seconds(1))
+            })
+        isKnown.open()
+        await watcher.value
+        await sleepers.events[0].value
+        #expect(counts.events == [0])
+    }
+
     @Test("A time limit ends the sleep, on the same clock")
     func timeLimit() {
         let stage = Stage()
