@@ -9,4 +9,4 @@ cover.priority = .high  // before other pages that are ready
 try await queue.submit(cover)
 for number in 1...9 { try await queue.submit(AsyncOperation { print("page \(number)") }) }
 queue.addBarrier("bind") { print("bound") }  // after all of them, before what comes later
-await queue.shutdown(within: .seconds(5))  // then cancels what is left; `drain()` never does
+await queue.shutdown(within: .seconds(5))  // then cancels what is left; `drain()` never does, `shutdown(on:)` on Ctrl-C
