@@ -111,7 +111,8 @@ struct SeededScheduleTests {
         let error = await #expect(throws: ScheduleError.self) {
             try await SeededScheduler(seed: 1).run { scheduler in
                 let queue = AsyncOperationQueue(executor: scheduler, clock: scheduler.clock)
-                let mine = AsyncOperation("mine") {}.addCondition(.limited("SeededScheduleTests", to: 1))
+                let mine = AsyncOperation("mine") {}
+                    .addCondition(.limited("SeededScheduleTests", to: 1, within: .process))
                 queue.add(mine)
                 _ = try? await mine.value
             }

@@ -5,7 +5,7 @@ import Testing
 
 /// Names and keys that count within a scope.
 @Suite(.timeLimit(.minutes(10))) struct ScopeTests {
-    private let name = "in a scope"
+    private let name = Names()("x")
     private let steps = StepExecutor()
     private let gate = Gate()
 
@@ -64,7 +64,7 @@ import Testing
 
     @Test("A scope and the process do not meet")
     func scopeAndProcessDoNotMeet() {
-        let x = Exclusion.mutuallyExclusive(Self.self)
+        let x = Exclusion.mutuallyExclusive(name)
         #expect(bothRun(stage(within: OperationScope("imports")), x, stage(within: .process), x))
     }
 

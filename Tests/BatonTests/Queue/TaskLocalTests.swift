@@ -72,9 +72,10 @@ private final class Payload: Sendable {}
 
     @Test("Every handler finds them, also one that is added later")
     func handlersFindThem() async throws {
-        let gate = Gate()
+        let (running, gate) = (Gate(), Gate())
         let operation = AsyncOperation { context in
             try context.produce(AsyncOperation {})
+            running.open()
             await gate.wait()
             throw Oops()
         }
@@ -84,6 +85,7 @@ private final class Payload: Sendable {}
         .willFinish { [ids] _ in ids("before finish \(Request.id)") }
         Request.$id.withValue(6) { _ = queue.add(operation) }
         operation.didFinish { [ids] _ in ids("finish \(Request.id)") }
+        await running.wait()
         operation.cancel()
         gate.open()
         await #expect(throws: OperationError.self) { try await operation.value }
