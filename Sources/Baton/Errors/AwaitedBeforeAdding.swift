@@ -11,7 +11,7 @@ extension AnyOperation {
         TimerThread.shared.call(after: Self.timeToBeAdded) { Spawner.services.spawn(check) }
     }
 
-    private final func reportIfNotAdded() {
+    final func reportIfNotAdded() {
         if withLife({ $0.phase == .created }) { report(Misuse(.awaitedBeforeAdding, operation: reference)) }
     }
 }

@@ -10,7 +10,7 @@ struct RemainsTests {
         let released: Set = ["body", "edges", "life", "outcome"]
         let harmless: Set = [
             "lock", "countdown", "queueNumber", "rosterIndex", "levelStorage", "goesFirst", "hasFailed", "needsInputs",
-            "isChild", "outcomeOwns", "listing", "home", "link", "backLink", "runNumber", "procedureType",
+            "isChild", "outcomeOwns", "listing", "home", "link", "backLink", "runNumber", "fallbackName",
         ]
         let operation: AnyOperation = AsyncOperation {}
         var mirror: Mirror? = Mirror(reflecting: operation)
