@@ -24,7 +24,9 @@
 ///
 /// The time is that of the clock of the queue whose operation has opened the breaker. If that clock goes back, the time
 /// begins again. One breaker may be the condition of any number of operations, on any queues, and also be part of a
-/// combination with ``OperationCondition/and(_:)``.
+/// combination with ``OperationCondition/and(_:)``. Give it to the operation that calls the service, once, and not also to one
+/// that runs that as a child or in a group: a trial's own child would be refused, because the trial has not ended. An operation
+/// whose body fails with a ``CircuitOpenError`` counts as nothing.
 ///
 /// The pattern is that of Michael Nygard's "Release It!", known from Polly and resilience4j.
 ///
@@ -228,6 +230,8 @@ extension AnyOperation {
     ) -> CircuitStateMachine.Verdict {
         guard let failure else { return .success }
         if !withLife({ $0.hasBegun }) || failure.stage != .execution { return .nothing }
+        // A breaker, perhaps this one, has refused what the body wanted to run: nobody has asked the service.
+        if failure.underlyingError is CircuitOpenError { return .nothing }
         return isFailure(failure) ? .failure : .success
     }
 }
@@ -242,8 +246,8 @@ public struct CircuitOpenError: Error, Sendable, Hashable, CustomStringConvertib
 
     /// What keeps operations from running, and for how long, on one line.
     public var description: String {
-        let end = timeUntilTrial.map { "allows a trial in \(Wording.text($0))" } ?? "waits for the end of a trial"
-        return "the circuit ‘\(circuit)’ is open, and \(end)".singleLine
+        let state = timeUntilTrial.map { "open, and allows a trial in \(Wording.text($0))" }
+        return "the circuit ‘\(circuit)’ is \(state ?? "half open, and waits for the end of a trial")".singleLine
     }
 }
 

@@ -13,7 +13,7 @@ extension AnyOperation {
     ) -> Self {
         // Asked for before locking: it is the user's.
         let exclusions = condition.exclusions
-        let rates = condition.rates
+        let rates = condition.wantedRates
         change("a condition", CallSite(file: file, line: line)) { life in
             let details = life.madeDetails()
             details.rules.add(rates)

@@ -48,7 +48,7 @@ private struct NegatedCondition<Base: OperationCondition>: WrappingCondition {
 
     var exclusions: [Exclusion] { base.exclusions }
 
-    var wrappedRates: [Rate] { base.rates }
+    var wrappedRates: [Rate] { base.wantedRates }
 
     func dependency(for operation: AnyOperation) -> AnyOperation? { base.dependency(for: operation) }
 
@@ -76,7 +76,7 @@ private struct SilentCondition<Base: OperationCondition>: WrappingCondition {
 
     var exclusions: [Exclusion] { base.exclusions }
 
-    var wrappedRates: [Rate] { base.rates }
+    var wrappedRates: [Rate] { base.wantedRates }
 
     func dependency(askedBy ask: (any OperationCondition) async -> AnyOperation?) async -> AnyOperation? { nil }
 
@@ -99,7 +99,7 @@ private struct ConditionPair<First: OperationCondition, Second: OperationConditi
 
     var exclusions: [Exclusion] { first.exclusions + second.exclusions }
 
-    var wrappedRates: [Rate] { first.rates + second.rates }
+    var wrappedRates: [Rate] { first.wantedRates + second.wantedRates }
 
     func dependency(for operation: AnyOperation) -> AnyOperation? {
         pair(first.dependency(for: operation), second.dependency(for: operation))

@@ -95,7 +95,7 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case .addedTwice:
             "was added to a queue twice; the second add was ignored. An operation is one run: make a new one to run again"
         case .awaitedBeforeAdding:
-            "is awaited and was not added: the wait ends when somebody adds it and it has finished. Add it, or use `run`"
+            "is awaited, and nobody has added it, so the wait would never end. Add it to a queue, or use `run`"
         case .addedWithReader(let reader):
             """
             was added to another queue with \(reader.map { "\($0)" } ?? "what takes its output"); this add was ignored. \

@@ -6,8 +6,9 @@
 ///
 /// Rates of one name meet wherever their operations were added. An operation that has to wait for its turn holds no
 /// slot of its queue, no exclusion, no thread and no task. Those who wait are served in the order in which they came,
-/// each when its own queue had a slot for it. One that is cancelled, or ends for another reason, leaves its place to
-/// those behind it.
+/// each when its own queue had a slot for it, whatever their priority; in a queue that runs several at a time that is not
+/// exactly the order in which they were added. One that is cancelled, or ends for another reason, leaves its place to
+/// those behind it. Names of rates count in the process, whatever the ``OperationScope``.
 ///
 /// The rate is asked last, when the dependencies have finished, the conditions are satisfied, the exclusions are held
 /// and the queue has a free slot: so what it counts are starts of bodies. Each attempt of a retry and each run of a
@@ -26,7 +27,8 @@
 /// ``OperationError/misuse(_:)``. Two operations that name one rate with different numbers are ``Misuse``, which is
 /// reported, and the slower rate counts for both, until the rate has not been used for so long that it would allow a
 /// whole burst. Of two rates of one name on one operation the slower counts. An operation with several rates starts when
-/// all of them allow it, and waits for one of them at a time. ``OperationCondition/negated`` and other
+/// all of them allow it, and waits for one of them at a time; so does one that needs an exclusion, too, which it gives back
+/// while it waits for the rate. Others that use them all the time, each by itself, may overtake it again and again. ``OperationCondition/negated`` and other
 /// combinations of conditions keep the rates of what they wrap as they are.
 ///
 /// - Complexity: O(log n) for each start, where n operations wait for the rate. A rate that is not used takes no memory
@@ -80,14 +82,14 @@ extension Rate: CustomStringConvertible {
     public var description: String {
         let time =
             period.attoseconds % 1_000_000_000_000_000_000 == 0
-            ? "\(period.components.seconds) seconds" : Wording.text(period)
+            ? "\(period.components.seconds) second\(period == .seconds(1) ? "" : "s")" : Wording.text(period)
         return "\(name) (\(count) in \(time)\(burst == 1 ? "" : ", up to \(burst) at once"))"
     }
 }
 
 /// Conditions that limit how often their operation starts, also inside others.
 extension OperationCondition {
-    var rates: [Rate] {
+    var wantedRates: [Rate] {
         if let rate = self as? Rate { return [rate] }
         return (self as? any WrappingCondition)?.wrappedRates ?? []
     }

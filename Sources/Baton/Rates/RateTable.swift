@@ -34,6 +34,8 @@ struct RateTable {
     private final class Entry {
         var machine: RateStateMachine<Unmanaged<AnyOperation>>
         var timer: Timer?
+        /// Two operations have given it different numbers, and that was reported.
+        var hasConflict = false
 
         init(_ machine: RateStateMachine<Unmanaged<AnyOperation>>) { self.machine = machine }
     }
@@ -271,9 +273,15 @@ struct RateTable {
     ) -> Entry {
         guard let book = books[clock] else { preconditionFailure("a queue enters its clock before it asks") }
         if let entry = book.rates[rate.key] {
-            if entry.machine.isUnused(at: now) { entry.machine = RateStateMachine(rate.limits, at: now) }
+            if entry.machine.isUnused(at: now) {
+                entry.machine = RateStateMachine(rate.limits, at: now)
+                entry.hasConflict = false
+            }
             entry.machine.correct(at: now)
-            if entry.machine.meet(rate.limits) { conflicts.append(.conflictingRates(name: rate.name)) }
+            if entry.machine.meet(rate.limits), !entry.hasConflict {
+                entry.hasConflict = true
+                conflicts.append(.conflictingRates(name: rate.name))
+            }
             return entry
         }
         if book.rates.count >= book.limit {

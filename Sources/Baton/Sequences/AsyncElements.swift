@@ -50,9 +50,11 @@ extension Sequence where Self: Sendable, Element: Sendable {
     public func deliver<Output: Sendable>(
         on queue: AsyncOperationQueue, width: Int? = nil, order: OutputOrder = .preserved,
         configure: (@Sendable (AsyncOperation<Output>, Element) -> Void)? = nil,
-        _ body: nonisolated(nonsending) @escaping @Sendable (Element) async throws -> Output
+        _ body: nonisolated(nonsending) @escaping @Sendable (Element) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) -> OperationOutputs<AsyncElements<Self>, Output> {
-        AsyncElements(self).deliver(on: queue, width: width, order: order, configure: configure, body)
+        AsyncElements(self).deliver(
+            on: queue, width: width, order: order, configure: configure, body, file: file, line: line)
     }
 
     /// The outputs of operations on `queue`, one for each element, that call `body` with it and their context.
@@ -61,8 +63,10 @@ extension Sequence where Self: Sendable, Element: Sendable {
     public func deliver<Output: Sendable>(
         on queue: AsyncOperationQueue, width: Int? = nil, order: OutputOrder = .preserved,
         configure: (@Sendable (AsyncOperation<Output>, Element) -> Void)? = nil,
-        _ body: nonisolated(nonsending) @escaping @Sendable (Element, OperationContext) async throws -> Output
+        _ body: nonisolated(nonsending) @escaping @Sendable (Element, OperationContext) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) -> OperationOutputs<AsyncElements<Self>, Output> {
-        AsyncElements(self).deliver(on: queue, width: width, order: order, configure: configure, body)
+        AsyncElements(self).deliver(
+            on: queue, width: width, order: order, configure: configure, body, file: file, line: line)
     }
 }

@@ -36,10 +36,11 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     public func deliver<Output: Sendable>(
         on queue: AsyncOperationQueue, width: Int? = nil, order: OutputOrder = .preserved,
         configure: (@Sendable (AsyncOperation<Output>, Element) -> Void)? = nil,
-        _ body: nonisolated(nonsending) @escaping @Sendable (Element) async throws -> Output
+        _ body: nonisolated(nonsending) @escaping @Sendable (Element) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) -> OperationOutputs<Self, Output> {
         OperationOutputs(of: self, on: queue, width, order, configure) { element in
-            AsyncOperation { try await body(element) }
+            AsyncOperation({ try await body(element) }, file: file, line: line)
         }
     }
 
@@ -49,10 +50,11 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     public func deliver<Output: Sendable>(
         on queue: AsyncOperationQueue, width: Int? = nil, order: OutputOrder = .preserved,
         configure: (@Sendable (AsyncOperation<Output>, Element) -> Void)? = nil,
-        _ body: nonisolated(nonsending) @escaping @Sendable (Element, OperationContext) async throws -> Output
+        _ body: nonisolated(nonsending) @escaping @Sendable (Element, OperationContext) async throws -> Output,
+        file: StaticString = #fileID, line: UInt = #line
     ) -> OperationOutputs<Self, Output> {
         OperationOutputs(of: self, on: queue, width, order, configure) { element in
-            AsyncOperation { context in try await body(element, context) }
+            AsyncOperation({ context in try await body(element, context) }, file: file, line: line)
         }
     }
 }

@@ -63,12 +63,26 @@ import Testing
         stage.run(other)
         #expect(
             other.ending == "condition circuit breaker partner: "
-                + "the circuit ‘partner’ is open, and waits for the end of a trial")
+                + "the circuit ‘partner’ is half open, and waits for the end of a trial")
         gate.open()
         stage.steps.runAll()
         #expect(breaker.state == .closed)
         stage.run(call("next"))
         #expect(stage.ran == ["trial", "next"])
+    }
+
+    @Test("A trial whose child the breaker refuses says nothing about the service, and gives its permission back")
+    func refusalsAreNoFailures() {
+        open()
+        stage.advance(by: .seconds(30))
+        let child = call("child")
+        let parent = AsyncOperation("parent") { context in _ = try await context.run(child) }.addCondition(breaker)
+        stage.run(parent)
+        #expect(parent.error?.underlyingError is CircuitOpenError)
+        #expect(breaker.state == .halfOpen)
+        stage.run(call("next"))
+        #expect(stage.ran == ["next"])
+        #expect(breaker.state == .closed)
     }
 
     @Test("A trial that fails opens the breaker again")

@@ -30,7 +30,7 @@ import Testing
         await queue.waitUntilIdle()
         #expect(reports.events.map(\.kind) == [.awaitedBeforeAdding])
         let text = "\(try #require(reports.events.first))"
-        #expect(text.hasPrefix("‘forgotten’: is awaited and was not added"))
+        #expect(text.hasPrefix("‘forgotten’: is awaited, and nobody has added it"))
     }
 
     @Test("One that has been added or cancelled when the second is over is not reported")

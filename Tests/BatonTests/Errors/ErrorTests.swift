@@ -82,7 +82,7 @@ import Testing
             (.invalidWaitingLimit(0), "cannot be 0"),
             (.invalidDeliveryWidth(0), "width of 0"),
             (.ranAfterTheEnd, "after the body had returned"),
-            (.awaitedBeforeAdding, "is awaited and was not added"),
+            (.awaitedBeforeAdding, "is awaited, and nobody has added it"),
             (.producedAfterTheEnd, "Produce before it returns"), (.calledBodyTwice, "twice"),
             (.sleptAfterTheEnd, "context.sleep was called after"),
             (.leftBodyOut, "did not call the body"), (.finishedTwice, "exactly once"),

@@ -30,6 +30,16 @@ import Testing
         #expect(name(AsyncOperation<Int>.callback { $0(1) }) == "\(file):\(#line) callback")
     }
 
+    @Test("Operations that a queue makes are called after the call")
+    func thoseOfAQueue() async throws {
+        let queue = AsyncOperationQueue()
+        #expect(name(queue.add {}) == "FallbackNameTests.swift:\(#line)")
+        #expect(name(queue.add("given") {}) == "given")
+        let names = try await [1, 2].deliver(on: queue) { _, context in context.operation.reference.name }
+            .reduce(into: []) { $0.append($1) }
+        #expect(names == Array(repeating: "FallbackNameTests.swift:\(#line - 2)", count: 2))
+    }
+
     @Test("A name that was given counts, whatever made the operation")
     func namesCount() {
         let source = AsyncOperation("source") { 1 }
