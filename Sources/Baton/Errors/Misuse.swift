@@ -36,8 +36,7 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case leftBodyOut
         /// A callback body called its `finish` a second time.
         case finishedTwice
-        /// A body or a handler called `waitUntilIdle()`, `drain()`, `shutdown(within:)` or `shutdown(on:within:)` of its own
-        /// queue, which is not idle before that has returned.
+        /// A body or a handler called `waitUntilIdle()`, `drain()` or a `shutdown` of its own queue, which would wait for itself.
         case waitedForItsOwnQueue
         /// A signal that a program cannot wait for. The text says why.
         case unusableSignal(ShutdownSignal, String)

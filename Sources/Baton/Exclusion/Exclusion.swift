@@ -50,7 +50,10 @@ public struct Exclusion: OperationCondition, Hashable {
 extension OperationCondition where Self == Exclusion {
     /// Keeps apart all that give the same name, or lets in those who share it.
     ///
-    /// - Parameter scope: Where the name counts; if nil, as the queue of the operation says: ``AsyncOperationQueue/scope``.
+    /// - Parameters:
+    ///   - name: What those who exclude one another agree on.
+    ///   - mode: Whether it lets in others that share the name.
+    ///   - scope: Where the name counts; if nil, as the queue of the operation says: ``AsyncOperationQueue/scope``.
     public static func mutuallyExclusive(
         _ name: String, mode: Exclusion.Mode = .exclusive, within scope: OperationScope? = nil
     ) -> Exclusion {
@@ -61,7 +64,10 @@ extension OperationCondition where Self == Exclusion {
     ///
     /// A type never meets a text that reads the same, so a library can be sure that nobody else uses its name by chance.
     ///
-    /// - Parameter scope: Where the type counts; if nil, as the queue of the operation says: ``AsyncOperationQueue/scope``.
+    /// - Parameters:
+    ///   - type: What those who exclude one another agree on.
+    ///   - mode: Whether it lets in others that share the type.
+    ///   - scope: Where the type counts; if nil, as the queue of the operation says: ``AsyncOperationQueue/scope``.
     public static func mutuallyExclusive(
         _ type: Any.Type, mode: Exclusion.Mode = .exclusive, within scope: OperationScope? = nil
     ) -> Exclusion {
@@ -72,7 +78,11 @@ extension OperationCondition where Self == Exclusion {
     ///
     /// All that use the name give the same limit. The weight is at least 1 and at most the limit.
     ///
-    /// - Parameter scope: Where the name counts; if nil, as the queue of the operation says: ``AsyncOperationQueue/scope``.
+    /// - Parameters:
+    ///   - name: What those who share the limit agree on.
+    ///   - limit: How many units there are.
+    ///   - weight: How many units the operation takes.
+    ///   - scope: Where the name counts; if nil, as the queue of the operation says: ``AsyncOperationQueue/scope``.
     public static func limited(
         _ name: String, to limit: Int, weight: Int = 1, within scope: OperationScope? = nil
     ) -> Exclusion {

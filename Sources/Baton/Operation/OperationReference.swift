@@ -7,8 +7,9 @@ public struct OperationReference: Sendable, Hashable, Identifiable, Codable, Cus
     private let givenName: String?
     private let fallbackName: FallbackName
 
-    /// The operation's name; without one the type of its procedure, else the place in the source that made it, as in "parse.swift:38"
-    /// or "parse.swift:38 then".
+    /// The operation's name; without one the type of its procedure, else the place in the source that made it.
+    ///
+    /// A place reads "parse.swift:38", or "parse.swift:38 then" if a `then` has made it.
     public var name: String { givenName ?? fallbackName.name ?? "operation \(id)" }
 
     /// The name in typographic quotes, on one line: control characters of it are spaces.
