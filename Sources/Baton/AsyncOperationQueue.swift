@@ -34,10 +34,12 @@ public final class AsyncOperationQueue: Sendable {
     ///   - taskPriority: What the tasks of the queue say to their executor; nil says nothing. It does not order the operations
     ///     of the queue: that is ``AnyOperation/priority``.
     ///   - clock: What measures the delays and time limits of its operations, and the times of its events.
-    ///   - taskLocals: Those that reach bodies and handlers, as in `taskLocals: Request.$id, ServiceContext.$current`. Their values are those
-    ///     of the task that adds an operation, and are bound around its body, with the hooks of ``around(_:)``, and its handlers, but
-    ///     for those that are added when it has finished and the others have returned. What the body runs or produces gets them in turn. Conditions and retry predicates do not find them. A value is released when
-    ///     the operation has finished and its handlers have returned. Each costs some 0.1 to 0.2 µs per operation.
+    ///   - taskLocals: The task-locals that reach bodies and handlers, as in `taskLocals: Request.$id, ServiceContext.$current`.
+    ///     Their values are those of the task that adds an operation. They are bound around its body, with the hooks of
+    ///     ``around(_:)``, and around its handlers, but not around handlers that are added when it has finished and the others
+    ///     have returned. Operations that the body runs or produces get them in turn. Conditions, with the operations that
+    ///     they bring along, and retry predicates do not find them. A value is released when the operation has finished and
+    ///     its handlers have returned. Each costs some 0.1 to 0.2 µs per operation.
     ///   - onMisuse: Told of calls that make no sense; see the property.
     public convenience init<each Local: Sendable>(
         name: String? = nil,

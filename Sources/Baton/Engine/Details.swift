@@ -110,7 +110,7 @@ final class RareDetails {
     fileprivate(set) var uniqueness: Uniqueness?
     /// Its queue knows it as a barrier.
     fileprivate(set) var isBarrier = false
-    /// What its body and handlers find in the task-locals that its queue carries.
+    /// The values that its body and handlers find in the task-locals that its queue carries.
     fileprivate(set) var taskLocals: TaskLocalValues?
     /// Somebody awaited it before it was added, and that will be reported unless it is added soon.
     fileprivate(set) var wasAwaitedBeforeAdding = false

@@ -5,7 +5,8 @@
 /// page.addCondition(.limited("example.org", to: 4)).addCondition(.mutuallyExclusive("cache", mode: .shared))
 /// ```
 ///
-/// Exclusions of one name meet wherever their operations were added, unless a queue or an exclusion has another scope. `exclusive` tolerates nobody beside it, `shared`
+/// Exclusions of one name meet wherever their operations were added, unless a queue or an exclusion has another scope.
+/// `exclusive` tolerates nobody beside it, `shared`
 /// everybody but an exclusive one, and a limited one as many as there are permits. An operation gets all of its exclusions
 /// at once or none, when its dependencies have finished, its conditions are satisfied and its turn in the queue has come; it
 /// gives them back when its outcome is published. Meanwhile it holds no slot and no task. Those who wait are served in the

@@ -43,7 +43,7 @@ final class QueueCore: Sendable {
     let surroundings = LockedState<[Surrounding]>([])
     /// Where the names of its operations count.
     let scope: LockedState<OperationScope>
-    /// Those whose values its operations find in their bodies and handlers.
+    /// The task-locals whose values its operations find in their bodies and handlers.
     let taskLocals: [CarriedTaskLocal]
     let name: String?
     let number: UInt32

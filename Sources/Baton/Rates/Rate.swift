@@ -28,8 +28,8 @@
 /// reported, and the slower rate counts for both, until the rate has not been used for so long that it would allow a
 /// whole burst. Of two rates of one name on one operation the slower counts. An operation with several rates starts when
 /// all of them allow it, and waits for one of them at a time; so does one that needs an exclusion, too, which it gives back
-/// while it waits for the rate. Others that use them all the time, each by itself, may overtake it again and again. ``OperationCondition/negated`` and other
-/// combinations of conditions keep the rates of what they wrap as they are.
+/// while it waits for the rate. Others that use them all the time, each by itself, may overtake it again and again.
+/// ``OperationCondition/negated`` and other combinations of conditions keep the rates of what they wrap as they are.
 ///
 /// - Complexity: O(log n) for each start, where n operations wait for the rate. A rate that is not used takes no memory
 ///   for long.

@@ -62,7 +62,7 @@ struct Scheduler {
     /// Operations that were taken up, again or for the first time. Where a lane goes on inline another one has finished.
     private(set) var taken = 0
     var order = SchedulingOrder.depthFirst
-    /// What has failed tries again when the queue is resumed, and not before.
+    /// Whether an operation that has failed waits until the queue is resumed before it tries again.
     var suspendsFurtherAttempts = false
     private var ready = ReadyLines()
     /// Operations that a running body waits for, and further attempts. They go before others: otherwise everything would start and

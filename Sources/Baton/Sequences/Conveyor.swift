@@ -18,7 +18,7 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
 
     private let state: LockedState<State>
     private let queue: AsyncOperationQueue
-    /// Of the task that iterates, for the operations: another task adds them.
+    /// The values of the task that iterates, for the operations: another task adds them.
     private let taskLocals: TaskLocalValues?
     private let make: @Sendable (Element) -> AsyncOperation<Output>
 

@@ -20,8 +20,8 @@ extension AsyncOperationQueue {
     /// ``Misuse``, and changes nothing.
     ///
     /// - Parameters:
-    ///   - first: A signal that is waited for. One that no program can catch, such as `SIGKILL`, or that tells of a fault, such as `SIGSEGV`,
-    ///     is ``Misuse``, and is not waited for. If none is left, this returns at once, and changes nothing.
+    ///   - first: A signal that is waited for. One that no program can catch, such as `SIGKILL`, or that tells of a fault, such as
+    ///     `SIGSEGV`, is ``Misuse``, and is not waited for. If none is left, this returns at once, and changes nothing.
     ///   - more: Further signals, for which the same holds.
     ///   - limit: How long the operations have after the first signal. Zero or less cancels them at once.
     ///   - clock: What measures it.

@@ -62,7 +62,8 @@ struct Arbiter<Owner: AnyObject> {
         owners[id.index] = owner
         if ledger.isGrantable(id) {
             ledger.grant(id)
-            // Those behind it in a line were refused before, and where a scope of its own opens, those within wait for the same as before.
+            // Owners behind it in a line were refused before, and where a scope of its own opens, the owners within wait for
+            // the same as before.
             ledger.forgetCandidates()
             return .granted
         }

@@ -5,7 +5,7 @@ struct Arrival: Comparable {
     let isFurtherAttempt: Bool
     let number: UInt64
 
-    /// Of what waits in no line.
+    /// The rank of an owner that waits in no line.
     static let none = Arrival(isFurtherAttempt: false, number: 0)
 
     static func < (left: Self, right: Self) -> Bool {
