@@ -1,4 +1,4 @@
-// expect: instance method 'unwrapped()' requires the types 'String' and 'String?' be equivalent
+// expect: instance method 'unwrapped(file:line:)' requires the types 'String' and 'String?' be equivalent
 // Only an optional output can be unwrapped.
 import Baton
 

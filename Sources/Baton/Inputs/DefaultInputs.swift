@@ -29,11 +29,9 @@ extension AsyncOperation {
     /// has none, whatever the reason.
     public convenience init<Input: Sendable>(
         _ input: AsyncOperation<Input>, default: Input,
-        _ body: nonisolated(nonsending) @escaping @Sendable (Input) async throws -> Output,
-        file: StaticString = #fileID, line: UInt = #line
+        _ body: nonisolated(nonsending) @escaping @Sendable (Input) async throws -> Output
     ) {
         self.init(nil, input, default: `default`, body)
-        made(file, line)
     }
 
     /// Makes an operation with a name from a closure that takes the output of `input`, or `default` if it has none.

@@ -9,7 +9,8 @@ public struct OperationReference: Sendable, Hashable, Identifiable, Codable, Cus
 
     /// The operation's name; without one the type of its procedure, else the place in the source that made it.
     ///
-    /// A place reads "parse.swift:38", or "parse.swift:38 then" if a `then` has made it.
+    /// A place reads "parse.swift:38", or "parse.swift:38 then" if a `then` has made it. An operation that a closure with a `default:` for
+    /// its input makes has no place, and is called "operation" with its id.
     public var name: String { givenName ?? fallbackName.name ?? "operation \(id)" }
 
     /// The name in typographic quotes, on one line: control characters of it are spaces.
