@@ -58,7 +58,7 @@ public final class CircuitBreaker: OperationCondition {
         }
     }
 
-    /// What it protects, for errors and explanations.
+    /// The service that it protects, for errors and explanations.
     public let circuit: String
     private let storage: LockedState<Storage>
     private let isFailure: @Sendable (OperationError) -> Bool
@@ -163,7 +163,7 @@ public final class CircuitBreaker: OperationCondition {
         withExtendedLifetime(former) {}
     }
 
-    /// What an operation has been let run with. It ends once, with the operation or when nobody has it any more.
+    /// The permit of an operation that may run. It ends once, with the operation or when nobody has it any more.
     private final class Admission: Sendable {
         let breaker: CircuitBreaker
         private let permit: CircuitStateMachine.Permit
@@ -224,7 +224,7 @@ public final class CircuitBreaker: OperationCondition {
 }
 
 extension AnyOperation {
-    /// What its outcome, which is decided, says about the service that it calls.
+    /// The meaning of its outcome, which is decided, for the service that it calls.
     fileprivate final func verdict(
         countingIf isFailure: (OperationError) -> Bool
     ) -> CircuitStateMachine.Verdict {
@@ -239,12 +239,12 @@ extension AnyOperation {
 /// Why an operation did not run: the ``CircuitBreaker`` of the service that it calls is open, or waits for the end of a
 /// trial.
 public struct CircuitOpenError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What the breaker protects.
+    /// The service that the breaker protects.
     public let circuit: String
     /// After this time an operation may run as a trial. Nil: one does, and its end decides.
     public let timeUntilTrial: Duration?
 
-    /// What keeps operations from running, and for how long, on one line.
+    /// Says on one line why operations may not run, and for how long.
     public var description: String {
         let state = timeUntilTrial.map { "open, and allows a trial in \(Wording.text($0))" }
         return "the circuit ‘\(circuit)’ is \(state ?? "half open, and waits for the end of a trial")".singleLine

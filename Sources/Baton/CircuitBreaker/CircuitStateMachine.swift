@@ -1,6 +1,6 @@
 /// Whether the operations of a ``CircuitBreaker`` may run: closed → open → half-open → closed or open. Pure.
 struct CircuitStateMachine {
-    /// What an operation has that was let run.
+    /// The breaker gives it to an operation that may run.
     struct Permit: Sendable {
         /// How often the state had changed: what an operation of an earlier state has come to says nothing about this
         /// one.
@@ -9,7 +9,7 @@ struct CircuitStateMachine {
         fileprivate var trial: UInt64 = 0
     }
 
-    /// What the outcome of an operation says about the service.
+    /// The meaning of an operation's outcome for the service.
     enum Verdict {
         case success
         case failure

@@ -84,7 +84,7 @@ struct Rules {
         for exclusion in exclusions { names.exclusions.insert(exclusion) }
     }
 
-    /// Of two rates of one name the slower counts.
+    /// If two rates have one name, the slower one counts.
     mutating func add(_ rates: [Rate]) {
         if rates.isEmpty { return }
         let names = names ?? Names()

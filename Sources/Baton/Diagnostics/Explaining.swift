@@ -32,7 +32,7 @@ extension AsyncOperationQueue {
             .filter { !$0.hasFinished }
         var inspection = Inspection()
         let awaited = Set(members.flatMap { inspection.waits(of: $0) }.map { ObjectIdentifier($0.source) })
-        // Those that nobody waits for come first. Of operations that wait for one another in a cycle, the first one is explained.
+        // Operations that nobody waits for come first. If operations wait for one another in a cycle, the first one is explained.
         let last = members.filter { !awaited.contains(ObjectIdentifier($0)) }
         var explanations: [Explanation] = []
         var reached: Set<ObjectIdentifier> = []

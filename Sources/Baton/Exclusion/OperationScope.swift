@@ -66,7 +66,7 @@ public struct OperationScope: Sendable, Hashable, CustomStringConvertible {
     /// The name.
     public var description: String { label.singleLine }
 
-    /// What is added to a name of this scope when somebody reads it; empty for the scopes that nobody has named.
+    /// Stands behind a name of this scope in explanations; empty for the scopes that nobody has named.
     var suffix: String {
         switch kind {
         case .made: " within ‘\(description)’"

@@ -99,7 +99,7 @@ struct RateStateMachine<Waiter> {
     /// The operation that had a turn does not use it.
     mutating func giveTurnBack() { nextTurn = max(nextStart, nextTurn - limits.interval) }
 
-    /// Who has the next turn.
+    /// The waiter that has the next turn.
     var first: Waiter? { line.first }
 
     /// When that is; nil: nobody waits.

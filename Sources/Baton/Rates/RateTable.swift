@@ -11,7 +11,7 @@ struct RateTable {
         let name: String
     }
 
-    /// What follows from a change, to be done after unlocking.
+    /// The caller does this after unlocking.
     struct TimerChange {
         let former: (sleeper: Sleeper, ticket: Sleeper.Ticket)?
         let next: (sleeper: Sleeper, alarm: RateAlarm, time: Duration)?
@@ -20,7 +20,7 @@ struct RateTable {
     /// All rates on one clock.
     private final class Book {
         let time: TimeSource
-        /// Those that have used one. Not counted for the clocks of the system, whose rates outlive queues.
+        /// The queues that have used one. They are not counted for the clocks of the system, whose rates outlive queues.
         var queues: Set<UInt32> = []
         var rates: [String: Entry] = [:]
         /// When there are so many rates, those that are unused are dropped.
@@ -215,16 +215,16 @@ struct RateTable {
 
     // MARK: Looking
 
-    /// What is to be known of one rate by those who explain what waits for it.
+    /// Holds what an explanation needs to know of one rate.
     struct View {
         let limits: RateLimits
         /// On the rate's clock.
         let turnTime: Duration
-        /// Of all who wait, in ascending order once they have been sorted.
+        /// The arrival numbers of all who wait, in ascending order once they have been sorted.
         private(set) var arrivals: [UInt64]
         let time: TimeSource
 
-        /// What takes time in proportion to the length of the line, to be done after unlocking.
+        /// Takes time in proportion to the length of the line, so the caller does it after unlocking.
         mutating func sort() { arrivals.sort() }
 
         /// When the operation with this arrival number has its turn, if nobody ends, comes back or uses the rate in

@@ -66,7 +66,7 @@ final class SignalCenter: Sendable {
         return "the system gives no thread for it"
     }
 
-    /// What the thread does. It ends only if somebody closes the pipe.
+    /// The thread runs this, and ends only if somebody closes the pipe.
     private func read(_ pipe: Int32) {
         while true {
             let number = baton_next_signal(pipe)
@@ -79,7 +79,7 @@ final class SignalCenter: Sendable {
     }
 }
 
-/// Who is told of which signal, and which signals are caught. Pure.
+/// Knows which subscribers are told of which signal, and which signals are caught. Pure.
 struct SignalSubscriptions<Subscriber: AnyObject> {
     enum Action {
         case none

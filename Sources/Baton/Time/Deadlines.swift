@@ -37,7 +37,7 @@ package struct Deadlines<Time: Comparable, Entry> {
     /// The earliest time.
     package var next: Time? { heap.first?.time }
 
-    /// What has the earliest time.
+    /// The content with the earliest time.
     var first: Entry? { heap.first.flatMap { slots[$0.slot].entry } }
 
     /// All times, in no particular order.
