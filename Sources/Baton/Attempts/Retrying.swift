@@ -35,8 +35,8 @@ extension AnyOperation {
     ///   - attempts: How often the body may run, the first time included.
     ///   - deadline: How long all attempts and delays may take together, from the start of the first attempt. An attempt that
     ///     runs then is cancelled as by ``timeout(_:file:line:)``, and is the last one; one whose delay ends later is not made, and the
-    ///     operation ends with the error of the last. One that waits longer for a slot, an exclusion or a rate is cancelled as soon as
-    ///     it starts.
+    ///     operation ends with the error of the last. One that still waits then for a slot, an exclusion or a rate is not made either, and
+    ///     the operation ends at once with ``OperationError/timedOut(after:)``.
     ///   - isRetryable: Whether this error is worth another attempt. Called on a task of the queue that is not cancelled, while
     ///     the operation still has its slot. What it throws becomes the operation's error.
     @discardableResult

@@ -108,6 +108,8 @@ extension QueueCore {
         for listener in end.listeners { listener.bodyEnded() }
         end.progress?.report { $0.restart() }
         if end.holdsNames { Claims.giveBack(by: operation) }
+        // Before it is listed: from then on it may run, and be released.
+        if next.error != nil { limitWaiting(forNextAttemptOf: operation) }
         let isListed = (next.delay <= .zero || isStranded) && operation.endPause()
         if !isListed { pause(.passUnretained(operation), for: next.delay) }
         let turn = change { state in
@@ -246,7 +248,7 @@ extension RareTiming {
         return deadline.flatMap { deadline in deadlineEnd.map { (deadline, $0) } }
     }
 
-    fileprivate var deadlineEnd: Duration? {
+    var deadlineEnd: Duration? {
         deadline.flatMap { deadline in firstStart.map { $0 + deadline } }
     }
 }

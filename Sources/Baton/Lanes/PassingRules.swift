@@ -140,7 +140,7 @@ extension QueueCore {
     }
 
     /// Returns who is granted something because of it. It is in no list, so nobody lets go of it meanwhile.
-    private func listWithoutNames(_ operation: Unmanaged<AnyOperation>) -> [AnyOperation] {
+    func listWithoutNames(_ operation: Unmanaged<AnyOperation>) -> [AnyOperation] {
         let (granted, isFurtherAttempt) = operation._withUnsafeGuaranteedRef { operation in
             let (givesBack, isPaced, isFurtherAttempt) = operation.withLife { life in
                 (life.givesNamesBack(), life.details?.rules.isPaced ?? false, life.isBetweenAttempts)

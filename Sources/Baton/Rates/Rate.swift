@@ -27,8 +27,10 @@
 /// ``OperationError/misuse(_:)``. Two operations that name one rate with different numbers are ``Misuse``, which is
 /// reported, and the slower rate counts for both, until the rate has not been used for so long that it would allow a
 /// whole burst. Of two rates of one name on one operation the slower counts. An operation with several rates starts when
-/// all of them allow it, and waits for one of them at a time; so does one that needs an exclusion, too, which it gives back
-/// while it waits for the rate. Others that use them all the time, each by itself, may overtake it again and again.
+/// all of them allow it, and waits for one of them at a time; others that use each of them all the time may overtake it.
+/// One that needs an exclusion, too, gives it back while it waits for the rate, and takes it again when its turn has come.
+/// If others have used that turn up meanwhile, it keeps the exclusion from then on until it starts, so that it does not
+/// wait for ever; a suspension of its queue takes the exclusion from it when its next turn comes.
 /// ``OperationCondition/negated`` and other combinations of conditions keep the rates of what they wrap as they are.
 ///
 /// - Complexity: O(log n) for each start, where n operations wait for the rate. A rate that is not used takes no memory

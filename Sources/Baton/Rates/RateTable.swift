@@ -93,24 +93,30 @@ struct RateTable {
 
     // MARK: Starting
 
+    enum Answer {
+        case started
+        /// `hasWaited`: it has waited for one of its rates before, and could not use its turn.
+        case refused(hasWaited: Bool)
+    }
+
     /// Counts a start in all of these rates, if all allow it.
     mutating func start(
         _ operation: Unmanaged<AnyOperation>, _ rates: [Rate], on clock: ObjectIdentifier, at now: Duration
-    ) -> (isStarted: Bool, conflicts: [Misuse.Kind], changes: [TimerChange]) {
+    ) -> (answer: Answer, conflicts: [Misuse.Kind], changes: [TimerChange]) {
         let member = members[operation.id]
         let arrival = member?.arrival ?? lastArrival + 1
         var conflicts: [Misuse.Kind] = []
         for rate in rates {
             let entry = meet(rate, on: clock, at: now, &conflicts)
             if !entry.machine.admits(arrival, hasTurn: member?.turn?.name == rate.key, at: now) {
-                return (false, conflicts, [])
+                return (.refused(hasWaited: member != nil), conflicts, [])
             }
         }
         for rate in rates {
             entry(Key(clock: clock, name: rate.key))?.machine.start(hasTurn: member?.turn?.name == rate.key, at: now)
         }
         members[operation.id] = nil
-        return (true, conflicts, rates.compactMap { adjustTimer(of: Key(clock: clock, name: $0.key)) })
+        return (.started, conflicts, rates.compactMap { adjustTimer(of: Key(clock: clock, name: $0.key)) })
     }
 
     /// It has ended between that and its body.

@@ -4,16 +4,18 @@ enum Rates {
 
     // MARK: Starting
 
-    /// Counts a start of the operation in all of these rates. False: one of them does not allow it yet.
-    static func start(_ operation: Unmanaged<AnyOperation>, _ rates: [Rate], in core: QueueCore) -> Bool {
+    /// Counts a start of the operation in all of these rates, unless one of them does not allow it yet.
+    static func start(
+        _ operation: Unmanaged<AnyOperation>, _ rates: [Rate], in core: QueueCore
+    ) -> RateTable.Answer {
         let clock = core.time.clockIdentity
         let now = now(of: core)
-        let (isStarted, conflicts, changes) = table.withLock { $0.start(operation, rates, on: clock, at: now) }
+        let (answer, conflicts, changes) = table.withLock { $0.start(operation, rates, on: clock, at: now) }
         perform(changes)
         for conflict in conflicts {
             operation._withUnsafeGuaranteedRef { $0.report(Misuse(conflict, operation: $0.reference)) }
         }
-        return isStarted
+        return answer
     }
 
     /// The operation has ended between the count and its body.
@@ -114,35 +116,37 @@ extension QueueCore {
     func pace(
         _ operation: Unmanaged<AnyOperation>, _ rates: [Rate], holdsNames: Bool, on lane: Lane
     ) -> Lifecycle.Passage? {
-        if Rates.start(operation, rates, in: self) {
+        switch Rates.start(operation, rates, in: self) {
+        case .started:
             let passage = operation._withUnsafeGuaranteedRef { operation in
                 operation.withLife { $0.passCounted(on: lane) }
             }
             if case .endedBefore = passage { Rates.takeStartBack(rates, in: self) }
             return passage
-        }
-        if !holdsNames {
+        case .refused(let hasWaited):
+            // Others may have the names meanwhile. But one that lost its turn while it waited for its names keeps them the next
+            // time: else those who use only the names and those who use only the rate could keep it from starting for ever.
+            var granted: [AnyOperation] = []
+            if holdsNames, !hasWaited {
+                let taken = operation._withUnsafeGuaranteedRef { operation -> [AnyOperation]? in
+                    operation.withLife { $0.givesNamesBack() } ? Claims.takeBack(from: operation) : nil
+                }
+                // An early end has come first, and gives them back itself.
+                guard let taken else { return .endedBefore }
+                granted = taken
+            }
             Rates.wait(operation, for: rates, in: self)
+            Claims.handOut(granted)
             return nil
         }
-        // Others may have the names meanwhile. An early end that comes first gives them back itself.
-        let granted = operation._withUnsafeGuaranteedRef { operation -> [AnyOperation]? in
-            operation.withLife { $0.givesNamesBack() } ? Claims.takeBack(from: operation) : nil
-        }
-        guard let granted else { return .endedBefore }
-        Rates.wait(operation, for: rates, in: self)
-        Claims.handOut(granted)
-        return nil
     }
 
-    /// It has its turn, and starts when there is a slot. If it may not start now, the turn goes to the next one.
+    /// It has its turn, and starts when there is a slot. If it may not start now, the turn goes to the next one, and so do names.
     func listAgain(withTurn operation: Unmanaged<AnyOperation>) {
         let hasDependencies = hasDependencies(operation)
         switch change({ $0.list(again: operation, hasDependencies) }) {
         case .listed: break
-        case .heldBySuspension:
-            operation._withUnsafeGuaranteedRef { Rates.giveTurnBack(by: $0) }
-            change { $0.scheduler.append(operation) }
+        case .heldBySuspension: Claims.handOut(listWithoutNames(operation))
         case .stranded(let operation): operation.endBeforeRun(with: .queueReleased)?.settle()
         }
     }

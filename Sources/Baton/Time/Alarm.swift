@@ -38,7 +38,7 @@ struct DueAlarm: Sendable {
     consuming func ring(at now: Duration, by sleeper: Sleeper) {
         switch alarm {
         case .attemptLimit(let lane): lane.alarmRang(at: now, sleeper)
-        case .waitingLimit(let operation): operation.takeRetainedValue().waitingLimitCame()
+        case .waitingLimit(let operation): operation.takeRetainedValue().waitingLimitCame(at: now)
         case .pauseEnd(let operation): AnyOperation.pauseEnded(of: operation)
         case .stall(let alarm): alarm.ring(at: now)
         case .rate(let alarm): alarm.ring()

@@ -58,9 +58,15 @@ extension AnyOperation {
         cancelAttempt { life in life.cutAttempt(in: run, after: limit, isLast: isLast) }
     }
 
-    final func waitingLimitCame() {
-        let limit = withLife { $0.details?.timing?.rareTiming?.waitingLimit }
-        if let limit { cancel(reason: .timeout(limit)) { !$0.hasBegun } }
+    /// It has waited too long for its first attempt, or for another one. An alarm that comes late changes nothing.
+    final func waitingLimitCame(at now: Duration) {
+        let rareTiming = withLife { $0.details?.timing?.rareTiming }
+        if let limit = rareTiming?.waitingLimit { cancel(reason: .timeout(limit)) { !$0.hasBegun } }
+        if let limit = rareTiming?.deadline {
+            cancel(reason: .timeout(limit)) { life in
+                life.isBetweenAttempts && life.details?.timing?.rareTiming?.deadlineEnd ?? .endless <= now
+            }
+        }
     }
 }
 
@@ -71,8 +77,17 @@ extension QueueCore {
             // One that has joined another does not wait for its start.
             life.details?.uniqueness?.joined == nil ? life.details?.timing?.rareTiming?.waitingLimit : nil
         }
-        guard let limit else { return }
-        let ticket = sleeper.add(.waitingLimit(.passUnretained(operation)), at: sleeper.now + limit)
+        if let limit { limitWaiting(of: operation, until: sleeper.now + limit) }
+    }
+
+    /// When an attempt has failed and another one is to follow, before that can start.
+    func limitWaiting(forNextAttemptOf operation: AnyOperation) {
+        let end = operation.withLife { $0.details?.timing?.rareTiming?.deadlineEnd }
+        if let end { limitWaiting(of: operation, until: end) }
+    }
+
+    private func limitWaiting(of operation: AnyOperation, until end: Duration) {
+        let ticket = sleeper.add(.waitingLimit(.passUnretained(operation)), at: end)
         let isTooLate = operation.withLife { life in
             if life.phase == .added { life.details?.timing?.rareTiming?.waitingTicket = ticket }
             return life.phase != .added

@@ -93,4 +93,61 @@ extension RetryTests {
         #expect(stage.ran == ["flaky 1", "flaky 2", "flaky 3"])
         #expect(operation.ending == "failed: failure 3")
     }
+
+    enum Obstacle: CaseIterable {
+        case slot, exclusion, rate, suspension
+    }
+
+    @Test("An attempt that waits for something at the deadline is not made", arguments: Obstacle.allCases)
+    func deadlineOfWaitingAttempts(_ obstacle: Obstacle) {
+        let (names, stage) = (Names(), Stage(width: 1))
+        stage.queue.suspendsFurtherAttempts = true
+        let gate = Gate()
+        let operation = failing(9, on: stage).retry(.constant(.seconds(4)), attempts: 9, deadline: .seconds(10))
+            .didCancel { stage.log("cancelled \($0)") }
+        let busy = stage.waiting("busy", at: gate)
+        switch obstacle {
+        case .slot, .suspension: break
+        case .exclusion: for one in [operation, busy] { one.addCondition(.mutuallyExclusive(names("name"))) }
+        case .rate: operation.addCondition(.rate(names("rate"), 1, per: .seconds(100)))
+        }
+        stage.run(operation)
+        stage.advance(by: .seconds(1))
+        let other = AsyncOperationQueue(executor: stage.steps, clock: stage.clock)
+        switch obstacle {
+        case .slot: stage.run(busy)
+        case .exclusion:
+            other.add(busy)
+            stage.steps.runAll()
+        case .rate: break
+        case .suspension: stage.queue.isSuspended = true
+        }
+        stage.advance(by: .seconds(8))
+        #expect(!operation.hasFinished)
+        #expect(stage.clock.nextDeadline == .start.advanced(by: .seconds(10)))
+        stage.advance(by: .seconds(1))
+        #expect(operation.ending == "timed out after 10.0 seconds")
+        #expect(operation.attempts.map(\.number) == [1])
+        #expect(
+            stage.ran.filter { $0.hasPrefix("cancelled") } == [
+                "cancelled because its time limit of 10.0 seconds was over"
+            ])
+        gate.open()
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.queue.operationCount == 0)
+        #expect(stage.queue.core.sleeper.count == 0)
+    }
+
+    @Test("The deadline of attempts that come in time leaves nothing behind")
+    func deadlineOfAttemptsInTime() {
+        let stage = Stage()
+        let operation = failing(2, on: stage).retry(.constant(.seconds(4)), attempts: 9, deadline: .seconds(10))
+            .repeat(every: .seconds(100), count: 2)
+        stage.run(operation)
+        for _ in 0..<130 { stage.advance(by: .seconds(1)) }
+        #expect(stage.ran == ["flaky 1", "flaky 2", "flaky 3", "flaky 1", "flaky 2", "flaky 3"])
+        #expect(operation.ending == "success")
+        #expect(stage.queue.core.sleeper.count == 0)
+    }
 }

@@ -165,6 +165,77 @@ import Testing
         #expect(Claims.isFree(.text(name)))
     }
 
+    @Test("An operation with an exclusion and a rate starts, although others use each of them all the time")
+    func neverOvertakenForEver() {
+        let rate = Rate.rate("api", 1, per: .seconds(1))
+        let name = "\(#function) \(ObjectIdentifier(stage.queue))"
+        let wide = AsyncOperationQueue(executor: stage.steps, clock: stage.clock)
+        for number in 1...2 { wide.add(AsyncOperation("caller \(number)") {}.addCondition(rate).repeat(every: .zero)) }
+        stage.steps.runAll()
+        // The holders end half a second after each start that the rate allows.
+        stage.walk(to: .milliseconds(500))
+        for number in 1...2 {
+            let holder = AsyncOperation("holder \(number)") { context in try await context.sleep(for: .seconds(3)) }
+            wide.add(holder.addCondition(.mutuallyExclusive(name)).repeat(every: .zero))
+        }
+        stage.steps.runAll()
+        stage.run(call("both", rate).addCondition(.mutuallyExclusive(name)))
+        stage.walk(to: .seconds(30))
+        #expect(stage.ran.count == 1)
+        wide.cancelAll()
+        stage.steps.runAll()
+        #expect(Claims.isFree(.text(name)))
+        #expect(waitingCount == 0)
+    }
+
+    enum KeptNames: CaseIterable {
+        case areUsed, areGivenBackByCancel, areGivenBackBySuspension
+    }
+
+    @Test(
+        "An operation that has lost its turn keeps its exclusion, until it starts or may not start",
+        arguments: KeptNames.allCases)
+    func keepsNames(_ what: KeptNames) {
+        let rate = Rate.rate("api", 1, per: .seconds(1))
+        let name = "\(#function) \(ObjectIdentifier(stage.queue))"
+        let wide = AsyncOperationQueue(executor: stage.steps, clock: stage.clock)
+        let gate = Gate()
+        let both = call("both", rate).addCondition(.mutuallyExclusive(name))
+        stage.run(call("1", rate), both)
+        wide.add(stage.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name)))
+        stage.steps.runAll()
+        stage.walk(to: .milliseconds(1500))
+        wide.add(call("2", rate))
+        stage.steps.runAll()
+        stage.walk(to: .milliseconds(2200))
+        gate.open()
+        stage.steps.runAll()
+        let next = call("next").addCondition(.mutuallyExclusive(name))
+        wide.add(next)
+        stage.steps.runAll()
+        #expect(stage.ran == ["1 0.0", "holder", "2 2.0"])
+        #expect("\(next.explain())".contains("‘both’"))
+        switch what {
+        case .areUsed:
+            stage.walk(to: .seconds(10))
+            #expect(stage.ran.suffix(2) == ["both 3.0", "next 3.0"])
+        case .areGivenBackByCancel:
+            both.cancel()
+            stage.steps.runAll()
+            #expect(stage.ran.last == "next 2.2")
+        case .areGivenBackBySuspension:
+            stage.queue.isSuspended = true
+            stage.walk(to: .seconds(10))
+            #expect(stage.ran.last == "next 3.0")
+            stage.queue.isSuspended = false
+            stage.steps.runAll()
+            stage.walk(to: .seconds(20))
+            #expect(stage.ran.last == "both 10.0")
+        }
+        #expect(Claims.isFree(.text(name)))
+        #expect(waitingCount == 0)
+    }
+
     @Test("A cancelled operation ends at once, and those behind it move up")
     func cancelled() {
         let operations = calls(4, .rate("api", 1, per: .seconds(1)))
