@@ -58,6 +58,7 @@ struct RootSearch {
     struct Root {
         let operation: AnyOperation
         let cause: Explanation.Cause
+        let suspendedQueue: QueueReference?
         fileprivate let place: Int
     }
 
@@ -87,9 +88,12 @@ struct RootSearch {
                 roots.append(
                     Root(
                         operation: operation,
-                        cause: .excluded(by: wait.source.reference, exclusion: "\(exclusion)"), place: place))
+                        cause: .excluded(by: wait.source.reference, exclusion: "\(exclusion)"), suspendedQueue: nil,
+                        place: place))
             } else if waits.isEmpty {
-                roots.append(Root(operation: operation, cause: inspection.cause(of: operation), place: place))
+                let cause = inspection.cause(of: operation)
+                let queue = inspection.suspendedQueue(of: operation, triedAgainBy: cause)
+                roots.append(Root(operation: operation, cause: cause, suspendedQueue: queue, place: place))
             }
             for wait in waits.reversed() where seen.insert(ObjectIdentifier(wait.source)).inserted {
                 found.append(Found(operation: wait.source, from: place, wait: wait))
@@ -103,6 +107,7 @@ struct RootSearch {
         roots.enumerated().map { number, root in
             Explanation.Root(
                 operation: root.operation.reference, cause: root.cause,
+                suspendedQueue: root.suspendedQueue,
                 links: number < Explanation.listed ? links(to: root.place) : [])
         }
     }

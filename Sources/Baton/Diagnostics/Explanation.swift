@@ -47,6 +47,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
         public let operation: OperationReference
         /// What keeps it.
         public let cause: Cause
+        /// Its queue, if that is suspended and does not hold this further attempt back.
+        let suspendedQueue: QueueReference?
         /// What is worth telling of the way to it.
         let links: [Link]
     }
@@ -85,6 +87,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
                 sentences += Wording.sentences(for: [link.wait], of: link.waiting)
             }
             sentences.append(Wording.sentence(for: root.cause, of: root.operation))
+            if let queue = root.suspendedQueue { sentences.append(Wording.attemptsPassSuspension(of: queue)) }
         }
         if roots.count > Self.listed { sentences.append("And \(roots.count - Self.listed) more.") }
         return sentences.joined(separator: " ")

@@ -3,7 +3,7 @@
 struct Inspection {
     private struct Sight {
         let core: QueueCore
-        let scheduler: (width: Int, isFull: Bool, isSuspended: Bool)
+        let scheduler: (width: Int, isFull: Bool, isSuspended: Bool, suspendsFurtherAttempts: Bool)
         let barriers: Set<ObjectIdentifier>
         /// The first few that hold slots, when somebody has wanted to know.
         var running: [OperationReference]?
@@ -16,7 +16,10 @@ struct Inspection {
             let (scheduler, barriers) = core.state.withLock { state in
                 let scheduler = state.scheduler
                 return (
-                    (scheduler.width, scheduler.running >= scheduler.width, scheduler.isSuspended), state.barriers
+                    (
+                        scheduler.width, scheduler.running >= scheduler.width, scheduler.isSuspended,
+                        scheduler.suspendsFurtherAttempts
+                    ), state.barriers
                 )
             }
             self.scheduler = scheduler
@@ -79,6 +82,18 @@ struct Inspection {
             if look.phase == .finishing { return .finishing }
             return .executing(attempt: look.attempt, time: time(of: look, operation), isCancelled: look.isCancelled)
         }
+    }
+
+    /// The queue that is suspended and does not hold an operation with this cause back, because it has failed and tries again.
+    mutating func suspendedQueue(of operation: AnyOperation, triedAgainBy cause: Explanation.Cause) -> QueueReference? {
+        switch cause {
+        case .retrying: break
+        case .executing(let attempt, _, _): if attempt == 1 { return nil }
+        default: return nil
+        }
+        guard let core = operation.withLife({ $0.isUnderWay ? operation.core : nil }) else { return nil }
+        let sight = see(core)
+        return sight.scheduler.isSuspended && !sight.scheduler.suspendsFurtherAttempts ? sight.reference : nil
     }
 
     private mutating func causeOfWaiting(of operation: AnyOperation, in core: QueueCore) -> Explanation.Cause {

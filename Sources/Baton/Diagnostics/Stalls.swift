@@ -109,7 +109,8 @@ extension RootSearch.Root {
         let reference = operation.reference
         return Explanation(
             operation: reference, state: operation.state, waits: [],
-            roots: [Explanation.Root(operation: reference, cause: cause, links: [])], error: nil)
+            roots: [Explanation.Root(operation: reference, cause: cause, suspendedQueue: suspendedQueue, links: [])],
+            error: nil)
     }
 }
 

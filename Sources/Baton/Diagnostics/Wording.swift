@@ -48,13 +48,21 @@ enum Wording {
         }
     }
 
+    static func attemptsPassSuspension(of queue: QueueReference) -> String {
+        "Its queue\(name(of: queue)) is suspended, which does not hold further attempts back: set its `suspendsFurtherAttempts` for that."
+    }
+
     static func list(_ names: [String]) -> String {
         let more = names.count - Explanation.listed
         return names.prefix(Explanation.listed).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
     }
 
-    /// To the millisecond: a clock counts more than anybody reads.
-    static func text(_ duration: Duration) -> String { "\((duration / .milliseconds(1)).rounded() / 1000) seconds" }
+    /// To the millisecond, because a clock counts more than anybody reads. Endless durations are cut to what is readable.
+    static func text(_ duration: Duration) -> String {
+        duration >= readableDuration ? "30 years or more" : "\((duration / .milliseconds(1)).rounded() / 1000) seconds"
+    }
+
+    private static let readableDuration = Duration.seconds(30 * 365 * 24 * 60 * 60)
 
     private static func name(of queue: QueueReference) -> String { queue.name.map { " ‘\($0)’" } ?? "" }
 

@@ -81,6 +81,14 @@ enum Timing {
     case shared(Unmanaged<SharedLimits>)
     case own(Unmanaged<TimedDetails>)
 
+    /// What fails is tried again.
+    var retries: Bool {
+        switch self {
+        case .shared(let limits): limits._withUnsafeGuaranteedRef { $0.values.backoff != nil }
+        case .own(let timing): timing._withUnsafeGuaranteedRef { $0.backoff != nil }
+        }
+    }
+
     /// Of each attempt.
     var limit: Duration? {
         switch self {

@@ -25,6 +25,7 @@ extension OperationError: CustomStringConvertible {
             "the condition ‘\(condition)’ failed: \(cause)"
         case .dependencyFailed(let source, let via, let cause):
             "needs the output of \(via)\(source == via ? "" : ", which needs that of \(source)"), which has none: \(cause)"
+                + (via.isRetriedInVain ? ". Its retry is for its own body, and does not run \(source) again" : "")
         case .dependencyCycle(let path):
             "waits for itself: \(Self.chain(path)). Remove one of these dependencies"
         case .skipped(.edge(let source, let outcome)):

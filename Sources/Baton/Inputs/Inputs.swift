@@ -96,7 +96,7 @@ extension AnyOperation {
     final func source<Input>(_ place: Int, _: Input.Type) -> AsyncOperation<Input>? {
         let input = edges[place]
         if let failure = input.failure {
-            bodyWasSkipped(failure.passedOn(by: input.reference))
+            bodyWasSkipped(passedOn(failure, by: input))
             return nil
         }
         return unsafeDowncast(input, to: AsyncOperation<Input>.self)
@@ -106,11 +106,17 @@ extension AnyOperation {
     final func inputsAreThere() -> Bool {
         for input in inputs {
             if let failure = input.failure {
-                bodyWasSkipped(failure.passedOn(by: input.reference))
+                bodyWasSkipped(passedOn(failure, by: input))
                 return false
             }
         }
         return true
+    }
+
+    private final func passedOn(_ failure: OperationError, by input: AnyOperation) -> OperationError {
+        var via = input.reference
+        via.isRetriedInVain = withLife { $0.timing?.retries ?? false }
+        return failure.passedOn(by: via)
     }
 
     /// Of a ready operation: its body will run.

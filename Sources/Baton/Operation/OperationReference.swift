@@ -6,6 +6,9 @@ public struct OperationReference: Sendable, Hashable, Identifiable, Codable, Cus
     public let id: UInt64
     private let givenName: String?
     private let fallbackName: FallbackName
+    /// Of an operation in ``OperationError/dependencyFailed(source:via:cause:)``: the one that needs its output has a retry, which
+    /// does not run this one again.
+    var isRetriedInVain = false
 
     /// The operation's name; without one the type of its procedure, else the place in the source that made it.
     ///

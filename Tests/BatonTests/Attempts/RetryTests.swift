@@ -373,4 +373,24 @@ import Testing
         #expect(group.ending.hasPrefix("group: child"))
         #expect(group.attempts.count == 1)
     }
+
+    @Test("The error of an operation that only passes an output on says that its retry is for its own body")
+    func retriesOfReaders() {
+        let stage = Stage()
+        let source = failing(9, on: stage, "a")
+        let delayed = source.delayed(by: .seconds(1)).retry(.constant(.seconds(1)), attempts: 3)
+        let limited = source.then { $0 + 1 }.retry(attempts: 3) { _ in true }
+        let plain = source.then { $0 + 1 }
+        let reader = delayed.then { $0 + 1 }.name("reader")
+        stage.run(source, delayed, limited, plain, reader)
+        let text = "needs the output of ‘a’, which has none: failure 1"
+        let hint = ". Its retry is for its own body, and does not run ‘a’ again"
+        #expect(delayed.failure?.description == text + hint)
+        #expect(limited.failure?.description == text + hint)
+        #expect(plain.failure?.description == text)
+        #expect(
+            reader.failure?.description
+                == "needs the output of ‘delay’, which needs that of ‘a’, which has none: failure 1")
+        #expect(stage.ran == ["a 1"])
+    }
 }

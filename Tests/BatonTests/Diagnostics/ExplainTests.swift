@@ -39,6 +39,44 @@ import Testing
                 == "‘first’ is ready, and its queue is suspended: set its `isSuspended` to false.")
     }
 
+    @Test("A suspended queue says that it does not hold further attempts back, unless it does")
+    func furtherAttemptsOfASuspendedQueue() {
+        let hint =
+            " Its queue is suspended, which does not hold further attempts back: "
+            + "set its `suspendsFurtherAttempts` for that."
+        let (stage, gate) = (Stage(), Gate())
+        let operation = AsyncOperation<Void>("flaky") { context in
+            if context.attempt == 1 { throw Oops() }
+            await gate.wait()
+        }
+        .retry(.constant(.seconds(10)), attempts: 3)
+        let first = stage.waiting("first", at: gate)
+        stage.run(operation, first)
+        stage.queue.isSuspended = true
+        let waiting = "‘flaky’ waits 10.0 seconds for attempt 2, because the last one failed: oops."
+        #expect("\(operation.explain())" == waiting + hint)
+        #expect("\(first.explain())" == "‘first’ is executing.")
+        stage.queue.suspendsFurtherAttempts = true
+        #expect("\(operation.explain())" == waiting)
+        stage.queue.suspendsFurtherAttempts = false
+        stage.advance(by: .seconds(10))
+        #expect("\(operation.explain())".hasSuffix("attempt 2." + hint))
+        stage.queue.isSuspended = false
+        #expect("\(operation.explain())".hasSuffix("attempt 2."))
+        gate.open()
+        stage.steps.runAll()
+    }
+
+    @Test("Endless times are told in a way that one can read")
+    func endlessTimes() {
+        let stage = Stage()
+        let operation = stage.noting("later").delay(.seconds(Int64.max))
+        stage.run(operation)
+        #expect("\(operation.explain())" == "‘later’ is in its delay, of which 30 years or more are left.")
+        operation.cancel()
+        stage.steps.runAll()
+    }
+
     @Test func aFullQueue() {
         let stage = Stage(width: 1)
         let gate = Gate()
