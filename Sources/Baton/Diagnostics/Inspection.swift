@@ -103,13 +103,17 @@ struct Inspection {
         return .queueFull(sight.reference, width: sight.scheduler.width, running: running(in: core))
     }
 
-    /// Nil: it waits for no rate.
+    /// Of several rates that which takes longest. Nil: it waits for none.
     private mutating func causeOfPacing(of operation: AnyOperation) -> Explanation.Cause? {
-        guard let (key, rate, arrival) = Rates.place(of: operation) else { return nil }
-        if rates[key] == nil, let view = Rates.view(of: key) { rates[key] = (view, view.time.now) }
-        guard let (view, now) = rates[key] else { return nil }
-        let turn = view.turn(of: arrival)
-        return .waitingForRate("\(rate)", timeLeft: max(.zero, turn.time - now), behind: turn.behind)
+        var longest: (rate: Rate, left: Duration, behind: Int)?
+        for (key, rate, arrival) in Rates.places(of: operation) {
+            if rates[key] == nil, let view = Rates.view(of: key) { rates[key] = (view, view.time.now) }
+            guard let (view, now) = rates[key] else { continue }
+            let turn = view.turn(of: arrival)
+            let left = max(.zero, turn.time - now)
+            if longest == nil || longest!.left < left { longest = (rate, left, turn.behind) }
+        }
+        return longest.map { .waitingForRate("\($0.rate)", timeLeft: $0.left, behind: $0.behind) }
     }
 
     private mutating func causeOfStanding(in core: QueueCore) -> Explanation.Cause {

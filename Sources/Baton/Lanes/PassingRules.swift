@@ -145,7 +145,7 @@ extension QueueCore {
             let (givesBack, isPaced, isFurtherAttempt) = operation.withLife { life in
                 (life.givesNamesBack(), life.details?.rules.isPaced ?? false, life.isBetweenAttempts)
             }
-            if isPaced { Rates.giveTurnBack(by: operation) }
+            if isPaced { Rates.giveTurnsBack(by: operation) }
             return (givesBack ? Claims.takeBack(from: operation) : [], isFurtherAttempt)
         }
         change { $0.list(operation, isFurtherAttempt: isFurtherAttempt) }

@@ -15,6 +15,8 @@ final class QueueCore: Sendable {
         var admission = Admission<Submission>()
         var closing = Closing.not
         var closeWaiters: [UnsafeContinuation<Void, Never>] = []
+        /// Those who take elements of sequences, and have not come to an end.
+        var deliverers: [ObjectIdentifier: any ClosingListener] = [:]
         /// What is added later starts after these, which have not finished. Several, because a later one that is cancelled finishes
         /// before an earlier one.
         var barriers: [AnyOperation] = []
@@ -87,6 +89,7 @@ final class QueueCore: Sendable {
         number = QueueDirectory.nextNumber()
         hub = EventHub(of: QueueReference(name: name, number: number), services, time, probe: probe)
         QueueDirectory.enter(self)
+        if !time.isSystemClock { Rates.enter(queue: number, time) }
     }
 
     deinit {

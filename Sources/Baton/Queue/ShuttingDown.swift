@@ -48,16 +48,36 @@ extension AsyncOperationQueue {
     }
 }
 
+/// Whoever adds to a queue for as long as that takes operations.
+protocol ClosingListener: AnyObject, Sendable {
+    /// Outside every lock.
+    func queueCloses(_ closing: Closing)
+}
+
 extension QueueCore {
     /// Only ever closes further.
     func close(_ closing: Closing) {
-        let (refused, closeWaiters) = change { state in
+        let (refused, closeWaiters, deliverers) = change { state in
             if state.closing != .toAll { state.closing = closing }
             defer { state.closeWaiters = [] }
-            return (state.admission.removeAll(), state.closeWaiters)
+            return (state.admission.removeAll(), state.closeWaiters, state.deliverers.values)
         }
         for submission in refused { submission.resume(returning: .refused) }
         resumeWaiters(closeWaiters)
+        for deliverer in deliverers { deliverer.queueCloses(closing) }
+    }
+
+    /// From now on it is told when the queue closes; now, if it has.
+    func startListening(_ deliverer: any ClosingListener) {
+        let closing = state.withLock { state in
+            state.deliverers[ObjectIdentifier(deliverer)] = deliverer
+            return state.closing
+        }
+        if closing != .not { deliverer.queueCloses(closing) }
+    }
+
+    func stopListening(_ deliverer: any ClosingListener) {
+        _ = state.withLock { $0.deliverers.removeValue(forKey: ObjectIdentifier(deliverer)) }
     }
 
     /// Returns when the queue takes nothing more from outside.

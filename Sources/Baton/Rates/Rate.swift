@@ -18,7 +18,8 @@
 ///
 /// The time is that of the queue's clock. Queues share a rate if they share a clock: the system's `ContinuousClock` or
 /// `SuspendingClock`, or one instance of a class. Queues with different clocks each have the whole rate, because their
-/// times cannot be compared; so has each queue whose clock is a value of another type.
+/// times cannot be compared; so has each queue whose clock is a value of another type. What has been used of a rate is
+/// forgotten when the last queue with its clock has gone, unless that is one of the system's clocks.
 ///
 /// This is the generic cell rate algorithm of ITU-T Recommendation I.371, which does what a bucket of tokens does with
 /// one time for each rate. In every span of the length of the period no more than `count + burst - 1` operations start.
@@ -27,7 +28,7 @@
 /// ``OperationError/misuse(_:)``. Two operations that name one rate with different numbers are ``Misuse``, which is
 /// reported, and the slower rate counts for both, until the rate has not been used for so long that it would allow a
 /// whole burst. Of two rates of one name on one operation the slower counts. An operation with several rates starts when
-/// all of them allow it, and waits for one of them at a time; others that use each of them all the time may overtake it.
+/// all of them allow it; others that use each of them all the time may overtake it.
 /// One that needs an exclusion, too, gives it back while it waits for the rate, and takes it again when its turn has come.
 /// If others have used that turn up meanwhile, it keeps the exclusion from then on until it starts, so that it does not
 /// wait for ever; a suspension of its queue takes the exclusion from it when its next turn comes.

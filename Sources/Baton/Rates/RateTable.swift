@@ -1,8 +1,8 @@
 /// The rates of the process, and the operations that wait for them. Pure but for the references that it keeps;
 /// ``Rates`` locks it.
 ///
-/// A waiting operation is in no list of its queue and on no task: its place in the line keeps the reference that is the
-/// queue's. Whoever takes it out of the line, with a turn or because it ends, has that reference from then on. Each
+/// A waiting operation is in no list of its queue and on no task: its places in the lines of its rates keep the reference that
+/// is the queue's. Whoever takes it out of the last line, with a turn or because it ends, has that reference from then on. Each
 /// rate has at most one timer, that of the queue whose operation is first in the line.
 struct RateTable {
     /// Rates of one name on different clocks have nothing to do with each other.
@@ -20,7 +20,7 @@ struct RateTable {
     /// All rates on one clock.
     private final class Book {
         let time: TimeSource
-        /// The queues that have used one. They are not counted for the clocks of the system, whose rates outlive queues.
+        /// The queues with this clock. They are not counted for the clocks of the system, whose rates outlive queues.
         var queues: Set<UInt32> = []
         var rates: [String: Entry] = [:]
         /// When there are so many rates, those that are unused are dropped.
@@ -50,24 +50,28 @@ struct RateTable {
     }
 
     private struct Member {
-        enum Standing {
-            case inLine(Key, Rate, RateStateMachine<Unmanaged<AnyOperation>>.Ticket)
-            case hasTurn(Key)
-            /// It is in a suspended queue, and asks again when a worker takes it up.
-            case isListed
+        /// Where it stands with one of its rates.
+        struct Place {
+            let key: Key
+            let rate: Rate
+            /// In the line. Nil: it has its turn.
+            var ticket: RateStateMachine<Unmanaged<AnyOperation>>.Ticket?
         }
 
         /// Its place among all who wait, which it keeps until it starts.
         let arrival: UInt64
         /// It lives as long as the operation has not ended.
         let core: Unmanaged<QueueCore>
-        var standing: Standing
+        /// One for each of its rates. Empty: it is in a suspended queue, and asks again when a worker takes it up.
+        var places: [Place]
 
-        var turn: Key? {
-            switch standing {
-            case .hasTurn(let key): key
-            case .inLine, .isListed: nil
-            }
+        /// It waits for the turn of a rate; else it is listed in its queue, or about to be.
+        var isInLine: Bool { places.contains { $0.ticket != nil } }
+
+        func hasTurn(_ key: Key) -> Bool { places.contains { $0.key == key && $0.ticket == nil } }
+
+        mutating func takeTurn(_ key: Key) {
+            for place in places.indices where places[place].key == key { places[place].ticket = nil }
         }
     }
 
@@ -108,12 +112,14 @@ struct RateTable {
         var conflicts: [Misuse.Kind] = []
         for rate in rates {
             let entry = meet(rate, on: clock, at: now, &conflicts)
-            if !entry.machine.admits(arrival, hasTurn: member?.turn?.name == rate.key, at: now) {
+            let hasTurn = member?.hasTurn(Key(clock: clock, name: rate.key)) ?? false
+            if !entry.machine.admits(arrival, hasTurn: hasTurn, at: now) {
                 return (.refused(hasWaited: member != nil), conflicts, [])
             }
         }
         for rate in rates {
-            entry(Key(clock: clock, name: rate.key))?.machine.start(hasTurn: member?.turn?.name == rate.key, at: now)
+            let key = Key(clock: clock, name: rate.key)
+            entry(key)?.machine.start(hasTurn: member?.hasTurn(key) ?? false, at: now)
         }
         members[operation.id] = nil
         return (.started, conflicts, rates.compactMap { adjustTimer(of: Key(clock: clock, name: $0.key)) })
@@ -130,32 +136,37 @@ struct RateTable {
 
     // MARK: Waiting
 
-    /// Puts it in the line of the first rate that does not let it start, at its old place if it has one.
+    /// Puts it in the lines of its rates, at its old places if it has them. It keeps turns that it can still use.
     mutating func wait(
         _ operation: Unmanaged<AnyOperation>, _ rates: [Rate], in core: Unmanaged<QueueCore>,
         on clock: ObjectIdentifier,
         at now: Duration
     ) -> [TimerChange] {
-        var changes = giveTurnBack(by: operation)
-        if members[operation.id] == nil { lastArrival += 1 }
-        let arrival = members[operation.id]?.arrival ?? lastArrival
+        let member = members[operation.id]
+        if member == nil { lastArrival += 1 }
+        let arrival = member?.arrival ?? lastArrival
         // They have been met in the step before.
         var conflicts: [Misuse.Kind] = []
-        for rate in rates { _ = meet(rate, on: clock, at: now, &conflicts) }
-        let blocking = rates.first {
-            entry(Key(clock: clock, name: $0.key))?.machine.admits(arrival, hasTurn: false, at: now) == false
+        var places = rates.map { rate -> Member.Place in
+            let key = Key(clock: clock, name: rate.key)
+            let entry = meet(rate, on: clock, at: now, &conflicts)
+            guard member?.hasTurn(key) == true else {
+                return Member.Place(key: key, rate: rate, ticket: entry.machine.wait(operation, arrival: arrival))
+            }
+            if entry.machine.admits(arrival, hasTurn: true, at: now) { return Member.Place(key: key, rate: rate) }
+            entry.machine.giveTurnBack()
+            return Member.Place(key: key, rate: rate, ticket: entry.machine.wait(operation, arrival: arrival))
         }
-        // If all would let it start by now, its turn comes at once.
-        let rate = blocking ?? rates[0]
-        let key = Key(clock: clock, name: rate.key)
-        guard let entry = entry(key) else { preconditionFailure("a rate that is used is in the table") }
-        let ticket = entry.machine.wait(operation, arrival: arrival)
-        members[operation.id] = Member(arrival: arrival, core: core, standing: .inLine(key, rate, ticket))
-        if let change = adjustTimer(of: key) { changes.append(change) }
-        return changes
+        // All would let it start by now: the turn that it gives back comes again at once.
+        if places.allSatisfy({ $0.ticket == nil }), let entry = entry(places[0].key) {
+            entry.machine.giveTurnBack()
+            places[0].ticket = entry.machine.wait(operation, arrival: arrival)
+        }
+        members[operation.id] = Member(arrival: arrival, core: core, places: places)
+        return places.compactMap { adjustTimer(of: $0.key) }
     }
 
-    /// The time of a timer has come. Returns who may start, in order.
+    /// The time of a timer has come. Returns those who have the turns of all of their rates now, in order.
     mutating func takeTurns(
         _ alarm: RateAlarm, at now: Duration
     ) -> (turns: [Unmanaged<AnyOperation>], change: TimerChange?) {
@@ -164,32 +175,33 @@ struct RateTable {
         entry.machine.correct(at: now)
         var turns: [Unmanaged<AnyOperation>] = []
         while let operation = entry.machine.takeTurn(at: now) {
-            members[operation.id]?.standing = .hasTurn(alarm.key)
-            turns.append(operation)
+            members[operation.id]?.takeTurn(alarm.key)
+            if members[operation.id]?.isInLine == false { turns.append(operation) }
         }
         return (turns, adjustTimer(of: alarm.key))
     }
 
-    /// Its queue is suspended: it keeps its place among all, and the turn goes to those behind it.
-    mutating func giveTurnBack(by operation: Unmanaged<AnyOperation>) -> [TimerChange] {
-        guard let key = members[operation.id]?.turn else { return [] }
-        members[operation.id]?.standing = .isListed
-        entry(key)?.machine.giveTurnBack()
-        return adjustTimer(of: key).map { [$0] } ?? []
+    /// Its queue is suspended: it keeps its place among all, and its turns go to those behind it.
+    mutating func giveTurnsBack(by operation: Unmanaged<AnyOperation>) -> [TimerChange] {
+        guard let member = members[operation.id], !member.isInLine else { return [] }
+        members[operation.id]?.places = []
+        return leave(member.places)
     }
 
     /// It has ended before its run. True: it was in a line, and the caller has the reference that is the queue's.
     mutating func leave(_ operation: Unmanaged<AnyOperation>) -> (wasInLine: Bool, changes: [TimerChange]) {
-        guard let member = members[operation.id] else { return (false, []) }
-        switch member.standing {
-        case .inLine(let key, _, let ticket):
-            members[operation.id] = nil
-            let wasInLine = entry(key)?.machine.leave(ticket) ?? false
-            return (wasInLine, adjustTimer(of: key).map { [$0] } ?? [])
-        case .hasTurn, .isListed:
-            let changes = giveTurnBack(by: operation)
-            members[operation.id] = nil
-            return (false, changes)
+        guard let member = members.removeValue(forKey: operation.id) else { return (false, []) }
+        return (member.isInLine, leave(member.places))
+    }
+
+    private mutating func leave(_ places: [Member.Place]) -> [TimerChange] {
+        places.compactMap { place in
+            if let ticket = place.ticket {
+                _ = entry(place.key)?.machine.leave(ticket)
+            } else {
+                entry(place.key)?.machine.giveTurnBack()
+            }
+            return adjustTimer(of: place.key)
         }
     }
 
@@ -247,13 +259,10 @@ struct RateTable {
         }
     }
 
-    /// The rate that the operation waits for, and its arrival number; nil: it waits for none.
-    func place(of operation: AnyOperation) -> (key: Key, rate: Rate, arrival: UInt64)? {
-        guard let member = members[ObjectIdentifier(operation)] else { return nil }
-        switch member.standing {
-        case .inLine(let key, let rate, _): return (key, rate, member.arrival)
-        case .hasTurn, .isListed: return nil
-        }
+    /// The rates that the operation waits for, and its arrival number.
+    func places(of operation: AnyOperation) -> [(key: Key, rate: Rate, arrival: UInt64)] {
+        guard let member = members[ObjectIdentifier(operation)] else { return [] }
+        return member.places.filter { $0.ticket != nil }.map { ($0.key, $0.rate, member.arrival) }
     }
 
     func view(of key: Key) -> View? {

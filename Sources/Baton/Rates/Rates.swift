@@ -41,8 +41,8 @@ enum Rates {
     }
 
     /// Its queue has been suspended: whoever comes next has its turn, and it asks again when a worker takes it up.
-    static func giveTurnBack(by operation: AnyOperation) {
-        perform(table.withLock { $0.giveTurnBack(by: .passUnretained(operation)) })
+    static func giveTurnsBack(by operation: AnyOperation) {
+        perform(table.withLock { $0.giveTurnsBack(by: .passUnretained(operation)) })
     }
 
     /// The operation has ended before its run.
@@ -50,6 +50,11 @@ enum Rates {
         let (wasInLine, changes) = table.withLock { $0.leave(.passUnretained(operation)) }
         perform(changes)
         if wasInLine { Unmanaged.passUnretained(operation).release() }
+    }
+
+    /// A queue has come, whose clock is not one of the system's. From now on it keeps what other queues have used of the rates on it.
+    static func enter(queue number: UInt32, _ time: TimeSource) {
+        _ = table.withLock { $0.enter(queue: number, time) }
     }
 
     /// The queue has gone, whose clock is not one of the system's.
@@ -92,9 +97,9 @@ enum Rates {
 
     // MARK: Looking
 
-    /// See ``RateTable/place(of:)``.
-    static func place(of operation: AnyOperation) -> (key: RateTable.Key, rate: Rate, arrival: UInt64)? {
-        table.withLock { $0.place(of: operation) }
+    /// See ``RateTable/places(of:)``.
+    static func places(of operation: AnyOperation) -> [(key: RateTable.Key, rate: Rate, arrival: UInt64)] {
+        table.withLock { $0.places(of: operation) }
     }
 
     /// See ``RateTable/view(of:)``.

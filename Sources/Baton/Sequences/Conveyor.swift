@@ -2,7 +2,7 @@
 ///
 /// A task of its own iterates upstream and adds an operation for each element, while there is room. Each operation tells this
 /// when it ends. The consumer asks for what comes next on its own task; if that is a body's, it lends its slot meanwhile.
-final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: OutcomeListener {
+final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: OutcomeListener, ClosingListener {
     typealias Machine = ConveyorMachine<RunScope, Output, Failure>
 
     private struct State {
@@ -125,6 +125,7 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
             state.withLock { $0.body = body }
             body.startListening(self)
         }
+        queue.core.startListening(self)
         iterate(upstream) { SentIterator(iterator: upstream.makeAsyncIterator()) }
     }
 
@@ -135,7 +136,9 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
     ) where Upstream.Element == Element, Upstream.Failure == Failure {
         let task = queue.core.spawner.spawn { [self] in
             switch await part(of: upstream, from: begin) {
-            case .over(let failure): change { $0.upstreamEnded(failure) }
+            case .over(let failure):
+                queue.core.stopListening(self)
+                change { $0.upstreamEnded(failure) }
             case .goesOn(let next): iterate(upstream) { next }
             }
         }
@@ -201,6 +204,12 @@ final class Conveyor<Element: Sendable, Output: Sendable, Failure: Error>: Outco
         if phase != .created, let path = body?.cycle(closedByWaitFor: operation) {
             ended(place, operation, .dependencyCycle(path))
         }
+    }
+
+    /// What a body takes is added until the queue closes to everybody.
+    func queueCloses(_ closing: Closing) {
+        if closing == .toOutside, body != nil { return }
+        change { $0.queueClosed() }
     }
 
     // MARK: Operations

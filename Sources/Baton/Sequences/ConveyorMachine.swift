@@ -35,6 +35,8 @@ struct ConveyorMachine<Flight, Output, Failure: Error> {
     private var lastNumber: Int?
     private var upstreamIsOpen = false
     private var upstreamFailure: Failure?
+    /// The queue takes nothing more, so there is no next output.
+    private var isRefused = false
 
     init(width: Int, order: OutputOrder, endsAtFailure: Bool) {
         self.width = width
@@ -84,6 +86,17 @@ extension ConveyorMachine {
         defer { takenCount += 1 }
         inFlight[takenCount] = flight
         return takenCount
+    }
+
+    /// The queue takes nothing more. Upstream may be silent, so its iteration is cancelled; what is in flight is still delivered.
+    mutating func queueClosed() -> Effects {
+        var effects = Effects()
+        guard phase == .taking else { return effects }
+        phase = .draining
+        isRefused = endsAtFailure
+        effects.stopsUpstream = upstreamIsOpen
+        effects.wakesConsumer = isQuiet
+        return effects
     }
 
     mutating func upstreamEnded(_ failure: Failure?) -> Effects {
@@ -181,6 +194,7 @@ extension ConveyorMachine {
                 return .deliver(outcome)
             }
             phase = .over
+            if isRefused { return .deliver(.failure(.queueShutDown)) }
             return upstreamFailure.take().map { .upstreamFailed($0) } ?? .end
         case .closing:
             phase = .over

@@ -8,7 +8,9 @@
 /// - with ``OperationError/cancelled(reason:)`` when the task that iterates is cancelled. Then the operations that are under
 ///   way and upstream's iteration are cancelled, and the error comes when they have ended. A body or an upstream that ignores
 ///   its cancel is waited for all the same: no work goes on behind the consumer;
-/// - with ``OperationError/queueShutDown`` when the queue has been shut down;
+/// - with ``OperationError/queueShutDown`` when the queue has been shut down, or begins to drain: upstream's iteration is cancelled,
+///   and the error comes after the outputs of all elements that were taken before. An iteration by a body goes on while the
+///   queue drains;
 /// - after the outputs of all elements when upstream ends.
 ///
 /// A loop that is left early, or an iterator that is released, cancels what is under way, too, and cannot wait for it. While

@@ -68,6 +68,25 @@ import Testing
         #expect(stage.misuseKinds.isEmpty)
     }
 
+    @Test("A queue that has not used a rate yet keeps what another one has used of it, which has gone")
+    func queueThatHasGone() {
+        let rate = Rate.rate("api", 1, per: .seconds(1))
+        let steps = StepExecutor()
+        let clock = TestClock()
+        let log = EventLog<String>()
+        var first: AsyncOperationQueue? = AsyncOperationQueue(executor: steps, clock: clock)
+        let second = AsyncOperationQueue(executor: steps, clock: clock)
+        first?.add(AsyncOperation { log("first \(clock.seconds)") }.addCondition(rate))
+        steps.runAll()
+        first = nil
+        steps.runAll()
+        second.add(AsyncOperation { log("second \(clock.seconds)") }.addCondition(rate))
+        steps.runAll()
+        clock.advance(by: .seconds(1))
+        steps.runAll()
+        #expect(log.events == ["first 0.0", "second 1.0"])
+    }
+
     @Test("Queues with different clocks each have the whole rate")
     func twoClocks() {
         let rate = Rate.rate("api", 1, per: .seconds(1))

@@ -182,7 +182,75 @@ import Testing
         #expect(numbers.iterators.alive == 0)
         stage.consume(outputs.results)
         stage.steps.runAll()
-        #expect(stage.ran.suffix(3) == ["queueShutDown", "queueShutDown", "end"])
+        #expect(stage.ran == ["0", "1", "2", "queueShutDown", "end"])
+        #expect(numbers.iterators.alive == 0)
+    }
+
+    enum Closing: CaseIterable {
+        case draining, cuttingOff
+    }
+
+    @Test(
+        "A queue that closes ends the iteration of a sequence that is silent", arguments: Closing.allCases,
+        [false, true])
+    func silentSequences(closing: Closing, arePlain: Bool) {
+        let (stage, gate) = (Stage(), Gate())
+        let (numbers, more) = AsyncStream.makeStream(of: Int.self)
+        more.yield(0)
+        more.yield(1)
+        let outputs = numbers.deliver(on: stage.queue, width: 4) { number in
+            if number == 1 { await gate.wait() }
+            return number
+        }
+        if arePlain { stage.consume(outputs) } else { stage.consume(outputs.results) }
+        stage.steps.runAll()
+        stage.steps.task {
+            switch closing {
+            case .draining: await stage.queue.drain()
+            case .cuttingOff: await stage.queue.shutdown(within: .zero)
+            }
+            stage.log("closed")
+        }
+        stage.steps.runAll()
+        #expect(stage.ran == ["0"])
+        gate.open()
+        stage.steps.runAll()
+        #expect(Set(stage.ran) == ["0", "1", arePlain ? "queueShutDown" : "end", "closed"])
+        // Whoever begins now is told, too.
+        stage.log.clear()
+        let (others, _) = AsyncStream.makeStream(of: Int.self)
+        let late = others.deliver(on: stage.queue) { $0 }
+        if arePlain { stage.consume(late) } else { stage.consume(late.results) }
+        stage.steps.runAll()
+        #expect(stage.ran == [arePlain ? "queueShutDown" : "end"])
+        #expect(stage.queue.core.state.withLock { $0.deliverers.isEmpty })
+    }
+
+    @Test(
+        "A body goes on to take a sequence while its queue drains, and not when that is shut down",
+        arguments: Closing.allCases)
+    func sequencesInBodies(closing: Closing) {
+        let stage = Stage()
+        let (numbers, more) = AsyncStream.makeStream(of: Int.self)
+        more.yield(0)
+        let body = AsyncOperation { [queue = stage.queue] in
+            for try await number in numbers.deliver(on: queue, { $0 }) { stage.log("\(number)") }
+        }
+        stage.run(body)
+        stage.steps.task {
+            switch closing {
+            case .draining: await stage.queue.drain()
+            case .cuttingOff: await stage.queue.shutdown(within: .zero)
+            }
+        }
+        stage.steps.runAll()
+        more.yield(1)
+        stage.steps.runAll()
+        more.finish()
+        stage.steps.runAll()
+        #expect(stage.ran == (closing == .draining ? ["0", "1"] : ["0"]))
+        #expect(body.ending == (closing == .draining ? "success" : "cancelled with everything in its queue"))
+        #expect(stage.queue.core.state.withLock { $0.deliverers.isEmpty })
     }
 
     @Test func aQueueThatIsCutOffEndsIt() {

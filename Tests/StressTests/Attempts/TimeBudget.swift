@@ -9,7 +9,7 @@ struct TimeBudget {
 
     /// Nil: there is no limit.
     init?(_ model: Model) {
-        if !model.graph.isExact || model.graph.hasBarriers { return nil }
+        if !model.graph.isExact || model.graph.hasBarriers || !model.graph.rates.isEmpty { return nil }
         self.model = model
         outcomes = model.predictions()
     }

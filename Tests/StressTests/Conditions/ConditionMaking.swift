@@ -17,6 +17,7 @@ extension Making {
 
     private static func addExclusions(to operation: AnyOperation, _ node: Node, at site: Site) {
         for exclusion in node.exclusions { operation.addCondition(exclusion.made(at: site)) }
+        for rate in node.rates { operation.addCondition(site.ledger.graph.rates[rate].made(rate, at: site)) }
     }
 
     private static func condition(

@@ -2,7 +2,9 @@ import Baton
 
 extension Graph {
     static func name(_ dice: inout Dice) -> NameNote {
-        NameNote(limit: dice.isLucky(percent: 50) ? dice.number(1...4) : nil)
+        NameNote(
+            limit: dice.isLucky(percent: 50) ? dice.number(1...4) : nil,
+            scope: dice.pick([.ofQueues, .ofQueues, .process, .ofRound]))
     }
 
     /// Up to three names, the same one perhaps twice.

@@ -2,8 +2,25 @@ import Baton
 
 /// A name that operations of a round hold. Its text differs from round to round, because names are the whole process's.
 struct NameNote: Sendable {
+    enum Scope: Sendable {
+        /// That of the queues.
+        case ofQueues
+        case process
+        case ofRound
+    }
+
     /// All who take permits of it say so; nil: nobody does.
     let limit: Int?
+    /// Where it counts.
+    let scope: Scope
+
+    func scope(at site: Site) -> OperationScope? {
+        switch scope {
+        case .ofQueues: nil
+        case .process: .process
+        case .ofRound: site.scope
+        }
+    }
 }
 
 /// What is asked of a name.
@@ -20,11 +37,12 @@ struct ExclusionNote: Sendable, Equatable {
 
     func made(at site: Site) -> Exclusion {
         let text = "\(site.namePrefix) \(name)"
+        let scope = site.ledger.graph.names[name].scope(at: site)
         switch share {
-        case .exclusive: return .mutuallyExclusive(text)
-        case .shared: return .mutuallyExclusive(text, mode: .shared)
+        case .exclusive: return .mutuallyExclusive(text, within: scope)
+        case .shared: return .mutuallyExclusive(text, mode: .shared, within: scope)
         case .permits(let weight):
-            return .limited(text, to: site.ledger.graph.names[name].limit!, weight: weight)
+            return .limited(text, to: site.ledger.graph.names[name].limit!, weight: weight, within: scope)
         }
     }
 }

@@ -40,7 +40,7 @@ extension Graph {
     var ruled: Set<Int> {
         var ruled: Set<Int> = []
         for node in nodes {
-            if !node.conditions.isEmpty || !node.exclusions.isEmpty { ruled.insert(node.id) }
+            if !node.conditions.isEmpty || !node.exclusions.isEmpty || !node.rates.isEmpty { ruled.insert(node.id) }
             if node.delay != nil { ruled.insert(node.id) }
             if let group = node.group, group.width != nil { ruled.formUnion(group.children + group.late) }
             ruled.formUnion(node.conditions.flatMap { $0.shape.leaves.compactMap(\.broughtNode) })

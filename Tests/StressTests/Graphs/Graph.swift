@@ -17,6 +17,8 @@ struct Graph: Sendable {
     var gateCount: Int
     /// For exclusions to name.
     var names: [NameNote] = []
+    /// For operations to start within.
+    var rates: [RateNote] = []
     /// Who holds names may wait for others, so that deadlocks arise.
     var holdersWait = false
     var conditionCount = 0
@@ -58,6 +60,8 @@ struct Node: Sendable {
     var conditions: [ConditionNote] = []
     /// Besides those of its conditions.
     var exclusions: [ExclusionNote] = []
+    /// Their places in the graph's list.
+    var rates: [Int] = []
     /// Added as a barrier.
     var isBarrier = false
     /// Its body runs elsewhere than its queue says.

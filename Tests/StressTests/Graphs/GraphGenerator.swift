@@ -44,6 +44,7 @@ extension Graph {
         block(&dice)
         cancelOwnTasks(&dice)
         runInChildTasks(&dice)
+        pace(&dice)
     }
 
     /// Percentages that differ from graph to graph.

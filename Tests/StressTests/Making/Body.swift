@@ -15,6 +15,7 @@ struct Body: Sendable {
         let ledger = site.ledger
         ledger.bodyBegan(node.id, context.operation, attempt: context.attempt, after: sources)
         defer { ledger.bodyEnded(node.id, context.operation) }
+        site.started(node)
         var hash = Hash(node.id)
         for input in inputs { hash.mix(input?.number) }
         let failing = node.attempts.flatMap { context.attempt <= $0.failures ? $0 : nil }

@@ -1,11 +1,19 @@
+import BatonTesting
+
 @testable import Baton
 
 extension Round {
-    /// When everything has finished, nobody holds a name of this round, or waits for one (G12).
+    /// When everything has finished, nobody holds a name of this round, or waits for one (G12), or for a rate.
     func checkNames() {
-        for name in graph.names.indices {
-            let text = "\(site.namePrefix) \(name)"
-            site.ledger.check(Claims.isFree(.text(text)), "G12: name \(name) is held or waited for when all is over")
+        let schedule = site.scheduler.map { OperationScope(of: $0) } ?? .process
+        for (number, note) in graph.names.enumerated() {
+            let text = ExclusionName.text("\(site.namePrefix) \(number)")
+            let scope = note.scope(at: site) ?? schedule
+            let name = scope == .process ? text : .within(scope, text)
+            site.ledger.check(Claims.isFree(name), "G12: name \(number) is held or waited for when all is over")
         }
+        guard let clock = site.scheduler?.clock else { return }
+        let waiting = Rates.counts(of: ObjectIdentifier(clock)).operations
+        site.ledger.check(waiting == 0, "\(waiting) operations wait for a rate when all is over")
     }
 }

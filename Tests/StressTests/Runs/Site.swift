@@ -13,15 +13,18 @@ final class Site: Sendable {
     let observers = Census()
     /// That drivers have let pass.
     private let passed = LockedState(Duration.zero)
-    private let start: TestClock.Instant
+    let start: TestClock.Instant
+    /// Of bodies, for each rate. Seeded rounds note them.
+    let starts = LockedState<[Int: [Duration]]>([:])
     /// Nil under threads.
     let scheduler: SeededScheduler?
     let pool: ThreadPool?
     private let handles: LockedState<[AsyncOperationQueue?]>
     /// All operations, for handlers to be made with.
     let made = LockedState<[Weak]>([])
-    /// Names are the whole process's.
+    /// Names are the whole process's, or those of a scope.
     let namePrefix: String
+    let scope: OperationScope
     private static let sites = Atomic<Int>(0)
     private let strays = LockedState<[Task<Void, Never>]>([])
 
@@ -35,6 +38,7 @@ final class Site: Sendable {
         self.pool = pool
         start = (scheduler?.clock ?? TestClock()).now
         namePrefix = "stress \(Self.sites.add(1, ordering: .relaxed).newValue)"
+        scope = OperationScope(namePrefix)
         gates = (0..<ledger.graph.gateCount).map { _ in Gate() }
         handles = LockedState(queues)
     }

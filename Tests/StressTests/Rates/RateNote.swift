@@ -1,0 +1,55 @@
+import Baton
+import BatonTesting
+
+/// A rate that operations of a round share. Its text differs from round to round, as that of a name does.
+struct RateNote: Sendable {
+    let count: Int
+    let period: Duration
+    let burst: Int
+
+    func made(_ number: Int, at site: Site) -> Rate {
+        .rate("\(site.namePrefix) rate \(number)", count, per: period, burst: burst)
+    }
+
+    /// Whether one that starts then starts too early after others, which are in order (the generic cell rate algorithm).
+    func forbids(_ start: Duration, after others: [Duration]) -> Bool {
+        others.reversed().enumerated().contains { place, other in
+            // So many starts in all, the first and the last included.
+            let number = place + 2
+            return start - other < period / count * max(0, number - burst)
+        }
+    }
+}
+
+extension Graph {
+    static func rate(_ dice: inout Dice) -> RateNote {
+        let count = dice.number(1...6)
+        return RateNote(count: count, period: .ticks(count * dice.number(1...4)), burst: dice.number(1...count))
+    }
+
+    /// Bodies on executors of their own start a little after they were counted.
+    mutating func pace(_ dice: inout Dice) {
+        if !dice.isLucky(percent: 30) { return }
+        rates = (0..<dice.number(1...3)).map { _ in Self.rate(&dice) }
+        for index in nodes.indices where !nodes[index].hasExecutor && dice.isLucky(percent: 30) {
+            nodes[index].rates = Set(dice.some(dice.pick([1, 1, 2]), of: Array(rates.indices))).sorted()
+        }
+    }
+}
+
+extension Site {
+    /// When a body begins, on its own task.
+    func started(_ node: Node) {
+        guard let scheduler, !node.rates.isEmpty else { return }
+        let time = start.duration(to: scheduler.clock.now)
+        for rate in node.rates {
+            let others = starts.withLock { starts in
+                defer { starts[rate, default: []].append(time) }
+                return starts[rate] ?? []
+            }
+            if ledger.graph.rates[rate].forbids(time, after: others) {
+                ledger.violation("n\(node.id) started at \(time), too early for rate \(rate) after \(others.suffix(8))")
+            }
+        }
+    }
+}
