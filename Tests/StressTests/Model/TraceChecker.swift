@@ -141,7 +141,6 @@ struct TraceChecker {
         }
         // Conditions and names take their time.
         if places[id].isReleased || places[id].ready == nil { passed(id) }
-        if ruled.contains(id) { return }
         if places[id].ready != nil, !places[id].isReleased {
             for other in waiting[queue]
             where
@@ -151,6 +150,7 @@ struct TraceChecker {
                 places[other].mayHavePassed = 0
             }
         }
+        if ruled.contains(id) { return }
         // One that was cancelled may still be here while its `willFinish` handlers run.
         for other in waiting[queue] where places[other].hasStarted && !ruled.contains(other) {
             guard let priority = priorities[id], let rival = priorities[other] else { continue }
