@@ -11,6 +11,8 @@ struct SignIn: Procedure {
 struct SignedIn: OperationCondition {
     var exclusions: [Exclusion] { [.mutuallyExclusive(SignedIn.self)] }
     func dependency(for operation: AnyOperation) -> AnyOperation? { AsyncOperation(SignIn()) }
+
+    func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
 }
 
 struct FetchProfile: Procedure {

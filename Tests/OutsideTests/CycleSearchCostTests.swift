@@ -290,6 +290,8 @@ private struct After: OperationCondition {
         begun.increment()
         return token
     }
+
+    func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
 }
 
 private struct WeakOperation {

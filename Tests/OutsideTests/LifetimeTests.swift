@@ -457,6 +457,8 @@ struct LifetimeTests {
         func dependency(for operation: AnyOperation) -> AnyOperation? {
             AsyncOperation { [tokens] in tokens.make() }
         }
+
+        func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
     }
 
     @Test("What a condition brings along is gone when the body runs")

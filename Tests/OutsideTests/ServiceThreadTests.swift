@@ -76,11 +76,19 @@ struct ServiceThreadTests {
         }
     }
 
-    @Test("A stall is reported", arguments: BusyExecutor.allCases)
+    @Test("A stall is reported, and what gets no thread", arguments: BusyExecutor.allCases)
     func stall(executor: BusyExecutor) async throws {
-        try await blocked(executor) { queue, _, open in
-            queue.onStall(after: .milliseconds(20)) { _ in open() }
+        let text = Guarded("")
+        try await blocked(executor, width: 64) { queue, blocker, open in
+            queue.onStall(after: .milliseconds(20)) { report in
+                text.withLock { $0 = "\(report)" }
+                if "\(report)".contains("‘victim’") { open() }
+            }
+            blocker.didStart { queue.add("victim") {} }
         }
+        let report = text.withLock { $0 }
+        #expect(report.contains("‘victim’ is about to start."))
+        #expect(report.contains("gets no thread: bodies block all of them"))
     }
 
     @Test(

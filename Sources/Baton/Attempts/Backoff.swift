@@ -108,7 +108,7 @@ public struct Backoff: Sendable {
     // MARK: Using
 
     /// A year: nobody waits longer, and sums of it do not overflow.
-    private static let longest = 365.0 * 24 * 60 * 60
+    private static let longest = Duration.seconds(365 * 24 * 60 * 60)
 
     /// How long to wait after `failures` failed attempts, at least one, of which the last failed with `error`.
     public func delay(after failures: Int, error: OperationError) -> Duration {
@@ -124,21 +124,25 @@ public struct Backoff: Sendable {
         guard let random = extras?.random else { return whole }
         let longest = whole / .seconds(1)
         let drawn = random(0...longest)
-        // Whatever a generator returns.
-        return drawn < longest ? .seconds(max(0, drawn)) : whole
+        // Whatever a generator returns. Nobody counts less than a nanosecond.
+        return drawn < longest ? .nanoseconds(Int64((max(0, drawn) * 1e9).rounded())) : whole
     }
 
+    /// Exact: a clock that is moved by 100, 200 and 400 ms, and so on, wakes whoever waits for just that.
     private func undisturbed(after failures: Int) -> Duration {
-        let steps = Double(max(1, failures)) - 1
-        let start = max(.zero, numbers.first) / .seconds(1)
-        let seconds =
-            if let step = extras?.step {
-                start + steps * (max(.zero, step) / .seconds(1))
-            } else {
-                start > 0 ? start * Double.power(numbers.factor, steps) : 0
-            }
-        let cap = max(.zero, extras?.cap ?? .seconds(Self.longest))
-        return seconds < Self.longest ? min(cap, .seconds(seconds)) : min(cap, .seconds(Self.longest))
+        let steps = max(1, failures) - 1
+        let longest = min(max(.zero, extras?.cap ?? Self.longest), Self.longest)
+        let start = min(max(.zero, numbers.first), Self.longest).attoseconds
+        if let step = extras?.step {
+            let (growth, overflows) = min(max(.zero, step), Self.longest).attoseconds
+                .multipliedReportingOverflow(by: Int128(steps))
+            return overflows
+                ? longest : min(longest, Duration(attoseconds: start.addingReportingOverflow(growth).partialValue))
+        }
+        // A whole number of attoseconds that is a power of two times another one keeps all of its digits.
+        let attoseconds = start == 0 ? 0 : Double(start) * Double.power(numbers.factor, Double(steps))
+        return attoseconds < Double(longest.attoseconds)
+            ? Duration(attoseconds: Int128(attoseconds.rounded())) : longest
     }
 
     var keepsClosures: Bool { box != nil }

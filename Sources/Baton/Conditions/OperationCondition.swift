@@ -37,7 +37,8 @@ public protocol OperationCondition: Sendable {
 
     /// Whether `operation` may run: satisfied, or it is skipped, or this throws why it fails.
     ///
-    /// What it throws becomes ``OperationError/conditionFailed(condition:cause:)``. Satisfied unless given. May cancel
+    /// What it throws becomes ``OperationError/conditionFailed(condition:cause:)``. Has no default, so that a misspelt one does not
+    /// compile: a condition that only brings something along or holds names answers ``ConditionResult/satisfied``. May cancel
     /// `operation`, which then ends as cancelled. Of a single condition this runs on the operation's own task; of several,
     /// each in a child task.
     func evaluate(for operation: AnyOperation) async throws -> ConditionResult
@@ -66,10 +67,7 @@ extension OperationCondition {
     /// None.
     public func dependency(for operation: AnyOperation) -> AnyOperation? { nil }
 
-    /// Satisfied.
-    public func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
-
-    /// Throws the error of `dependency` if it has one, else asks ``evaluate(for:)-(AnyOperation)``.
+    /// Throws the error of `dependency` if it has one, else asks ``evaluate(for:)``.
     public func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
         if let error = dependency?.error { throw error }
         return try await evaluate(for: operation)

@@ -15,6 +15,13 @@ public struct StallReport: Sendable, CustomStringConvertible {
     /// Bodies run, and others wait for their permits: one of them may wait for another operation in a way that nobody can see.
     let mayWaitUnseen: Bool
 
+    /// An operation is about to start, and no thread has taken it up for all that time.
+    private var lacksThreads: Bool {
+        explanations.contains { explanation in
+            explanation.roots.contains { if case .starting = $0.cause { true } else { false } }
+        }
+    }
+
     /// A few sentences on one line: that nothing progresses, and what each explanation says.
     public var description: String {
         let name = queue.name == nil ? "\(queue)" : "the queue \(queue)"
@@ -28,7 +35,13 @@ public struct StallReport: Sendable, CustomStringConvertible {
                     + "cannot see that, and lends no permit: await its `value` in the body itself or in a child task of it, "
                     + "or call `context.run`."
             ] : []
-        return ([beginning] + explanations.map(\.description) + more + hint).joined(separator: " ")
+        let threads =
+            lacksThreads
+            ? [
+                "What is about to start gets no thread: bodies block all of them, of this queue or of others. Let those run on a "
+                    + "`ThreadExecutor`, or let them await instead."
+            ] : []
+        return ([beginning] + explanations.map(\.description) + more + hint + threads).joined(separator: " ")
     }
 }
 

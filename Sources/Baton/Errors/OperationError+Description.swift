@@ -47,7 +47,8 @@ extension OperationError: CustomStringConvertible {
         case .queueShutDown:
             "its queue had been shut down. Add it before, or to another queue"
         case .exclusionDeadlock(let path):
-            "waits for an exclusion whose holder waits for it: \(Self.chain(path)). Let what runs it hold that exclusion, too"
+            "waits for an exclusion whose holder waits for it: \(Self.chain(path)). "
+                + "Run it with `context.run` from the body that holds that exclusion, or take all exclusions in one operation"
         case .misuse(let misuse):
             "misuse: \(misuse)"
         }

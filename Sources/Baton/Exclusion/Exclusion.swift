@@ -43,6 +43,9 @@ public struct Exclusion: OperationCondition, Hashable {
     /// Itself alone.
     public var exclusions: [Exclusion] { [self] }
 
+    /// Satisfied: the operation waits for the name later, when its conditions have been evaluated.
+    public func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
+
     /// Why this can never be granted; nil if it can.
     var problem: String? { share.problem(for: key) }
 }

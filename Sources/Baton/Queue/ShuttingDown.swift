@@ -41,9 +41,14 @@ extension AsyncOperationQueue {
         timer.cancel()
     }
 
+    /// Whether the queue drains, shuts down, or has done so: it takes nothing more from outside, for good.
+    ///
+    /// A body that makes more and more work, such as that of a crawler, asks this before it makes any.
+    public var isShuttingDown: Bool { core.state.withLock { $0.closing != .not } }
+
     func refusesToWaitForItself() -> Bool {
-        guard OwnTask.current?.belongs(to: core) == true else { return false }
-        core.report(Misuse(.waitedForItsOwnQueue, queue: name))
+        guard let task = OwnTask.current, task.belongs(to: core) else { return false }
+        core.report(Misuse(.waitedForItsOwnQueue, operation: task.running?.reference, queue: name))
         return true
     }
 }

@@ -25,16 +25,19 @@ extension AsyncOperationQueue {
     ///   - more: Further signals, for which the same holds.
     ///   - limit: How long the operations have after the first signal. Zero or less cancels them at once.
     ///   - clock: What measures it.
+    ///   - onSignal: Called with the first signal when the queue takes no more operations, and with the second one, on tasks that no
+    ///     body blocks: "finishing; once more to stop". However long it takes, it delays nothing.
     /// - Returns: The first signal that has come. Nil if none has, because the calling task was cancelled or the queue was shut
     ///   down elsewhere.
     @discardableResult
     public func shutdown<C: Clock>(
         on first: ShutdownSignal, _ more: ShutdownSignal..., within limit: Duration, clock: C = ContinuousClock(),
-        file: StaticString = #fileID, line: UInt = #line
+        file: StaticString = #fileID, line: UInt = #line,
+        onSignal: @escaping @Sendable (_ signal: ShutdownSignal) -> Void = { _ in }
     ) async -> ShutdownSignal? where C.Duration == Duration {
         if refusesToWaitForItself() { return nil }
         let core = core
-        let shutdown = SignalShutdown(of: core, on: [first] + more, within: limit, TimeSource(clock))
+        let shutdown = SignalShutdown(of: core, on: [first] + more, within: limit, TimeSource(clock), onSignal)
         let problems = shutdown.subscribe()
         for problem in problems {
             core.report(Misuse(problem, queue: name, callSite: CallSite(file: file, line: line)))
@@ -62,13 +65,18 @@ final class SignalShutdown: Sendable {
     private let signals: [ShutdownSignal]
     private let limit: Duration
     private let time: TimeSource
+    private let onSignal: @Sendable (ShutdownSignal) -> Void
     private let state = LockedState(State())
 
-    init(of core: QueueCore, on signals: [ShutdownSignal], within limit: Duration, _ time: TimeSource) {
+    init(
+        of core: QueueCore, on signals: [ShutdownSignal], within limit: Duration, _ time: TimeSource,
+        _ onSignal: @escaping @Sendable (ShutdownSignal) -> Void
+    ) {
         self.core = core
         self.signals = signals
         self.limit = limit
         self.time = time
+        self.onSignal = onSignal
     }
 
     /// Returns what is wrong with the signals that cannot be waited for.
@@ -85,16 +93,18 @@ final class SignalShutdown: Sendable {
     func signalArrived(_ signal: ShutdownSignal) {
         switch state.withLock({ $0.machine.signalArrived(signal) }) {
         case .none: break
-        case .drain: drain()
+        case .drain: drain(after: signal)
         case .cancel:
             unsubscribe()
+            core.spawner.background.spawn { self.onSignal(signal) }
             core.spawner.background.spawn { self.core.cutOff() }
         }
     }
 
-    private func drain() {
+    private func drain(after signal: ShutdownSignal) {
         let task = core.spawner.background.spawn {
             self.core.close(.toOutside)
+            self.core.spawner.background.spawn { self.onSignal(signal) }
             if self.limit <= .zero { return self.core.cutOff() }
             if (try? await self.time.sleep(for: self.limit)) != nil { self.core.cutOff() }
         }

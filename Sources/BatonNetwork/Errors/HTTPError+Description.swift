@@ -69,10 +69,11 @@ extension HTTPError.Reason: CustomStringConvertible {
 }
 
 extension HTTPError.Refusal: CustomStringConvertible {
-    /// The status, when to come back, and the beginning of the body.
+    /// The status, when to come back, and the beginning of the body, unless that is a page or another document with tags.
     public var description: String {
         let wait = retryAfter.map { ", wants us to come back in \($0)" } ?? ""
-        return "answered \(status)\(wait)" + (excerpt.isEmpty ? "" : ": \(excerpt.cleanLines)")
+        let isReadable = excerpt.first { !$0.isWhitespace }.map { $0 != "<" } ?? false
+        return "answered \(status)\(wait)" + (isReadable ? ": \(excerpt.cleanLines)" : "")
     }
 }
 

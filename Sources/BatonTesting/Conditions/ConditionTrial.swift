@@ -94,6 +94,8 @@ private struct Watched<Base: OperationCondition>: OperationCondition {
     func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
         try await base.evaluate(for: operation, after: dependency)
     }
+
+    func evaluate(for operation: AnyOperation) async throws -> ConditionResult { try await evaluate(for: operation, after: nil) }
 }
 
 private final class Seen: Sendable {

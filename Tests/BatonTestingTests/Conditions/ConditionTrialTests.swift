@@ -11,6 +11,8 @@ private struct Oops: Error {}
         func dependency(for operation: AnyOperation) -> AnyOperation? {
             AsyncOperation("request") { [answers] in if !answers { throw Oops() } }
         }
+
+        func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
     }
 
     private struct Says: OperationCondition {

@@ -25,6 +25,17 @@ struct BackoffTests {
             ])
     }
 
+    @Test("Delays are exact, so that a clock that is moved by just so much wakes whoever waits")
+    func exactDelays() {
+        let exponential = delays(.exponential(from: .milliseconds(100)), 30)
+        #expect(exponential == (0..<30).map { .milliseconds(100 << $0) }.map { min($0, .seconds(365 * 24 * 60 * 60)) })
+        #expect(delays(.exponential(from: .milliseconds(1), factor: 3), 12).last == .milliseconds(177_147))
+        #expect(delays(.exponential(from: .milliseconds(16), factor: 1.5), 5).last == .milliseconds(81))
+        #expect(delays(.linear(from: .milliseconds(100)), 1000) == (1...1000).map { .milliseconds(100 * $0) })
+        let half = Backoff.constant(.milliseconds(102_300)).jittered { $0.upperBound / 2 }
+        #expect(delays(half, 1) == [.milliseconds(51_150)])
+    }
+
     @Test func aCapIsTheLongest() {
         #expect(
             delays(.exponential(from: .seconds(1)).capped(at: .seconds(3))) == [

@@ -129,6 +129,7 @@ import Testing
         stage.run(body)
         #expect(body.ending == "success")
         #expect(stage.misuseKinds == [.waitedForItsOwnQueue])
+        #expect(stage.misuses.events.map(\.operation) == [body.reference])
     }
 
     @Test func waitUntilIdleInsideAHandlerIsMisuse() {

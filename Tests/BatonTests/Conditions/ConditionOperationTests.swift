@@ -10,6 +10,8 @@ private struct Brings: OperationCondition {
     let bring: @Sendable (AnyOperation) -> AnyOperation?
 
     func dependency(for operation: AnyOperation) -> AnyOperation? { bring(operation) }
+
+    func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
 }
 
 /// The operations that conditions bring along.

@@ -4,7 +4,9 @@ import Testing
 
 /// From ready to the body, as a value.
 @Suite struct RulesTests {
-    private final class Asks: OperationCondition {}
+    private final class Asks: OperationCondition {
+        func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
+    }
 
     private func step(_ step: Rules.Step) -> String {
         switch step {

@@ -89,6 +89,8 @@ private struct Answer: OperationCondition {
     @Test func eachIsToldOfItsOwn() {
         struct Failing: OperationCondition {
             func dependency(for operation: AnyOperation) -> AnyOperation? { AsyncOperation<Void> { throw Oops() } }
+
+            func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
         }
         #expect(ending(Failing().or(Answer.yes)) == "success")
         #expect(ending(Answer.yes.or(Failing())) == "success")

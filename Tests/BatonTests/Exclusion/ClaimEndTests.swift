@@ -86,4 +86,6 @@ import Testing
 
 private struct Asking: OperationCondition {
     let exclusions: [Exclusion]
+
+    func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
 }

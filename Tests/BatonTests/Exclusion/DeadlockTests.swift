@@ -126,6 +126,8 @@ import Testing
     @Test func anEvaluationThatWaitsForNames() {
         struct Under: OperationCondition {
             let exclusions: [Exclusion]
+
+            func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
         }
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
@@ -178,6 +180,8 @@ extension DeadlockTests {
     @Test func anEvaluationThatIsCancelledInLineIsInNoCircle() {
         struct Under: OperationCondition {
             let exclusions: [Exclusion]
+
+            func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
         }
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))

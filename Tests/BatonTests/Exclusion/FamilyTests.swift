@@ -103,6 +103,8 @@ import Testing
         struct Brings: OperationCondition {
             let operation: AnyOperation
             func dependency(for operation: AnyOperation) -> AnyOperation? { self.operation }
+
+            func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
         }
         let name = Names()
         let stage = Stage(width: 1)

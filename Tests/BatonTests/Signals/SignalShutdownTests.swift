@@ -116,6 +116,25 @@ struct SignalShutdownTests {
         while rig.clock.sleeperCount > 0 { await Task.yield() }
     }
 
+    @Test("Whoever shuts down is told of the first and the second signal")
+    func tellsOfSignals() async {
+        let rig = await Rig()
+        let told = EventLog<String>()
+        let shutdown = Task { [queue = rig.queue, clock = rig.clock] in
+            await queue.shutdown(on: .urgent, .windowChange, within: .seconds(10), clock: clock) { signal in
+                told("\(signal == .urgent ? "urgent" : "other"), closed: \(queue.isShuttingDown)")
+            }
+        }
+        await ShutdownSignal.windowChange.waitForSubscribers(count: 1)
+        #expect(!rig.queue.isShuttingDown)
+        ShutdownSignal.urgent.send()
+        await told.waitForCount(1)
+        ShutdownSignal.windowChange.send()
+        #expect(await shutdown.value == .urgent)
+        #expect(await told.waitForCount(2) == ["urgent, closed: true", "other, closed: true"])
+        while rig.clock.sleeperCount > 0 { await Task.yield() }
+    }
+
     @Test("The limit cancels what is left")
     func limitCancels() async {
         let rig = await Rig()

@@ -85,6 +85,10 @@ private struct NotedCondition: OperationCondition {
         if case .satisfied = result { ledger.wasSatisfied(node.id, place) }
         return result
     }
+
+    func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+        try await evaluate(for: operation, after: nil)
+    }
 }
 
 private struct LeafCondition: OperationCondition {
@@ -157,5 +161,9 @@ private struct LeafCondition: OperationCondition {
         case .skip: return .skip(leaf.name)
         case .error: throw ConditionThrown(by: leaf.name, token: Token(ledger.census))
         }
+    }
+
+    func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+        try await evaluate(for: operation, after: nil)
     }
 }

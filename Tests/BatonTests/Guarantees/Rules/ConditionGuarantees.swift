@@ -104,6 +104,8 @@ private struct Asks: OperationCondition {
         struct Brings: OperationCondition {
             let operation: AnyOperation
             func dependency(for operation: AnyOperation) -> AnyOperation? { self.operation }
+
+            func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
         }
         let stage = Stage()
         let last = stage.noting("last")

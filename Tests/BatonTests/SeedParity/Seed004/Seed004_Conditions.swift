@@ -41,6 +41,8 @@ private struct HasAccess: OperationCondition {
     var exclusions: [Exclusion] = []
 
     func dependency(for operation: AnyOperation) -> AnyOperation? { request }
+
+    func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
 }
 
 @Suite(.timeLimit(.minutes(10))) struct Seed004_Conditions {
@@ -74,6 +76,8 @@ private struct HasAccess: OperationCondition {
                 guard let name = operation.name, name != "simple" else { return nil }
                 return AsyncOperation { [log] in log("prepare \(name)") }
             }
+
+            func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
         }
         let stage = Stage()
         stage.run(stage.noting("simple").addCondition(Prepares(log: stage.log)))
@@ -92,6 +96,10 @@ private struct HasAccess: OperationCondition {
             ) async throws -> ConditionResult {
                 log("\(dependency?.error?.underlyingError as? Oops == Oops())")
                 return .satisfied
+            }
+
+            func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+                try await evaluate(for: operation, after: nil)
             }
         }
         let stage = Stage()

@@ -42,6 +42,8 @@ private struct UserAccess: OperationCondition {
     func dependency(for operation: AnyOperation) -> AnyOperation? {
         AsyncOperation("request") { [log] in log("request") }
     }
+
+    func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
 }
 
 @Suite(.timeLimit(.minutes(10))) struct Seed004_DelegateAndQueue {

@@ -40,6 +40,10 @@ package struct OutOfDate: OperationCondition {
             }
         return changed.map { $0 < made } == true ? .skip("is up to date") : .satisfied
     }
+
+    func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+        try await evaluate(for: operation, after: nil)
+    }
 }
 
 /// Why a picture may not be written where it should be.
