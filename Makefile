@@ -4,8 +4,10 @@
 
 SWIFTFLAGS ?=
 TILTSHIFT := Examples/TiltShift
+PROGRAMS := Examples/FirstPrograms
 FORMATTED := $(wildcard Sources Tests Snippets Benchmarks/Sources Package.swift Benchmarks/Package.swift \
-	$(TILTSHIFT)/Sources $(TILTSHIFT)/Tests $(TILTSHIFT)/Package.swift)
+	$(TILTSHIFT)/Sources $(TILTSHIFT)/Tests $(TILTSHIFT)/Package.swift \
+	$(PROGRAMS)/Sources $(PROGRAMS)/Tests $(PROGRAMS)/Package.swift)
 # SwiftPM remembers what a manifest found, so it is told whether oneTBB is there.
 BENCH := BATON_BENCH_TBB=$${BATON_BENCH_TBB:-$$(scripts/bootstrap onetbb)} \
 	swift run $(SWIFTFLAGS) -c release --package-path Benchmarks baton-bench
@@ -37,6 +39,11 @@ test-library: ## run the tests of the library
 test-tiltshift: ## run the tests of the program that make run builds
 	@scripts/bootstrap run
 	swift test $(SWIFTFLAGS) --package-path $(TILTSHIFT)
+
+.PHONY: programs
+programs: ## build and try the first programs: a crawler, a make, a view model, and their tests
+	@scripts/bootstrap
+	@SWIFTFLAGS="$(SWIFTFLAGS)" $(PROGRAMS)/check
 
 SOAK ?= 600
 .PHONY: soak

@@ -1,4 +1,4 @@
-// expect: type 'Guard' does not conform to protocol 'OperationCondition'
+// expect: has different argument labels from those required by protocol 'OperationCondition' ('evaluate(for:)')
 // A condition whose method has another name would let everything run.
 import Baton
 

@@ -41,6 +41,7 @@ extension AsyncOperation {
     }
 
     /// Makes an operation from a closure that takes the output of `input`, which becomes a dependency.
+    @_disfavoredOverload
     @inlinable
     public convenience init<Input: Sendable>(
         _ input: AsyncOperation<Input>,
@@ -64,6 +65,7 @@ extension AsyncOperation {
     }
 
     /// Makes an operation from a closure that takes the output of `input`, which becomes a dependency, and its context.
+    @_disfavoredOverload
     @inlinable
     public convenience init<Input: Sendable>(
         _ input: AsyncOperation<Input>,

@@ -29,6 +29,8 @@ where Upstream.Element: Sendable {
     let plan: DeliveryPlan<Upstream, Output>
 
     /// The same as `Result`s: an operation that has no output does not end the sequence, nor cancel others.
+    ///
+    /// In the order of arrival a failure does not say of which element it is: let the body catch it, and return both.
     public var results: OperationResults<Upstream, Output> { OperationResults(plan: plan) }
 
     /// Begins a run of its own. May be called any number of times.

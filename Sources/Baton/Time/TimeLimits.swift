@@ -6,8 +6,8 @@ extension AnyOperation {
     /// a value all the same, that is the outcome. An attempt that was cancelled like this counts as a failed one, and may be
     /// followed by another; ``didCancel(_:)`` handlers are called if none follows.
     ///
-    /// The time is that of the queue's clock. It runs while the body does, also while that waits for children; conditions and
-    /// exclusions come before. Called again, the last limit counts. A negative limit is ``Misuse``, and counts as zero. After
+    /// The time is that of the queue's clock. It runs while the body does, also while that waits for children; dependencies, a slot,
+    /// a suspension, conditions and exclusions come before, for which there is ``timeout(waiting:file:line:)``. Called again, the last limit counts. A negative limit is ``Misuse``, and counts as zero. After
     /// the add this is ``Misuse`` and changes nothing.
     @discardableResult
     @inlinable

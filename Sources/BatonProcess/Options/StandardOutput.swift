@@ -68,5 +68,8 @@ public struct StandardOutput: Sendable {
     public static let discarded = StandardOutput(target: .discarded)
 
     /// To the standard output of this process.
+    ///
+    /// What `print` has written before may come after what the program writes, because it is kept in a buffer unless it goes to a
+    /// terminal: flush it with `fflush(nil)` before.
     public static let inherited = StandardOutput(target: .inherited)
 }

@@ -95,7 +95,9 @@ private struct Watched<Base: OperationCondition>: OperationCondition {
         try await base.evaluate(for: operation, after: dependency)
     }
 
-    func evaluate(for operation: AnyOperation) async throws -> ConditionResult { try await evaluate(for: operation, after: nil) }
+    func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+        try await evaluate(for: operation, after: nil)
+    }
 }
 
 private final class Seen: Sendable {

@@ -33,6 +33,12 @@ func contextLater() {
     }
 }
 func contextWithoutType() { _ = AsyncOperation { context in context.attemt } }  // error: expects 0 arguments
+func contextWithoutTypeButNamed() { _ = AsyncOperation("page") { context in context.attemt } }  // error: expects 0
+func contextBehindAnInput(_ page: AsyncOperation<Page>) {
+    _ = AsyncOperation("size", page) { (page: Page, context: OperationContext) in
+        page.size + context.attemt  // error: 'OperationContext' has no member 'attemt'
+    }
+}
 
 func callback() { _ = AsyncOperation<Int>.callback { finish in finsh(3) } }  // error: cannot find 'finsh'
 func callbackType() { _ = AsyncOperation<Int>.callback { finish in finish("3") } }  // error: 'String' to expected

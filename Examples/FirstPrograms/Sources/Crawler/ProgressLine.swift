@@ -1,0 +1,13 @@
+import Foundation
+
+/// One line of the terminal that is written over and over; nothing if standard error is no terminal.
+struct ProgressLine: Sendable {
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+
+    func show(_ text: String) {
+        guard isTerminal else { return }
+        FileHandle.standardError.write(Data("\r\u{1B}[K\(text.prefix(79))".utf8))
+    }
+
+    func clear() { show("") }
+}

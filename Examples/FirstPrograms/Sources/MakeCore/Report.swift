@@ -1,0 +1,76 @@
+import Baton
+
+/// What became of each target.
+package struct Report: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
+        case made
+        case upToDate
+        case failed(String)
+        /// Something that it needs has failed: the first that did.
+        case notMade(because: String)
+        /// It was called off before its end.
+        case stopped
+
+        init(_ error: OperationError?) {
+            self =
+                switch error {
+                case nil: .made
+                case .skipped(.condition): .upToDate
+                case .skipped(.edge(let source, _)): .notMade(because: source.name)
+                case .cancelled: .stopped
+                case let error?: .failed("\(error)")
+                }
+        }
+    }
+
+    package struct Line: Sendable, Hashable, CustomStringConvertible {
+        package let name: String
+        package let outcome: Outcome
+
+        package var description: String {
+            switch outcome {
+            case .made: "\(name): made"
+            case .upToDate: "\(name): up to date"
+            case .failed(let why): "\(name): failed: \(why)"
+            case .notMade(let source): "\(name): not made, because ‘\(source)’ failed"
+            case .stopped: "\(name): stopped"
+            }
+        }
+    }
+
+    package let lines: [Line]
+
+    init(_ plan: Plan, errors: [OperationError?]) {
+        let outcomes = errors.map(Outcome.init)
+        let byName = Dictionary(uniqueKeysWithValues: zip(plan.targets, outcomes).map { ($0.name, ($0.needs, $1)) })
+        /// What has failed among all that a target needs: one that was stopped may have been hopeless.
+        func culprit(of name: String) -> String? {
+            var open = [name]
+            var seen: Set<String> = []
+            while let name = open.popLast() {
+                guard let (needs, outcome) = byName[name], seen.insert(name).inserted else { continue }
+                switch outcome {
+                case .failed: return name
+                case .notMade(let source): return source
+                case .stopped: open += needs.reversed()
+                case .made, .upToDate: break
+                }
+            }
+            return nil
+        }
+        lines = zip(plan.targets, outcomes).map { target, outcome in
+            if outcome == .stopped, let source = culprit(of: target.name) {
+                Line(name: target.name, outcome: .notMade(because: source))
+            } else {
+                Line(name: target.name, outcome: outcome)
+            }
+        }
+    }
+
+    package subscript(_ name: String) -> Outcome? { lines.first { $0.name == name }?.outcome }
+
+    /// The lines that somebody has to read.
+    package var problems: [Line] {
+        lines.filter { $0.outcome != .made && $0.outcome != .upToDate }
+    }
+}

@@ -1,0 +1,36 @@
+import Baton
+import BatonProcess
+import Foundation
+
+/// What a build does to the world: a test has another one.
+package struct Workshop: Sendable {
+    /// Runs the command of a target.
+    package var run: @Sendable (Target, OperationContext) async throws -> Void
+    /// When a file was changed; nil if there is none.
+    package var changed: @Sendable (_ path: String) -> Date?
+    /// Takes away what a failed command may have left.
+    package var remove: @Sendable (_ path: String) -> Void
+
+    package init(
+        run: @escaping @Sendable (Target, OperationContext) async throws -> Void,
+        changed: @escaping @Sendable (_ path: String) -> Date? = { _ in nil },
+        remove: @escaping @Sendable (_ path: String) -> Void = { _ in }
+    ) {
+        self.run = run
+        self.changed = changed
+        self.remove = remove
+    }
+
+    /// Files and a shell.
+    package static let real = Workshop(
+        run: { target, context in
+            guard let command = target.command else { return }
+            FileHandle.standardOutput.write(Data("\(command)\n".utf8))  // not after what the command writes
+            _ = try await Subprocess("sh", arguments: ["-c", command], output: .inherited, errors: .inherited)
+                .execute(in: context)
+        },
+        changed: { path in
+            try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+        },
+        remove: { path in unlink(path) })
+}

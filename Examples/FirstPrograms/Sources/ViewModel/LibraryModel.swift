@@ -1,0 +1,50 @@
+import Baton
+
+/// What a screen shows: hits for what is typed, and the state of uploads.
+@MainActor final class LibraryModel {
+    private(set) var hits: [String] = []
+    private(set) var uploads: [String: String] = [:]
+    private let queue: AsyncOperationQueue
+    private let session: Session
+    private let network: Network
+
+    init(queue: AsyncOperationQueue, session: Session, network: Network) {
+        self.queue = queue
+        self.session = session
+        self.network = network
+    }
+
+    /// To be called with every key: searches when the text has not changed for a while.
+    func textDidChange(to text: String) {
+        AsyncOperation("search for \(text)") { [session] context in
+            try await context.sleep(for: .milliseconds(200))
+            return try await session.find(text, in: context)
+        }
+        .unique(by: ObjectIdentifier(self), in: "search", policy: .replace)
+        .didFinish { @MainActor [weak self] outcome in
+            if case .success(let hits) = outcome { self?.hits = hits }
+        }
+        .add(to: queue)
+    }
+
+    /// Waits for the network, and tries again what fails for the moment.
+    @discardableResult
+    func upload(_ file: String) -> AsyncOperation<Void> {
+        uploads[file] = "waiting"
+        return AsyncOperation("upload \(file)") { [session] context in try await session.upload(file, in: context) }
+            .addCondition(IsReachable(network: network))
+            .retry(.exponential(from: .milliseconds(50)).jittered(), attempts: 4) { error in
+                error.underlyingError is ServiceBusy
+            }
+            .timeout(.seconds(5))
+            .didStart { @MainActor [weak self] in self?.uploads[file] = "uploading" }
+            .didFinish { @MainActor [weak self] outcome in
+                self?.uploads[file] =
+                    switch outcome {
+                    case .success: "done"
+                    case .failure(let error): "failed: \(error)"
+                    }
+            }
+            .add(to: queue)
+    }
+}
