@@ -113,10 +113,14 @@ extension AsyncOperationQueue {
     public var isSuspended: Bool {
         get { core.state.withLock { $0.scheduler.isSuspended } }
         set {
-            let returning = core.change { state in
+            let (returning, number) = core.change { state in
+                let isChanged = state.scheduler.isSuspended != newValue
                 state.scheduler.isSuspended = newValue
-                return newValue ? state.scheduler.takeReturning() : nil
+                if isChanged { state.suspensionCount += 1 }
+                return (newValue ? state.scheduler.takeReturning() : nil, isChanged ? state.suspensionCount : nil)
             }
+            // The hub asks the clock, which is the user's and may set this again.
+            if let number { core.hub.queueIsSuspended(newValue, number: number) }
             core.giveNamesBack(from: returning)
         }
     }

@@ -17,6 +17,18 @@ struct TraceTests {
         return await recorder.trace()
     }
 
+    /// What queues tell of waits for exclusions.
+    private func notes(_ queue: AsyncOperationQueue) -> EventLog<String> {
+        let notes = EventLog<String>()
+        queue.observe { event in
+            switch event.kind {
+            case .excluded, .granted: notes("\(event)")
+            default: break
+            }
+        }
+        return notes
+    }
+
     private func waits(of name: String, in trace: Trace) -> Set<TracedWait.Reason> {
         Set(trace.operations.filter { $0.name == name }.flatMap { $0.waits(until: trace.end) }.map(\.reason))
     }
@@ -50,15 +62,14 @@ struct TraceTests {
     @Test("A wait for an exclusion is told as one, and not as a wait for the queue")
     func exclusionsAreExclusions() async throws {
         let trace = try await trace { queue, clock in
-            let gate = Gate()
+            let (gate, notes) = (Gate(), notes(queue))
             let holder = AsyncOperation("holder") { await gate.wait() }.addCondition(.limited("TraceTests", to: 1))
             let waiter = AsyncOperation("waiter") {}.addCondition(.limited("TraceTests", to: 1))
             queue.add(holder)
             await gate.waitForWaiters(count: 1)
             queue.add(waiter)
-            while !queue.snapshot().operations.contains(where: { $0.waitsFor.contains { $0.exclusion != nil } }) {
-                await Task.yield()
-            }
+            await notes.waitForCount(1)
+            #expect(notes.events == ["‘waiter’ waits for the exclusion ‘TraceTests’, after ‘holder’"])
             clock.advance(by: .seconds(3))
             gate.open()
             try await waiter.value
@@ -66,7 +77,104 @@ struct TraceTests {
         let waiter = try #require(trace.operations.first { $0.name == "waiter" })
         let waited = waiter.waits(until: trace.end).filter { $0.duration >= .seconds(1) }
         #expect(waited.map(\.reason) == [.exclusion])
-        #expect(trace.summary().description.contains("exclusions"))
+        #expect(waited.map(\.name) == ["‘TraceTests’"])
+        #expect(waiter.attempts[0].obstacles.first?.holder?.name == "holder")
+        #expect(trace.summary().description.contains("3.00 s for the exclusion ‘TraceTests’"))
+        #expect(trace.chromeTrace().contains("‘TraceTests’"))
+        let written = try JSONDecoder().decode(Trace.self, from: JSONEncoder().encode(trace))
+        #expect(written.operations.flatMap { $0.waits(until: written.end) }.contains(waited[0]))
+    }
+
+    @Test("After the wait for an exclusion comes the wait for a slot, which is told as one for the queue")
+    func slotAfterTheExclusion() async throws {
+        let trace = try await trace(width: 1) { queue, clock in
+            let (held, full, notes) = (Gate(), Gate(), notes(queue))
+            let elsewhere = AsyncOperationQueue()
+            elsewhere.add(
+                AsyncOperation("holder") { await held.wait() }.addCondition(.mutuallyExclusive("TraceTests.2")))
+            await held.waitForWaiters(count: 1)
+            let waiter = AsyncOperation("waiter") {}.addCondition(.mutuallyExclusive("TraceTests.2"))
+            queue.add(waiter)
+            await notes.waitForCount(1)
+            queue.add("full") { await full.wait() }
+            await full.waitForWaiters(count: 1)
+            clock.advance(by: .seconds(3))
+            held.open()
+            await notes.waitForCount(2)
+            clock.advance(by: .seconds(5))
+            full.open()
+            try await waiter.value
+        }
+        let waiter = try #require(trace.operations.first { $0.name == "waiter" })
+        let waited = waiter.waits(until: trace.end).filter { $0.duration >= .seconds(1) }
+        #expect(waited.map(\.reason) == [.exclusion, .queue])
+        #expect(waited.map(\.duration) == [.seconds(3), .seconds(5)])
+    }
+
+    @Test("A wait for a rate is told as one, with its name, also of an operation that needs an exclusion")
+    func ratesAreRates() async throws {
+        let trace = try await trace(width: 1) { queue, clock in
+            let calls = (0..<2).map { number in
+                AsyncOperation("call \(number)") {}.addCondition(.mutuallyExclusive("TraceTests.3"))
+                    .addCondition(.rate("TraceTests", 1, per: .seconds(7)))
+            }
+            queue.add(calls)
+            try await calls[0].value
+            await clock.waitForSleepers(count: 1)
+            clock.advance(by: .seconds(7))
+            try await calls[1].value
+        }
+        let second = try #require(trace.operations.first { $0.name == "call 1" })
+        let waited = second.waits(until: trace.end).filter { $0.duration >= .seconds(1) }
+        #expect(waited.map(\.reason) == [.rate])
+        #expect(waited.first?.name == "‘TraceTests’ (1 in 7 seconds)")
+        #expect(trace.summary().description.contains("7.00 s for the rate ‘TraceTests’ (1 in 7 seconds)"))
+        #expect(!waits(of: "call 0", in: trace).contains(.rate))
+    }
+
+    @Test("A wait for a suspended queue is told as one, and what begins in spite of it has not waited for it")
+    func suspensionsAreSuspensions() async throws {
+        let trace = try await trace { queue, clock in
+            let gate = Gate()
+            let parent = AsyncOperation("parent") { context in
+                await gate.wait()
+                try await context.run(AsyncOperation("child") {})
+            }
+            queue.add(parent)
+            await gate.waitForWaiters(count: 1)
+            queue.isSuspended = true
+            queue.isSuspended = true
+            let waiter = AsyncOperation("waiter") {}
+            queue.add(waiter)
+            clock.advance(by: .seconds(4))
+            gate.open()
+            try await parent.value
+            queue.isSuspended = false
+            try await waiter.value
+        }
+        #expect(trace.suspensions.map(\.start) == [.zero] && trace.suspensions.map(\.end) == [.seconds(4)])
+        let waiter = try #require(trace.operations.first { $0.name == "waiter" })
+        let waited = waiter.waits(until: trace.end).filter { $0.duration >= .seconds(1) }
+        #expect(waited.map(\.reason) == [.suspension] && waited.map(\.duration) == [.seconds(4)])
+        #expect(!waits(of: "child", in: trace).contains(.suspension))
+        #expect(trace.summary().description.contains("4.00 s for the suspended queue"))
+        let written = try JSONDecoder().decode(Trace.self, from: JSONEncoder().encode(trace))
+        #expect(written == trace)
+    }
+
+    @Test("A recorder that is made while the queue is suspended knows it")
+    func suspendedBefore() async throws {
+        let clock = TestClock()
+        let queue = AsyncOperationQueue(isSuspended: true, clock: clock)
+        let waiter = queue.add("waiter") {}
+        clock.advance(by: .seconds(1))
+        let recorder = TraceRecorder(of: queue)
+        clock.advance(by: .seconds(2))
+        let before = await recorder.trace()
+        #expect(before.suspensions.map(\.start) == [.seconds(1)] && before.suspensions.first?.end == nil)
+        queue.isSuspended = false
+        try await waiter.value
+        #expect(await recorder.trace().suspensions.map(\.end) == [.seconds(3)])
     }
 
     // MARK: The critical path

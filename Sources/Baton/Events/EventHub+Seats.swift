@@ -40,6 +40,11 @@ extension EventHub {
         private var isOver = false
         /// Of one operation: for those who come after it.
         private var last: OperationEvent?
+        private(set) var isSuspended: Bool
+        private var suspensionNumber: UInt64 = 0
+
+        /// - Parameter isSuspended: Whether the queue begins suspended.
+        init(isSuspended: Bool = false) { self.isSuspended = isSuspended }
 
         var isEmpty: Bool { readers.isEmpty && observers.isEmpty }
 
@@ -64,6 +69,27 @@ extension EventHub {
             readers.forEach(with: event) { reader, event in
                 if let dropped = reader.append(event) { effects.append(.releaseEvent(dropped)) }
                 for waiter in reader.takeWaiters() { effects.append(.wake(waiter)) }
+            }
+        }
+
+        // MARK: Suspensions
+
+        mutating func noteSuspension(_ isSuspended: Bool, number: UInt64, at time: Duration) {
+            if number <= suspensionNumber { return }
+            suspensionNumber = number
+            if isSuspended == self.isSuspended { return }
+            self.isSuspended = isSuspended
+            lastTime = max(lastTime, time)
+            let change = SuspensionChange(time: lastTime, isSuspended: isSuspended)
+            readers.forEach { $0.noteSuspension(change) }
+        }
+
+        mutating func recordSuspensions(for reader: UInt64, at time: Duration) {
+            lastTime = max(lastTime, time)
+            let change = isSuspended ? SuspensionChange(time: lastTime, isSuspended: true) : nil
+            _ = readers.with(reader) { reader in
+                reader.recordSuspensions()
+                if let change { reader.noteSuspension(change) }
             }
         }
 

@@ -18,13 +18,15 @@ final class EventHub: Sendable {
     /// Told of every event on the thread that tells it, outside every lock: events of two threads may overtake each other here.
     private let probe: (@Sendable (OperationEvent) -> Void)?
 
-    init(of queue: QueueReference, _ spawner: Spawner, _ time: TimeSource, probe: (@Sendable (OperationEvent) -> Void)?)
-    {
+    init(
+        of queue: QueueReference, isSuspended: Bool, _ spawner: Spawner, _ time: TimeSource,
+        probe: (@Sendable (OperationEvent) -> Void)?
+    ) {
         self.queue = queue
         self.spawner = spawner
         self.time = time
         self.probe = probe
-        state = LockedState(Seats())
+        state = LockedState(Seats(isSuspended: isSuspended))
         observed = Atomic(probe != nil)
     }
 

@@ -67,9 +67,9 @@ struct EventOutbox: ~Copyable {
         case .ready:
             ignoresStart = false
             if stage == .open { pending.append(kind) }
-        case .added, .waiting, .delayed, .evaluating, .acquiring, .started, .progress, .produced, .retrying, .repeating,
-            .cancelRequested,
-            .dropped:
+        case .added, .waiting, .delayed, .evaluating, .acquiring, .excluded, .waitingForRate, .granted, .started,
+            .progress,
+            .produced, .retrying, .repeating, .cancelRequested, .dropped:
             // Too late: progress that crosses the end.
             if stage == .open { pending.append(kind) }
         }

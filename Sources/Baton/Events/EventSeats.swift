@@ -11,6 +11,8 @@ struct EventReader<Waiter> {
     private var isOver = false
     private var waiters: [(id: UInt64, waiter: Waiter)] = []
     private var lastWait: UInt64 = 0
+    /// When the queue was suspended and resumed. Nil for most readers: they do not ask.
+    private var suspensions: [SuspensionChange]?
 
     init(limit: Int? = nil) { buffer = EventBuffer(limit: limit) }
 
@@ -31,6 +33,20 @@ struct EventReader<Waiter> {
     }
 
     mutating func takeAll() -> EventBuffer { buffer.takeAll() }
+
+    // MARK: Suspensions
+
+    mutating func recordSuspensions() { suspensions = suspensions ?? [] }
+
+    mutating func noteSuspension(_ change: SuspensionChange) { suspensions?.append(change) }
+
+    mutating func takeSuspensions() -> [SuspensionChange] {
+        guard let suspensions else { return [] }
+        self.suspensions = []
+        return suspensions
+    }
+
+    // MARK: Waiting
 
     /// False: there is something now.
     mutating func wait(_ id: UInt64, _ waiter: Waiter) -> Bool {

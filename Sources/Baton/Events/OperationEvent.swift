@@ -1,8 +1,10 @@
 /// Something that happened to one operation: what observers, streams, debuggers and traces are told.
 ///
-/// The events of one operation come one at a time, in the order of its life: `added`, `waiting` or not, `delayed` if it has a delay,
-/// `evaluating` if it has conditions, `ready`, `acquiring` if it has exclusions, `started`, and in the end `finished`. One that is cancelled, or whose dependencies keep it from
-/// running, leaves out what it does not reach. No event keeps an operation alive.
+/// The events of one operation come one at a time, in the order of its life: `added`, `waiting` or not, `delayed` if it
+/// has a delay, `evaluating` if it has conditions, `ready`, `acquiring` if it has exclusions, `started`, and in the end
+/// `finished`. If it has to wait for an exclusion or a rate, `excluded` or `waitingForRate` comes before `started`, and
+/// `granted` follows when the wait is over. An operation that is cancelled, or whose dependencies keep it from running,
+/// leaves out what it does not reach. No event keeps an operation alive.
 public struct OperationEvent: Sendable {
     /// Rises strictly from one event of a queue to the next. It may leave numbers out.
     public let number: UInt64
@@ -44,6 +46,15 @@ public struct OperationEvent: Sendable {
         /// It has a slot, and asks for its exclusions. If others hold them it gives the slot back and waits. Told again if it had to give
         /// them back, because it could not start.
         case acquiring
+        /// It waits for an exclusion, and has given its slot back: this operation holds the exclusion, or came before
+        /// it in the line for that. If several operations or exclusions are in its way, these are one of each.
+        indirect case excluded(by: OperationReference, exclusion: String)
+        /// It waits for its turn at this rate, and has given its slot and its exclusions back. The text is the rate's
+        /// description.
+        indirect case waitingForRate(String)
+        /// The wait for its exclusions or for the rate is over: nothing keeps it but the width of its queue or a
+        /// suspension. If it has to give back what it got, because it could not start, it asks and waits again.
+        case granted
         /// Its body runs, for the first time or again. Counts from 1.
         case started(attempt: Int)
         /// It has come so far, from 0 to 1. Told once for each whole per cent.
@@ -144,6 +155,9 @@ extension OperationEvent.Kind: CustomStringConvertible {
         case .evaluating: "evaluates its conditions"
         case .ready: "is ready"
         case .acquiring: "asks for its exclusions"
+        case .excluded(let holder, let exclusion): "waits for the exclusion \(exclusion), after \(holder)"
+        case .waitingForRate(let rate): "waits for the rate \(rate)"
+        case .granted: "has what it waited for"
         case .started(attempt: 1): "started"
         case .started(let attempt): "started attempt \(attempt)"
         case .progress(let fraction): "has done \(fraction > 0 ? Int(min(1, fraction) * 100) : 0) %"

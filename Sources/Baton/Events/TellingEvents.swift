@@ -43,6 +43,25 @@ extension AnyOperation {
         tellEvents { $0.noteReady() }
     }
 
+    /// From the worker whose request for exclusions has to wait. It tells nothing if that wait is over.
+    ///
+    /// - Parameter request: The number of the request, which tells it from a later one.
+    @inline(never)
+    final func tellExcluded(by holder: OperationReference, from name: ExclusionName, in request: UInt32) {
+        tellEvents { life in
+            guard life.phase == .added, let rules = life.details?.rules, rules.standing == .requested,
+                rules.requests == request
+            else { return }
+            life.note(.excluded(by: holder, exclusion: "\(name)"))
+        }
+    }
+
+    /// From the worker that is about to put it in the line of this rate, or from the thread that has taken it out.
+    @inline(never)
+    final func tellOfRate(_ kind: OperationEvent.Kind) {
+        tellEvents { life in if life.phase == .added { life.note(kind) } }
+    }
+
     /// From the one that has published the outcome, before anything follows from that.
     @inline(never)
     final func tellFinish() { tell(.finished(outcomeKind, error: failure)) }

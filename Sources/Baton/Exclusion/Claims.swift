@@ -41,9 +41,11 @@ enum Claims {
                     return Placed(answer: .impossible(conflict))
                 }
                 let mayDeadlock = Claims.mayDeadlock
+                let isObserved = operation.isObserved
                 return Placed(
                     answer: .waiting, conflict: conflict, mayDeadlock: mayDeadlock,
-                    operation: mayDeadlock || conflict != nil ? operation : nil)
+                    obstacle: isObserved ? arbiter.obstacle(for: operation) : nil,
+                    operation: mayDeadlock || conflict != nil || isObserved ? operation : nil)
             }
         }
     }
@@ -72,7 +74,14 @@ enum Claims {
     static func request(
         _ exclusions: ExclusionSet, for operation: Unmanaged<AnyOperation>, inside holder: AnyOperation?
     ) -> Answer {
-        let placed = operation._withUnsafeGuaranteedRef { place(exclusions, for: $0, inside: holder) }
+        let (placed, request) = operation._withUnsafeGuaranteedRef { operation in
+            // Nobody but this worker asks for it.
+            let request = operation.isObserved ? operation.withLife { $0.details?.rules.requests } : nil
+            return (place(exclusions, for: operation, inside: holder), request)
+        }
+        if let (name, holder) = placed.obstacle, let operation = placed.operation, let request {
+            operation.tellExcluded(by: holder.reference, from: name, in: request)
+        }
         if placed.mayDeadlock, let origin = placed.operation { Deadlocks.break(through: origin) }
         return placed.answer
     }
@@ -112,6 +121,8 @@ enum Claims {
         /// Somebody limits a name to another number.
         var conflict: Misuse.Kind?
         var mayDeadlock = false
+        /// For those who observe the operation, if it waits.
+        var obstacle: (name: ExclusionName, holder: AnyOperation)?
         /// Retained if there is more to do: one that waits may be gone at any moment.
         var operation: AnyOperation?
     }
@@ -280,11 +291,12 @@ enum Claims {
         init(_ operation: AnyOperation) {
             self = operation.withLife { life in
                 switch life.namesAreGranted() {
-                case .toRun: .run(.passUnretained(operation), operation.core!)
-                case .toEvaluate(let continuation):
-                    .evaluate(continuation)
-                case .ended: .release(.passUnretained(operation))
-                case .unwanted: .nothing
+                case .toRun:
+                    life.note(.granted)
+                    return .run(.passUnretained(operation), operation.core!)
+                case .toEvaluate(let continuation): return .evaluate(continuation)
+                case .ended: return .release(.passUnretained(operation))
+                case .unwanted: return .nothing
                 }
             }
             Handover.willResume(operation)
@@ -293,7 +305,9 @@ enum Claims {
         /// Returns who is granted something because of it.
         func tell() -> [AnyOperation] {
             switch self {
-            case .run(let operation, let core): return core.listAgain(withNames: operation)
+            case .run(let operation, let core):
+                operation._withUnsafeGuaranteedRef { if $0.isObserved { $0.tellEvents() } }
+                return core.listAgain(withNames: operation)
             case .evaluate(let continuation): continuation.resume(returning: nil)
             case .release(let operation): operation.release()
             case .nothing: break

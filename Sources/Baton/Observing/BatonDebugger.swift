@@ -49,7 +49,8 @@ public final class BatonDebugger: OperationObserver {
             return "finished (\(outcome)\(time)\(error.map { ": \($0)" } ?? ""))"
         case .misuse(let misuse): return "was misused: \(misuse)"
         case .dropped(let count): return "and others: \(count) events dropped"
-        case .waiting, .delayed, .evaluating, .ready, .acquiring, .progress: return nil
+        case .waiting, .delayed, .evaluating, .ready, .acquiring, .excluded, .waitingForRate, .granted, .progress:
+            return nil
         }
     }
 }

@@ -43,7 +43,9 @@ struct DelegateObserver: OperationObserver {
         case .produced(let product): await delegate.operation(event.operation, didProduce: product)
         case .cancelRequested(let reason): await delegate.operationDidCancel(event.operation, reason: reason)
         case .finished(_, let error): await delegate.operationDidFinish(event.operation, error: error)
-        case .added, .waiting, .delayed, .evaluating, .ready, .acquiring, .started, .progress, .retrying, .repeating,
+        case .added, .waiting, .delayed, .evaluating, .ready, .acquiring, .excluded, .waitingForRate, .granted,
+            .started,
+            .progress, .retrying, .repeating,
             .misuse, .dropped:
             break
         }

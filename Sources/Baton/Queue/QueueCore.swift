@@ -24,6 +24,8 @@ final class QueueCore: Sendable {
         var suspects = PendingSuspects()
         /// The last handle has gone.
         var isReleased = false
+        /// How often it was suspended or resumed.
+        var suspensionCount: UInt64 = 0
         /// It has operations, and keeps itself alive for them.
         var isAwake = false
 
@@ -87,7 +89,8 @@ final class QueueCore: Sendable {
         hasSurroundings.store(!taskLocals.isEmpty, ordering: .relaxed)
         self.leastReach = leastReach
         number = QueueDirectory.nextNumber()
-        hub = EventHub(of: QueueReference(name: name, number: number), services, time, probe: probe)
+        hub = EventHub(
+            of: QueueReference(name: name, number: number), isSuspended: isSuspended, services, time, probe: probe)
         QueueDirectory.enter(self)
         if !time.isSystemClock { Rates.enter(queue: number, time) }
     }

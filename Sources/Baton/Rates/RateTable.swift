@@ -99,8 +99,8 @@ struct RateTable {
 
     enum Answer {
         case started
-        /// `hasWaited`: it has waited for one of its rates before, and could not use its turn.
-        case refused(hasWaited: Bool)
+        /// By this rate. `hasWaited`: it has waited for one of its rates before, and could not use its turn.
+        case refused(by: Rate, hasWaited: Bool)
     }
 
     /// Counts a start in all of these rates, if all allow it.
@@ -114,7 +114,7 @@ struct RateTable {
             let entry = meet(rate, on: clock, at: now, &conflicts)
             let hasTurn = member?.hasTurn(Key(clock: clock, name: rate.key)) ?? false
             if !entry.machine.admits(arrival, hasTurn: hasTurn, at: now) {
-                return (.refused(hasWaited: member != nil), conflicts, [])
+                return (.refused(by: rate, hasWaited: member != nil), conflicts, [])
             }
         }
         for rate in rates {

@@ -80,7 +80,12 @@ enum Rates {
                 operation.withLife { $0.phase == .added ? operation.core : nil }
             }
             // Else its end came first.
-            if let core { core.listAgain(withTurn: operation) } else { operation.release() }
+            if let core {
+                operation._withUnsafeGuaranteedRef { if $0.isObserved { $0.tellOfRate(.granted) } }
+                core.listAgain(withTurn: operation)
+            } else {
+                operation.release()
+            }
         }
     }
 
@@ -128,7 +133,7 @@ extension QueueCore {
             }
             if case .endedBefore = passage { Rates.takeStartBack(rates, in: self) }
             return passage
-        case .refused(let hasWaited):
+        case .refused(let rate, let hasWaited):
             // Others may have the names meanwhile. But one that lost its turn while it waited for its names keeps them the next
             // time: else those who use only the names and those who use only the rate could keep it from starting for ever.
             var granted: [AnyOperation] = []
@@ -140,10 +145,15 @@ extension QueueCore {
                 guard let taken else { return .endedBefore }
                 granted = taken
             }
+            tell(operation, waitsFor: rate)
             Rates.wait(operation, for: rates, in: self)
             Claims.handOut(granted)
             return nil
         }
+    }
+
+    private func tell(_ operation: Unmanaged<AnyOperation>, waitsFor rate: Rate) {
+        operation._withUnsafeGuaranteedRef { if $0.isObserved { $0.tellOfRate(.waitingForRate("\(rate)")) } }
     }
 
     /// It has its turn, and starts when there is a slot. If it may not start now, the turn goes to the next one, and so do names.

@@ -42,7 +42,9 @@ public final class NetworkActivity: OperationObserver {
         switch event.kind {
         case .started: change { machine, _ in machine.started(id) }
         case .retrying, .repeating, .finished: change { machine, now in machine.ended(id, at: now) }
-        case .added, .waiting, .delayed, .evaluating, .ready, .acquiring, .progress, .produced, .cancelRequested,
+        case .added, .waiting, .delayed, .evaluating, .ready, .acquiring, .excluded, .waitingForRate, .granted,
+            .progress,
+            .produced, .cancelRequested,
             .misuse, .dropped:
             break
         }

@@ -3,10 +3,11 @@ import Baton
 extension Trace {
     /// The trace as JSON in the Trace Event Format, for chrome://tracing, Perfetto, Speedscope and others.
     ///
-    /// Each run is a slice (`X`; `B` if it goes on) in the first lane that was free, so no two overlap in one. Dependencies are
-    /// arrows (`s`, `f`) from the end of the last run of the one to the first run of the other. Operations that never ran are
-    /// marks (`i`) in a lane of their own. Times are microseconds on the clock of the queue; waits are among the arguments of the
-    /// first run, in microseconds, too. The format is described in Google's document "Trace Event Format".
+    /// Each run is a slice (`X`; `B` if it goes on) in the first lane that was free, so no two overlap in one.
+    /// Dependencies are arrows (`s`, `f`) from the end of the last run of the one to the first run of the other.
+    /// Operations that never ran are marks (`i`) in a lane of their own. Times are microseconds on the clock of the
+    /// queue; waits are among the arguments of the first run, in microseconds, too, each with what it was for and the
+    /// name of the exclusion or the rate. The format is described in Google's document "Trace Event Format".
     public func chromeTrace() -> String { String(decoding: chromeTraceBytes(), as: UTF8.self) }
 
     func chromeTraceBytes() -> [UInt8] {
@@ -144,6 +145,10 @@ struct ChromeTrace {
                     json.object { json in
                         json.key("for")
                         json.value(wait.reason.rawValue)
+                        if let name = wait.name {
+                            json.key("name")
+                            json.value(name)
+                        }
                         json.key("us")
                         json.microseconds(wait.duration.nanoseconds)
                     }

@@ -38,6 +38,9 @@ final class LiveDriver: Sendable {
         for operation in snapshot.operations where operation.state != .finished {
             let reference = operation.reference
             _ = note(.comes, of: reference)
+            if let exclusion = operation.waitsFor.lazy.compactMap(\.exclusion).first, operation.state == .ready {
+                _ = note(.isHeld(.exclusion(PlainText.line(exclusion))), of: reference)
+            }
             if operation.state == .executing { _ = note(.starts, of: reference) }
         }
     }
@@ -78,24 +81,28 @@ final class LiveDriver: Sendable {
     // MARK: Drawing
 
     /// Until the task is cancelled; then once more, with a summary.
-    func draw() async {
+    ///
+    /// - Parameter events: Say whether the queue is suspended.
+    func draw(_ events: OperationEvents) async {
         var canvas = LiveCanvas(output, knowsTotals: options.knowsTotals)
         let interval = canvas.isRedrawn ? pace.interval : pace.interval * 10
         repeat {
-            let (picture, isAbandoned) = picture()
+            let (picture, isAbandoned) = picture(isSuspended: events.isQueueSuspended)
             if isAbandoned { return }
             if !canvas.show(picture) { return state.withLock { $0.isDeaf = true } }
         } while await pace.pause(for: interval)
-        let (picture, isAbandoned) = picture()
+        let (picture, isAbandoned) = picture(isSuspended: events.isQueueSuspended)
         if !isAbandoned { canvas.end(picture) }
     }
 
-    private func picture() -> (LivePicture, isAbandoned: Bool) {
+    private func picture(isSuspended: Bool) -> (LivePicture, isAbandoned: Bool) {
         let now = pace.now
-        return state.withLock { state in
+        var (picture, isAbandoned) = state.withLock { state in
             state.model.tick(at: now)
             return (state.model.takePicture(), state.isAbandoned)
         }
+        picture.isSuspended = isSuspended
+        return (picture, isAbandoned)
     }
 }
 

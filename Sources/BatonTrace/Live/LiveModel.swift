@@ -13,6 +13,10 @@ enum LiveChange: Sendable, Equatable {
 
     /// It is there, and does not run yet.
     case comes
+    /// It waits for an exclusion or a rate.
+    case isHeld(LiveObstacle)
+    /// It waits for neither any more.
+    case isFree
     case starts
     /// It waits for its next run.
     case rests
@@ -22,6 +26,9 @@ enum LiveChange: Sendable, Equatable {
     init?(_ kind: OperationEvent.Kind) {
         switch kind {
         case .added, .waiting, .delayed, .evaluating, .ready, .acquiring: self = .comes
+        case .excluded(_, let exclusion): self = .isHeld(.exclusion(PlainText.line(exclusion)))
+        case .waitingForRate(let rate): self = .isHeld(.rate(PlainText.line(rate)))
+        case .granted: self = .isFree
         case .started: self = .starts
         case .retrying, .repeating: self = .rests
         case .finished(.success, _): self = .ends(.done)
@@ -39,6 +46,12 @@ enum LiveChange: Sendable, Equatable {
     }
 }
 
+/// What keeps an operation that is ready from starting, besides its queue.
+enum LiveObstacle: Sendable, Hashable {
+    case exclusion(String)
+    case rate(String)
+}
+
 /// Folds events into numbers. Pure; keeps a few words for each operation that has not finished, and nothing of the others.
 struct LiveModel: Sendable {
     /// A stage for each operation, by mistake, must not take memory for ever. Further ones share the last.
@@ -51,6 +64,8 @@ struct LiveModel: Sendable {
     private struct Place {
         let stage: Int
         var isRunning = false
+        /// What it waits for, if it does not run.
+        var obstacle: LiveObstacle?
     }
 
     private(set) var picture = LivePicture()
@@ -58,6 +73,9 @@ struct LiveModel: Sendable {
     /// What has failed by itself, so that what failed because of it is only counted.
     private var roots: Set<UInt64> = []
     private var indices: [String: Int] = [:]
+    /// How many operations wait for what, by the places of their stages.
+    private var obstacles: [Int: [LiveObstacle: Int]] = [:]
+    private var allObstacles: [LiveObstacle: Int] = [:]
     private let keptFailures: Int
 
     init(keptFailures: Int) { self.keptFailures = max(keptFailures, 0) }
@@ -75,7 +93,10 @@ struct LiveModel: Sendable {
         case .comes:
             // Of one that runs: told before it was looked at.
             break
+        case .isHeld(let obstacle): if !place.isRunning { setObstacle(obstacle, of: operation.id, place) }
+        case .isFree: setObstacle(nil, of: operation.id, place)
         case .starts:
+            setObstacle(nil, of: operation.id, place)
             move(place, toRunning: true)
             places[operation.id]?.isRunning = true
             picture.stages[place.stage].starts(at: now)
@@ -84,6 +105,7 @@ struct LiveModel: Sendable {
             move(place, toRunning: false)
             places[operation.id]?.isRunning = false
         case .ends(let outcome):
+            setObstacle(nil, of: operation.id, place)
             places[operation.id] = nil
             count(-1, isRunning: place.isRunning, in: place.stage)
             picture.stages[place.stage].ends(outcome, at: now)
@@ -143,8 +165,44 @@ struct LiveModel: Sendable {
         }
     }
 
+    private mutating func setObstacle(_ obstacle: LiveObstacle?, of operation: UInt64, _ place: Place) {
+        if place.obstacle == obstacle { return }
+        places[operation]?.obstacle = obstacle
+        if let former = place.obstacle { count(-1, waitingFor: former, in: place.stage) }
+        if let obstacle { count(1, waitingFor: obstacle, in: place.stage) }
+    }
+
+    private mutating func count(_ step: Int, waitingFor obstacle: LiveObstacle, in stage: Int) {
+        Self.count(step, obstacle, in: &obstacles[stage, default: [:]])
+        Self.count(step, obstacle, in: &allObstacles)
+        switch obstacle {
+        case .exclusion:
+            picture.stages[stage].excluded += step
+            picture.whole.excluded += step
+        case .rate:
+            picture.stages[stage].paced += step
+            picture.whole.paced += step
+        }
+    }
+
+    private static func count(_ step: Int, _ obstacle: LiveObstacle, in counts: inout [LiveObstacle: Int]) {
+        let count = (counts[obstacle] ?? 0) + step
+        counts[obstacle] = count == 0 ? nil : count
+        // So that the memory of many names does not stay.
+        if counts.isEmpty { counts = [:] }
+    }
+
+    /// The name of what is waited for, if there is one alone.
+    private mutating func nameObstacles() {
+        for stage in picture.stages.indices {
+            picture.stages[stage].nameObstacle(obstacles[stage] ?? [:])
+        }
+        picture.whole.nameObstacle(allObstacles)
+    }
+
     /// The picture, whose news are told with it.
     mutating func takePicture() -> LivePicture {
+        nameObstacles()
         defer {
             picture.newFailures = []
             picture.newDependents = 0

@@ -1,5 +1,7 @@
 /// What a live view shows: numbers alone, whatever the number of operations.
 struct LivePicture: Sendable, Equatable {
+    /// Nothing new starts in the queue.
+    var isSuspended = false
     /// In order of arrival.
     var stages: [LiveStage] = []
     /// Of all stages.
@@ -18,6 +20,12 @@ struct LivePicture: Sendable, Equatable {
 struct LiveStage: Sendable, Equatable {
     let name: String
     var waiting = 0
+    /// How many of those wait for an exclusion.
+    var excluded = 0
+    /// How many of those wait for a rate.
+    var paced = 0
+    /// The exclusion or the rate, if all of these wait for the same.
+    private(set) var obstacle: LiveObstacle?
     var running = 0
     var done = 0
     var failed = 0
@@ -36,6 +44,9 @@ struct LiveStage: Sendable, Equatable {
     var total: Int { finished + unfinished }
     /// Has begun or ended, and nothing of it is left.
     var isOver: Bool { unfinished == 0 && finished > 0 }
+
+    /// - Parameter counts: How many wait for what.
+    mutating func nameObstacle(_ counts: [LiveObstacle: Int]) { obstacle = counts.count == 1 ? counts.first?.key : nil }
 
     /// Zero if nothing is left, nil if nobody knows.
     var timeLeft: Duration? { unfinished == 0 ? .zero : rate.time(for: unfinished) }

@@ -8,9 +8,14 @@ public import Baton
 /// await view.finish()
 /// ```
 ///
-/// **Where.** On standard error, unless told otherwise. A terminal is redrawn in place; what the program prints meanwhile gets
-/// in the way. A pipe, a file, and a terminal that says `TERM=dumb` get plain lines: stages that begin and end, every failure with its
-/// error, how many operations failed because of those, and a summary. `NO_COLOR` is heeded. The size of the terminal is asked for at each redraw, so that it may change.
+/// **Where.** On standard error, unless told otherwise. A terminal is redrawn in place; what the program prints
+/// meanwhile gets in the way. A pipe, a file, and a terminal that says `TERM=dumb` get plain lines: stages that begin
+/// and end, every failure with its error, how many operations failed because of those, whether the queue is suspended,
+/// and a summary. `NO_COLOR` is heeded. The size of the terminal is asked for at each redraw, so that it may change.
+///
+/// **Waiting.** Of the operations that wait, those that wait for an exclusion or for a rate are counted on their own,
+/// with the name if there is one alone. What waited for a rate when the view was made counts as waiting until it is
+/// told again.
 ///
 /// **Stages.** Each operation belongs to one: by default that of its name without the number at its end. The rate is smoothed
 /// over the last 5 s, or the last ten operations if these take longer; the time left is what is left of the stage at that rate,
@@ -54,7 +59,7 @@ public final class LiveView: Sendable {
             await withTaskExecutorPreference(threads) { await driver.read(events) }
         }
         drawer = Spawner.services.spawn {
-            await withTaskExecutorPreference(threads) { await driver.draw() }
+            await withTaskExecutorPreference(threads) { await driver.draw(events) }
         }
     }
 

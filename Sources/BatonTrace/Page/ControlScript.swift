@@ -82,9 +82,10 @@ extension TimelinePage {
 
         // Only what occurs: a small screen has no room for the rest.
         const occurs = new Set(data.path.length ? ['critical'] : []);
+        if (suspensions.length) occurs.add('suspension');
         for (const operation of operations) {
           occurs.add(conditions[operation.condition]);
-          for (let k = 0; k < operation.waits.length; k += 3) occurs.add(reasons[operation.waits[k]]);
+          for (let k = 0; k < operation.waits.length; k += 4) occurs.add(reasons[operation.waits[k]]);
           for (let k = 3; k < operation.runs.length; k += 4) if (operation.runs[k] >= 0) occurs.add('failure');
         }
         const legend = (names, words) => names.forEach((name, number) => {

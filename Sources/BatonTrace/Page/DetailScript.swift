@@ -19,9 +19,10 @@ extension TimelinePage {
             : ', finished at ' + duration(operation.finished)));
           // What is less than a pixel is not there to be seen.
           const least = (view.to - view.from) / width;
-          for (let k = 0; k < operation.waits.length; k += 3) {
-            const time = operation.waits[k + 2] - operation.waits[k + 1];
-            if (time >= least) lines.push('waited for ' + reasonWords[operation.waits[k]] + ': ' + duration(time));
+          for (let k = 0; k < operation.waits.length; k += 4) {
+            const time = operation.waits[k + 2] - operation.waits[k + 1], name = text(operation.waits[k + 3]);
+            const what = name ? 'the ' + reasons[operation.waits[k]] + ' ' + name : reasonWords[operation.waits[k]];
+            if (time >= least) lines.push('waited for ' + what + ': ' + duration(time));
           }
           const count = operation.runs.length / 4;
           for (let k = 0; k < operation.runs.length && k < 40; k += 4) {

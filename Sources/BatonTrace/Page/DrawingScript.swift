@@ -3,6 +3,7 @@ extension TimelinePage {
     static let drawingScript = #"""
         const canvas = $('canvas'), pen = canvas.getContext('2d');
         const whole = Math.max(data.end, 1e-3);
+        const suspensions = data.suspensions.map(([from, to]) => ({ from, to }));
         const view = { from: -whole * 0.01, to: whole * 1.01, top: 0 };
         const state = { hover: null, chosen: null, matches: null };
         let colours = {}, width = 0, height = 0, due = false;
@@ -70,7 +71,7 @@ extension TimelinePage {
           pen.fillRect(left, y, Math.max(1.5, right - left), high);
         };
         const drawWaits = (operation, y) => {
-          for (let k = 0; k < operation.waits.length; k += 3)
+          for (let k = 0; k < operation.waits.length; k += 4)
             bar(operation.waits[k + 1], operation.waits[k + 2], y + 5, rowHeight - 10, colours[reasons[operation.waits[k]]]);
         };
         /// One run, in a lane, or all.
@@ -176,10 +177,26 @@ extension TimelinePage {
           for (const source of operation.sources.slice(0, 300)) link(operations[source], operation, colours.mark);
           for (const target of operation.targets.slice(0, 300)) link(operation, operations[target], colours.faint);
         };
+        /// Behind everything, and at the axis: those that are to be seen, of which many may share a pixel.
+        const drawSuspensions = () => {
+          let place = firstSpan(suspensions, view.from), reached = -1;
+          pen.fillStyle = colours.suspension;
+          for (; place < suspensions.length && suspensions[place].from <= view.to; place++) {
+            const left = Math.max(0, x(suspensions[place].from), reached);
+            const right = Math.min(width, Math.max(x(suspensions[place].to), left + 1));
+            if (right - reached < 0.7) continue;
+            reached = right;
+            pen.globalAlpha = 0.14;
+            pen.fillRect(left, axisHeight, right - left, height - axisHeight);
+            pen.globalAlpha = 1;
+            pen.fillRect(left, axisHeight - 3, right - left, 3);
+          }
+        };
         const draw = () => {
           pen.fillStyle = colours.back;
           pen.fillRect(0, 0, width, height);
           drawAxis();
+          drawSuspensions();
           pen.save();
           pen.beginPath(); pen.rect(0, axisHeight, width, height - axisHeight); pen.clip();
           for (let place = firstRow(view.top); place < rows.length; place++) {

@@ -6,8 +6,9 @@ extension TimelinePage {
         window.addEventListener('error', event => failed(event.message));
         const data = JSON.parse($('data').textContent);
         const conditions = ['success', 'failure', 'cancelled', 'skipped', 'running', 'waiting'];
-        const reasons = ['dependencies', 'delay', 'conditions', 'queue', 'exclusion', 'pause'];
-        const reasonWords = ['dependencies', 'a delay', 'conditions', 'the queue', 'an exclusion', 'the next run'];
+        const reasons = ['dependencies', 'delay', 'conditions', 'queue', 'suspension', 'exclusion', 'rate', 'pause'];
+        const reasonWords = ['dependencies', 'a delay', 'conditions', 'the queue', 'the suspended queue', 'an exclusion',
+          'a rate', 'the next run'];
         const sum = (list, step, from, to) => {
           let total = 0;
           for (let k = 0; k < list.length; k += step) total += list[k + to] - list[k + from];
@@ -17,7 +18,7 @@ extension TimelinePage {
           const [id, name, stage, condition, first, finished, waits, runs, sources, parent, error, cancel, critical] = row;
           const last = finished === null ? data.end : finished;
           return { place, id, name, stage, condition, first, finished, last, waits, runs, sources, parent, error, cancel,
-            critical, attempts: runs.length / 4, waiting: sum(waits, 3, 1, 2), running: sum(runs, 4, 1, 2),
+            critical, attempts: runs.length / 4, waiting: sum(waits, 4, 1, 2), running: sum(runs, 4, 1, 2),
             start: runs.length ? runs[1] : last, end: runs.length ? runs[runs.length - 2] : last, targets: [],
             children: [] };
         });
@@ -79,7 +80,7 @@ extension TimelinePage {
           const counts = reasons.map(() => new Float32Array(bins + 1));
           const width = Math.max(data.end, 1e-3) / bins;
           for (const operation of members) {
-            for (let k = 0; k < operation.waits.length; k += 3) {
+            for (let k = 0; k < operation.waits.length; k += 4) {
               const count = counts[operation.waits[k]];
               count[Math.min(bins, Math.floor(operation.waits[k + 1] / width))]++;
               count[Math.min(bins, Math.ceil(operation.waits[k + 2] / width))]--;

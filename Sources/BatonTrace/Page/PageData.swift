@@ -54,6 +54,15 @@ struct PageData {
             json.array { json in
                 for step in summary.criticalPath.steps { write(step, to: &json) }
             }
+            json.key("suspensions")
+            json.array { json in
+                for suspension in trace.suspensions {
+                    json.array { json in
+                        json.microseconds(suspension.start.nanoseconds - origin)
+                        json.microseconds((suspension.end ?? trace.end).nanoseconds - origin)
+                    }
+                }
+            }
             json.key("operations")
             json.array { json in
                 for place in trace.operations.indices {
@@ -93,6 +102,7 @@ struct PageData {
                     json.value(TracedWait.Reason.allCases.firstIndex(of: wait.reason) ?? 0)
                     json.microseconds(wait.start.nanoseconds - origin)
                     json.microseconds(wait.end.nanoseconds - origin)
+                    json.value(textPlace(of: wait.name))
                 }
             }
             json.array { json in

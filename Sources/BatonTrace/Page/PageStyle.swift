@@ -3,7 +3,7 @@ extension TimelinePage {
         color-scheme: dark; --back: #14181f; --panel: #1c222b; --text: #e6eaf0; --faint: #98a2b1; --line: #303844;
           --success: #37a874; --failure: #f06a6a; --cancelled: #e5a53a; --skipped: #8b96a3; --running: #5b9cf0;
           --waiting: #8b96a3; --label: #0d1117; --dependencies: #4d5766; --delay: #7e66a8; --conditions: #a35c87;
-          --queue: #94762f; --exclusion: #7d5a94; --pause: #a8633f; --critical: #fff; --mark: #7db4ff;
+          --queue: #94762f; --suspension: #3f7f8c; --exclusion: #7d5a94; --rate: #8c3f55; --pause: #a8633f; --critical: #fff; --mark: #7db4ff;
         """#
 
     /// Words have the colours of outcomes, and names are written on them: both can be read, in the light and in the dark.
@@ -11,7 +11,7 @@ extension TimelinePage {
         :root { color-scheme: light; --back: #fff; --panel: #f5f6f8; --text: #1c2430; --faint: #5d6776; --line: #dde1e7;
           --success: #1e7f53; --failure: #c93434; --cancelled: #94600a; --skipped: #66707c; --running: #2b6cc4;
           --waiting: #66707c; --label: #fff; --dependencies: #b3bcc8; --delay: #ab8fd6; --conditions: #d582b2;
-          --queue: #e3b64f; --exclusion: #b98ad6; --pause: #e0895a; --critical: #111; --mark: #0b62d6; }
+          --queue: #e3b64f; --suspension: #5fb3c4; --exclusion: #b98ad6; --rate: #c9607e; --pause: #e0895a; --critical: #111; --mark: #0b62d6; }
         @media (prefers-color-scheme: dark) { :root:not([data-theme=light]) { \#(dark) } }
         :root[data-theme=dark] { \#(dark) }
         * { box-sizing: border-box; }

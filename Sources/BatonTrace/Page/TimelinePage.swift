@@ -3,9 +3,11 @@ public import Baton
 extension Trace {
     /// A page that shows the trace: one HTML file that needs nothing else, neither a network nor a server.
     ///
-    /// Runs and waits over time, grouped by stage or by lane, failures and retries in colour, dependencies under the pointer, the
-    /// critical path marked, search, and a table to sort. The wheel and the keys + − 0 and the arrows zoom and move. A hundred
-    /// thousand operations make about 18 MB. Names beyond 120 characters are cut in it. Without operations it says so.
+    /// Runs and waits over time, grouped by stage or by lane, failures and retries in colour, dependencies under the
+    /// pointer, the critical path marked, times in which the queue was suspended shaded, search, and
+    /// a table to sort. The wheel and the keys + − 0 and the arrows zoom
+    /// and move. A hundred thousand operations make about 18 MB. Names beyond 120 characters are cut in it. Without
+    /// operations it says so.
     ///
     /// - Parameter stage: Which operations are shown together: called with each, on the calling thread. By default those whose names
     ///   are the same but for a number at the end; see ``stageName(of:)``.

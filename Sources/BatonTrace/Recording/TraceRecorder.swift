@@ -20,6 +20,7 @@ public actor TraceRecorder {
     /// Takes as long as there are operations in the queue. Of those, what happened before is not known.
     public init(of queue: AsyncOperationQueue) {
         events = queue.events
+        events.beginRecordingSuspensions()
         builder = TraceBuilder(queue: events.queue, start: events.now)
     }
 
@@ -29,8 +30,10 @@ public actor TraceRecorder {
     /// than a microsecond for each new event, and as long again for each operation that there has been.
     public func trace() -> Trace {
         let told = events.takeAll()
+        let changes = events.takeSuspensions()
         let end = events.now
         for event in told { builder.add(event) }
+        for change in changes { builder.add(change) }
         return builder.trace(at: end)
     }
 }

@@ -98,7 +98,7 @@ struct CriticalPathWalk {
         case .running, .waiting(.conditions): latest(of: children[place] ?? [], after: span.start, until: time)
         case .waiting(.queue), .waiting(.exclusion): latest(of: runEnds, after: span.start, until: time)
         case .waiting(.dependencies): latest(of: dependencies(of: operation), after: span.start, until: time)
-        case .waiting(.delay), .waiting(.pause): nil
+        case .waiting(.delay), .waiting(.pause), .waiting(.rate), .waiting(.suspension): nil
         }
     }
 

@@ -14,6 +14,7 @@ extension TraceSummary: CustomStringConvertible {
         if let longest = waits.first?.time {
             let parts = waits.filter { $0.time >= longest / 1000 }.map { "\($0.time.inShort) for \($0.reason.inWords)" }
             lines.append("Waited, all together: \(parts.joined(separator: ", ")).")
+            if !namedWaits.isEmpty, namedWaits[0].time >= longest / 1000 { lines.append(names) }
         }
         if !levers.isEmpty {
             lines.append("Critical path, \(criticalPath.duration.inShort): \(chain)")
@@ -35,6 +36,14 @@ extension TraceSummary: CustomStringConvertible {
         var parts = words.compactMap { outcome, word in outcomes[outcome].map { "\($0) \(word)" } }
         if unfinishedCount > 0 { parts.append("\(unfinishedCount) unfinished") }
         return parts.joined(separator: ", ")
+    }
+
+    /// Which exclusions and rates were waited for longest.
+    private var names: String {
+        var parts = namedWaits.prefix(3).map { "\($0.time.inShort) for \($0.reason.inWords($0.name ?? ""))" }
+        let rest = namedWaits.count - parts.count
+        if rest > 0 { parts.append("and \(rest) \(rest == 1 ? "other" : "others")") }
+        return "Exclusions and rates: \(parts.joined(separator: ", "))."
     }
 
     /// The first and the last few.
@@ -73,10 +82,15 @@ extension TracedWait.Reason {
         case .delay: "a delay"
         case .conditions: "conditions"
         case .queue: "the queue"
+        case .suspension: "the suspended queue"
         case .exclusion: "exclusions"
+        case .rate: "rates"
         case .pause: "the next run"
         }
     }
+
+    /// One exclusion or rate, after "waiting for".
+    func inWords(_ name: String) -> String { "the \(rawValue) \(name.singleLine)" }
 }
 
 extension Duration {

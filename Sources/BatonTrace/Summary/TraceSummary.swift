@@ -6,6 +6,8 @@ public struct TraceSummary: Sendable, Hashable {
     public struct Waiting: Sendable, Hashable {
         /// What for.
         public let reason: TracedWait.Reason
+        /// The exclusion or the rate. Nil: all of the kind together.
+        public let name: String?
         /// How long, all together. Waits that overlap count as often.
         public let time: Duration
         /// How many.
@@ -40,6 +42,8 @@ public struct TraceSummary: Sendable, Hashable {
     public let runningTime: Duration
     /// What was waited for, the longest first. Reasons for which nothing waited are left out.
     public let waits: [Waiting]
+    /// Which exclusions and rates were waited for, the longest first. Those whose names are not known are left out.
+    public let namedWaits: [Waiting]
     /// From the first event of an operation to the beginning of the critical path: its first operation was added no earlier.
     public let leadTime: Duration
     /// What determined the end.
@@ -60,12 +64,17 @@ extension Trace {
         stage: (OperationReference) -> String = { Trace.stageName(of: $0) }
     ) -> TraceSummary {
         var totals: [TracedWait.Reason: (time: Duration, count: Int)] = [:]
+        var named: [NamedReason: (time: Duration, count: Int)] = [:]
         var outcomes: [TracedOperation.Outcome: Int] = [:]
         for operation in operations {
             if let outcome = operation.outcome { outcomes[outcome, default: 0] += 1 }
             for wait in operation.waits(until: end) {
                 let total = totals[wait.reason] ?? (.zero, 0)
                 totals[wait.reason] = (total.time + wait.duration, total.count + 1)
+                guard let name = wait.name else { continue }
+                let key = NamedReason(reason: wait.reason, name: name)
+                let sum = named[key] ?? (.zero, 0)
+                named[key] = (sum.time + wait.duration, sum.count + 1)
             }
         }
         let path = criticalPath()
@@ -76,11 +85,22 @@ extension Trace {
             runningTime: operations.reduce(.zero) { $0 + $1.runningTime(until: end) },
             waits: TracedWait.Reason.allCases
                 .compactMap { reason in
-                    totals[reason].map { TraceSummary.Waiting(reason: reason, time: $0.time, count: $0.count) }
+                    totals[reason].map {
+                        TraceSummary.Waiting(reason: reason, name: nil, time: $0.time, count: $0.count)
+                    }
                 }
                 .sorted { $0.time > $1.time },
+            namedWaits: named.map { key, sum in
+                TraceSummary.Waiting(reason: key.reason, name: key.name, time: sum.time, count: sum.count)
+            }
+            .sorted { ($1.time, $0.name ?? "") < ($0.time, $1.name ?? "") },
             leadTime: (path.steps.first?.start ?? firstMoment) - firstMoment, criticalPath: path,
             levers: path.levers(stage))
+    }
+
+    private struct NamedReason: Hashable {
+        let reason: TracedWait.Reason
+        let name: String
     }
 
     /// The name without a number at its end, and without what divides the two.

@@ -25,6 +25,16 @@ public struct Trace: Sendable, Hashable {
     public internal(set) var eventCount: Int
     /// Those of which an event was told, in the order of their first; unfinished ones are among them.
     public internal(set) var operations: [TracedOperation]
+    /// When the queue was suspended, in order. Only a recorder knows it: a trace that is made of events has none.
+    public internal(set) var suspensions: [Suspension] = []
+
+    /// A time in which the queue was suspended.
+    public struct Suspension: Sendable, Hashable {
+        /// When it began, or when recording began if that was later.
+        public internal(set) var start: Duration
+        /// When the queue was resumed. Nil: it is suspended at the end of the trace.
+        public internal(set) var end: Duration?
+    }
 
     /// From the first event of an operation to the end; zero without operations.
     public var duration: Duration { operations.isEmpty ? .zero : end - firstMoment }

@@ -26,12 +26,26 @@ struct TraceBuilder {
         trace.operations[place].note(event.kind, at: event.time)
     }
 
+    /// The queue was suspended or resumed. Changes come in order, and may come after later events.
+    mutating func add(_ change: SuspensionChange) {
+        trace.end = max(trace.end, change.time)
+        if change.isSuspended {
+            trace.suspensions.append(Trace.Suspension(start: change.time))
+        } else if let last = trace.suspensions.indices.last, trace.suspensions[last].end == nil {
+            trace.suspensions[last].end = change.time
+        }
+    }
+
     /// What has happened so far. More may follow.
     func trace(at time: Duration) -> Trace {
         var trace = trace
         trace.end = max(trace.end, time)
         for place in trace.operations.indices where trace.operations[place].hasWaited {
             trace.operations[place].dependenciesMet = lastOfDependencies(of: trace.operations[place])
+        }
+        if trace.suspensions.isEmpty { return trace }
+        for place in trace.operations.indices {
+            trace.operations[place].suspensions = trace.suspensions(holding: trace.operations[place])
         }
         return trace
     }
@@ -67,6 +81,10 @@ extension TracedOperation {
         case .delayed: delayed = time
         case .evaluating: evaluating = time
         case .acquiring: noteAcquiring(at: time)
+        case .excluded(let holder, let exclusion):
+            noteObstacle(.exclusion, Trace.text(of: exclusion), holder, at: time)
+        case .waitingForRate(let rate): noteObstacle(.rate, Trace.text(of: rate), nil, at: time)
+        case .granted: noteGrant(at: time)
         case .ready: noteReady(at: time)
         case .started(let number): noteStart(of: number, at: time)
         case .progress(let fraction): progress = fraction
@@ -92,8 +110,30 @@ extension TracedOperation {
         if let last = attempts.indices.last, attempts[last].start == nil { attempts[last].acquiring = time }
     }
 
+    private mutating func noteObstacle(
+        _ reason: TracedWait.Reason, _ name: String, _ holder: OperationReference?, at time: Duration
+    ) {
+        if attempts.last?.start != nil || attempts.isEmpty { attempts.append(Attempt(number: 1)) }
+        attempts[attempts.count - 1].endObstacle(at: time)
+        // The wait for an exclusion begins when it is asked for, and is told a little later.
+        let start = reason == .exclusion ? attempts[attempts.count - 1].acquiring ?? time : time
+        attempts[attempts.count - 1].obstacles.append(
+            Obstacle(reason: reason, name: name, holder: holder, start: start))
+    }
+
+    private mutating func noteGrant(at time: Duration) {
+        guard let last = attempts.indices.last, attempts[last].start == nil else { return }
+        if attempts[last].obstacles.last.map({ $0.end == nil }) == true {
+            attempts[last].endObstacle(at: time)
+        } else if let acquiring = attempts[last].acquiring {
+            // The exclusions were granted before anybody could tell which one was missing.
+            attempts[last].obstacles.append(Obstacle(reason: .exclusion, start: acquiring, end: time))
+        }
+    }
+
     private mutating func noteStart(of number: Int, at time: Duration) {
         if attempts.last?.start != nil || attempts.isEmpty { attempts.append(Attempt(number: number)) }
+        attempts[attempts.count - 1].endObstacle(at: time)
         attempts[attempts.count - 1].number = number
         attempts[attempts.count - 1].start = time
     }
@@ -112,8 +152,56 @@ extension TracedOperation {
         finished = time
         self.outcome = Outcome(outcome)
         self.error = error.map { Trace.text(of: $0) }
+        if !attempts.isEmpty { attempts[attempts.count - 1].endObstacle(at: time) }
         guard let last = attempts.indices.last, attempts[last].start != nil, attempts[last].end == nil else { return }
         attempts[last].end = time
+    }
+}
+
+extension TracedOperation.Attempt {
+    /// If one is in the way.
+    fileprivate mutating func endObstacle(at time: Duration) {
+        guard let last = obstacles.indices.last, obstacles[last].end == nil else { return }
+        obstacles[last].end = time
+    }
+}
+
+extension Trace {
+    /// Suspensions of one wait that are told apart. Later ones count as one, because everything that waits meets all of
+    /// them.
+    private static let toldSuspensions = 8
+
+    /// When the queue was suspended while this operation waited for it, in order.
+    fileprivate func suspensions(holding operation: TracedOperation) -> [Suspension] {
+        // A suspension does not hold up what a running body waits for.
+        if operation.parent != nil { return [] }
+        return operation.waits(until: end).filter { $0.reason == .queue }.flatMap { suspensions(in: $0, of: operation) }
+    }
+
+    private func suspensions(in wait: TracedWait, of operation: TracedOperation) -> [Suspension] {
+        let first = suspensions.firstPlace { $0.end ?? end > wait.start }
+        var next = suspensions.firstPlace { $0.start >= wait.end }
+        // An operation that begins in spite of a suspension was not held up by it; one that ends there has waited for
+        // the resumption.
+        if first < next, wait.end < suspensions[next - 1].end ?? end, wait.end != operation.finished { next -= 1 }
+        guard first < next else { return [] }
+        var told = Array(suspensions[first..<min(next, first + Self.toldSuspensions)])
+        told[told.count - 1].end = suspensions[next - 1].end
+        return told.map {
+            Suspension(start: max($0.start, wait.start), end: min($0.end ?? end, wait.end))
+        }
+    }
+}
+
+extension [Trace.Suspension] {
+    /// The first place from which on this is true for all: it stays true once it is.
+    fileprivate func firstPlace(where isReached: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isReached(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }
 

@@ -4,7 +4,7 @@ import Baton
 
 extension Trace: Codable {
     private enum CodingKeys: String, CodingKey {
-        case queueName, queueNumber, start, end, eventCount, operations
+        case queueName, queueNumber, start, end, eventCount, operations, suspensions
     }
 
     /// Reads one that was written.
@@ -16,6 +16,7 @@ extension Trace: Codable {
         end = try values.time(.end) ?? .zero
         eventCount = try values.decode(Int.self, forKey: .eventCount)
         operations = try values.decode([TracedOperation].self, forKey: .operations)
+        suspensions = try values.decodeIfPresent([Suspension].self, forKey: .suspensions) ?? []
     }
 
     /// Writes it.
@@ -27,6 +28,25 @@ extension Trace: Codable {
         try values.encode(end, .end)
         try values.encode(eventCount, forKey: .eventCount)
         try values.encode(operations, forKey: .operations)
+        if !suspensions.isEmpty { try values.encode(suspensions, forKey: .suspensions) }
+    }
+}
+
+extension Trace.Suspension: Codable {
+    private enum CodingKeys: String, CodingKey { case start, end }
+
+    /// Reads one that was written.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        start = try values.time(.start) ?? .zero
+        end = try values.time(.end)
+    }
+
+    /// Writes it.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(start, .start)
+        try values.encode(end, .end)
     }
 }
 
@@ -34,7 +54,7 @@ extension TracedOperation: Codable {
     private enum CodingKeys: String, CodingKey {
         case reference, parent, producer, edges, added, hasWaited, dependenciesMet, delayed, evaluating, attempts,
             cancel
-        case finished, outcome, error, progress, misuses
+        case suspensions, finished, outcome, error, progress, misuses
     }
 
     /// Reads one that was written.
@@ -50,6 +70,7 @@ extension TracedOperation: Codable {
         delayed = try values.time(.delayed)
         evaluating = try values.time(.evaluating)
         attempts = try values.decodeIfPresent([Attempt].self, forKey: .attempts) ?? []
+        suspensions = try values.decodeIfPresent([Trace.Suspension].self, forKey: .suspensions) ?? []
         cancel = try values.decodeIfPresent(Cancel.self, forKey: .cancel)
         finished = try values.time(.finished)
         outcome = try values.decodeIfPresent(Outcome.self, forKey: .outcome)
@@ -71,6 +92,7 @@ extension TracedOperation: Codable {
         try values.encode(delayed, .delayed)
         try values.encode(evaluating, .evaluating)
         if !attempts.isEmpty { try values.encode(attempts, forKey: .attempts) }
+        if !suspensions.isEmpty { try values.encode(suspensions, forKey: .suspensions) }
         try values.encodeIfPresent(cancel, forKey: .cancel)
         try values.encode(finished, .finished)
         try values.encodeIfPresent(outcome, forKey: .outcome)
@@ -81,7 +103,7 @@ extension TracedOperation: Codable {
 }
 
 extension TracedOperation.Attempt: Codable {
-    private enum CodingKeys: String, CodingKey { case number, ready, acquiring, start, end, error, pause }
+    private enum CodingKeys: String, CodingKey { case number, ready, acquiring, start, end, error, pause, obstacles }
 
     /// Reads one that was written.
     public init(from decoder: any Decoder) throws {
@@ -93,6 +115,7 @@ extension TracedOperation.Attempt: Codable {
         end = try values.time(.end)
         error = try values.decodeIfPresent(String.self, forKey: .error)
         pause = try values.time(.pause)
+        obstacles = try values.decodeIfPresent([TracedOperation.Obstacle].self, forKey: .obstacles) ?? []
     }
 
     /// Writes it.
@@ -105,6 +128,31 @@ extension TracedOperation.Attempt: Codable {
         try values.encode(end, .end)
         try values.encodeIfPresent(error, forKey: .error)
         try values.encode(pause, .pause)
+        if !obstacles.isEmpty { try values.encode(obstacles, forKey: .obstacles) }
+    }
+}
+
+extension TracedOperation.Obstacle: Codable {
+    private enum CodingKeys: String, CodingKey { case reason, name, holder, start, end }
+
+    /// Reads one that was written.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        reason = try values.decode(TracedWait.Reason.self, forKey: .reason)
+        name = try values.decodeIfPresent(String.self, forKey: .name)
+        holder = try values.decodeIfPresent(OperationReference.self, forKey: .holder)
+        start = try values.time(.start) ?? .zero
+        end = try values.time(.end)
+    }
+
+    /// Writes it.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(reason, forKey: .reason)
+        try values.encodeIfPresent(name, forKey: .name)
+        try values.encodeIfPresent(holder, forKey: .holder)
+        try values.encode(start, .start)
+        try values.encode(end, .end)
     }
 }
 

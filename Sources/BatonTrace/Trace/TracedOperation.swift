@@ -24,6 +24,8 @@ public struct TracedOperation: Sendable, Hashable, Identifiable {
     public internal(set) var evaluating: Duration?
     /// Its runs, the last one last; the last may only be ready to run.
     public internal(set) var attempts: [Attempt] = []
+    /// When its queue was suspended while it waited for that: see ``TracedWait/Reason/suspension``.
+    public internal(set) var suspensions: [Trace.Suspension] = []
     /// Who cancelled it, if anybody did.
     public internal(set) var cancel: Cancel?
     /// When it had its outcome.
@@ -59,10 +61,10 @@ public struct TracedOperation: Sendable, Hashable, Identifiable {
         if let added { return added }
         let first = attempts.first
         // What was recorded from the middle of a run on has the end of that alone.
-        return [delayed, evaluating, first?.ready, first?.start, first?.end, cancel?.time, finished].lazy.compactMap(
-            \.self
-        )
-        .min()
+        return [
+            delayed, evaluating, first?.ready, first?.obstacles.first?.start, first?.start, first?.end, cancel?.time,
+            finished,
+        ].lazy.compactMap(\.self).min()
     }
 }
 
@@ -106,6 +108,22 @@ extension TracedOperation {
         public internal(set) var error: String?
         /// How long it was to pause then.
         public internal(set) var pause: Duration?
+        /// The exclusions and rates that it had to wait for, one after another.
+        public internal(set) var obstacles: [Obstacle] = []
+    }
+
+    /// An exclusion or a rate that kept an attempt from starting.
+    public struct Obstacle: Sendable, Hashable {
+        /// ``TracedWait/Reason/exclusion`` or ``TracedWait/Reason/rate``.
+        public internal(set) var reason: TracedWait.Reason
+        /// What it is called, in quotes. Nil if that is not known, because the wait was too short.
+        public internal(set) var name: String?
+        /// An operation that held the exclusion when the wait began, or came before this one in the line for it.
+        public internal(set) var holder: OperationReference?
+        /// When the wait began.
+        public internal(set) var start: Duration
+        /// When it was over.
+        public internal(set) var end: Duration?
     }
 
     /// A cancel that came before the outcome.

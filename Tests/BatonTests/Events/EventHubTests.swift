@@ -19,6 +19,30 @@ import Testing
         return false
     }
 
+    @Test("Suspensions are noted for those that record them, in the order in which the queue was changed")
+    mutating func suspensionsAreRecorded() {
+        seats = EventHub.Seats(isSuspended: true)
+        let (reader, recorder) = (seats.addReader(limit: nil), seats.addReader(limit: nil))
+        seats.recordSuspensions(for: recorder, at: .seconds(1))
+        seats.noteSuspension(false, number: 2, at: .seconds(3))
+        // The one before comes late, and one comes twice.
+        seats.noteSuspension(true, number: 1, at: .seconds(2))
+        seats.noteSuspension(true, number: 2, at: .seconds(4))
+        #expect(!seats.isSuspended)
+        // It was not suspended.
+        seats.noteSuspension(false, number: 3, at: .seconds(5))
+        seats.noteSuspension(true, number: 4, at: .seconds(6))
+        let told = seats.withReader(recorder) { $0.takeSuspensions() }
+        #expect(
+            told == [
+                SuspensionChange(time: .seconds(1), isSuspended: true),
+                SuspensionChange(time: .seconds(3), isSuspended: false),
+                SuspensionChange(time: .seconds(6), isSuspended: true),
+            ])
+        #expect(seats.withReader(recorder) { $0.takeSuspensions() } == [])
+        #expect(seats.withReader(reader) { $0.takeSuspensions() } == [])
+    }
+
     @Test mutating func aStreamEndsWithTheQueueAndTheLastEventOfItsOperations() {
         let reader = seats.addReader(limit: nil)
         seats.operationCame(&effects)

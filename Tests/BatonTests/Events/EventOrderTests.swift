@@ -145,10 +145,45 @@ import Testing
         #expect(
             notes.events == [
                 "a added", "a ready", "b added", "b ready", "a acquiring", "a started", "b acquiring",
+                "b excluded from ‘name’ by a",
             ])
         gate.open()
         stage.steps.runAll()
-        #expect(notes.events.suffix(3) == ["a finished success", "b started", "b finished success"])
+        #expect(notes.events.suffix(4) == ["a finished success", "b granted", "b started", "b finished success"])
+    }
+
+    @Test("An exclusion that is free is asked for, and nothing more is told of it")
+    func freeExclusion() {
+        let notes = stage.noteEvents()
+        stage.run(stage.noting("a").addCondition(.mutuallyExclusive("name")))
+        #expect(notes.events == ["a added", "a ready", "a acquiring", "a started", "a finished success"])
+    }
+
+    @Test("An operation that is cancelled while it waits for an exclusion is granted nothing")
+    func cancelledInLine() {
+        let gate = Gate()
+        let notes = stage.noteEvents()
+        let waiting = stage.noting("b").addCondition(.mutuallyExclusive("name"))
+        stage.run(stage.waiting("a", at: gate).addCondition(.mutuallyExclusive("name")), waiting)
+        waiting.cancel()
+        gate.open()
+        stage.steps.runAll()
+        #expect(!notes.events.contains("b granted") && notes.events.contains("b finished cancelled"))
+    }
+
+    @Test("A rate tells that an operation waits for it, and that its turn has come")
+    func waitForARate() {
+        let stage = Stage(width: 1)
+        let notes = stage.noteEvents()
+        for name in ["a", "b"] {
+            stage.queue.add(stage.noting(name).addCondition(.rate("EventOrder", 1, per: .seconds(2))))
+        }
+        stage.steps.runAll()
+        #expect(notes.events.filter { $0.hasPrefix("b") }.last == "b waiting for ‘EventOrder’ (1 in 2 seconds)")
+        #expect(!notes.events.contains("b granted"))
+        stage.walk(to: .seconds(4))
+        #expect(notes.events.suffix(3) == ["b granted", "b started", "b finished success"])
+        #expect(!notes.events.contains { $0.hasPrefix("a waiting for") || $0 == "a granted" })
     }
 
     @Test func childrenNameTheirParents() {

@@ -18,6 +18,7 @@ import Testing
         struct Wait: Decodable, Equatable {
             let `for`: String
             let us: Double
+            var name: String?
         }
 
         let ph: String
@@ -38,6 +39,22 @@ import Testing
 
     private func events(_ trace: Trace) throws -> [Event] {
         try JSONDecoder().decode(File.self, from: Data(trace.chromeTrace().utf8)).traceEvents
+    }
+
+    @Test("A wait for an exclusion or a rate has its name")
+    func waitsAreNamed() throws {
+        var sketch = Sketch()
+        sketch.add("a", 0, ready: 0, start: 9, end: 10)
+        sketch.trace.operations[0].attempts[0].obstacles = [
+            .init(reason: .exclusion, name: "‘db’", start: .milliseconds(1), end: .milliseconds(4))
+        ]
+        sketch.trace.operations[0].suspensions = [.init(start: .milliseconds(5), end: .milliseconds(9))]
+        let waits = try events(sketch.trace).first { $0.ph == "X" }?.args?.waits ?? []
+        #expect(
+            waits == [
+                .init(for: "queue", us: 1000), .init(for: "exclusion", us: 3000, name: "‘db’"),
+                .init(for: "queue", us: 1000), .init(for: "suspension", us: 4000),
+            ])
     }
 
     /// Two at a time, each reads the one two before it; one fails once, one never ran, one goes on.

@@ -38,6 +38,36 @@ import Testing
         #expect(life.counts == Counts(running: 1))
     }
 
+    @Test(
+        "Those that wait for an exclusion or a rate are counted among those that wait, and named if there is one name")
+    func obstaclesAreCounted() {
+        var life = Life()
+        let db = LiveObstacle.exclusion("‘db’")
+        func told(_ life: inout Life) -> String { LiveWording.obstacles(life.model.takePicture().whole) }
+        life.note(.comes, 1, 2, 3, 4)
+        #expect(told(&life) == "")
+        life.note(.isHeld(db), 1, 2)
+        #expect(life.counts == Counts(waiting: 4))
+        #expect(told(&life) == "(2 for the exclusion ‘db’)")
+        #expect(life.model.picture.stages[0].excluded == 2)
+        life.note(.isHeld(.rate("‘api’")), 3)
+        #expect(told(&life) == "(2 for exclusions, 1 for rates)")
+        // Told twice, and granted, started and ended.
+        life.note(.isHeld(db), 1)
+        life.note(.isFree, 1)
+        life.note(.isFree, 1)
+        #expect(told(&life) == "(1 for exclusions, 1 for rates)")
+        life.note(.starts, 3)
+        life.note(.ends(.cancelled), 2)
+        #expect(told(&life) == "" && life.counts == Counts(waiting: 2, running: 1, cancelled: 1))
+        // Of one that runs: told before it was looked at.
+        life.note(.isHeld(db), 3)
+        #expect(told(&life) == "")
+        life.note(.isHeld(.rate("‘api’")), 4)
+        #expect(told(&life) == "(1 for the rate ‘api’)")
+        #expect(LiveWording.counts(life.model.picture.stages[0]).hasSuffix("2 waiting (1 for the rate ‘api’)"))
+    }
+
     @Test func unknownOperationAsksForItsStage() {
         var model = LiveModel(keptFailures: 3)
         let stranger = OperationReference(id: 7, name: "stranger")
@@ -99,6 +129,10 @@ import Testing
                 == .ends(.failed("\(OperationError.callbackDropped)")))
         #expect(LiveChange(.finished(.skipped, error: nil)) == .ends(.skipped))
         #expect(LiveChange(.progress(0.5)) == nil)
+        let holder = OperationReference(id: 1, name: "holder")
+        #expect(LiveChange(.excluded(by: holder, exclusion: "a\nb")) == .isHeld(.exclusion("a b")))
+        #expect(LiveChange(.waitingForRate("‘api’")) == .isHeld(.rate("‘api’")))
+        #expect(LiveChange(.granted) == .isFree)
     }
 
     @Test func stagesAreThoseOfTraces() {

@@ -1,3 +1,4 @@
+import Baton
 import Testing
 
 @testable import BatonTrace
@@ -14,6 +15,23 @@ import Testing
                 "download █████████xx▒▒▒░░░░░░░░ 6/12 2 running 4 waiting 1 failed 2.0/s 3 s left",
                 "✗ download 1: why not?",
             ])
+    }
+
+    @Test("A suspended queue and what is waited for are shown if there is room")
+    func obstaclesAndSuspensions() {
+        var model = LiveModel(keptFailures: 0)
+        for id in 1...3 as ClosedRange<UInt64> {
+            let operation = OperationReference(id: id, name: "load \(id)")
+            _ = model.note(id < 3 ? .isHeld(.exclusion("‘db’")) : .comes, of: operation, in: "load", at: .zero)
+        }
+        var picture = model.takePicture()
+        picture.isSuspended = true
+        let lines = LiveRenderer(width: 100, height: 24).lines(picture)
+        #expect(lines.count == 2 && lines.last == "the queue is suspended")
+        #expect(lines[0].contains(" 0/3 3 waiting (2 for the exclusion ‘db’) ? left"))
+        #expect(LiveRenderer(width: 40, height: 24).lines(picture)[0].contains("3 waiting"))
+        for height in 1...3 { #expect(LiveRenderer(width: 80, height: height).lines(picture).count <= height) }
+        #expect(LiveRenderer(width: 10, height: 24).lines(picture).last == "the queue…")
     }
 
     @Test func terminalOfTenColumnsShowsNameAndCount() {

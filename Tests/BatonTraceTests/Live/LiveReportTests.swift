@@ -34,6 +34,17 @@ import Testing
         #expect(report.lines(rest).isEmpty)
     }
 
+    @Test("A suspension is told when it begins and when it ends")
+    func suspensions() {
+        var report = LiveReport()
+        var picture = LivePicture(showing: [stage("s", running: 1)])
+        picture.isSuspended = true
+        #expect(report.lines(picture) == ["the queue is suspended", "s: begins"])
+        #expect(report.lines(picture).isEmpty)
+        picture.isSuspended = false
+        #expect(report.lines(picture) == ["the queue is resumed"])
+    }
+
     @Test func stageThatIsOverAgainAndAgainIsToldWhenItHasDoubled() {
         var report = LiveReport()
         let told = (1...100).filter { !report.lines(LivePicture(showing: [stage("s", done: $0)])).isEmpty }

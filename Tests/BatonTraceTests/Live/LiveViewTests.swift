@@ -71,8 +71,9 @@ import Testing
         shared.size = LiveOutput.Size(columns: 10, rows: 24)
         clock.advance(by: .milliseconds(100))
         await clock.waitForSleepers(count: 1)
-        // The line that was there has been broken into eight.
-        #expect(pipe.read() == "\r\u{1B}[8Along… 0/1\u{1B}[K\r\n\u{1B}[J")
+        // The line that was there has been broken into eight, and the one that says that the queue is suspended into
+        // three.
+        #expect(pipe.read() == "\r\u{1B}[11Along… 0/1\u{1B}[K\r\nthe queu…\u{1B}[K\r\n\u{1B}[J")
         operation.cancel()
         await view.finish()
     }
@@ -97,8 +98,29 @@ import Testing
         queue.add(operation)
         await view.finish()
         await view.finish()
-        #expect(pipe.read() == "load: 1 waiting\n1 operation: 1 waiting\n")
+        #expect(pipe.read() == "the queue is suspended\nload: 1 waiting\n1 operation: 1 waiting\n")
         operation.cancel()
+    }
+
+    @Test("What waits for an exclusion is counted and named, also if it waited before the view was made")
+    func exclusionsAreCounted() async throws {
+        for waitsBefore in [false, true] {
+            let pipe = try Pipe()
+            let (queue, gate) = (AsyncOperationQueue(), Gate())
+            queue.add(AsyncOperation("holder") { await gate.wait() }.addCondition(.mutuallyExclusive("LiveViewTests")))
+            await gate.waitForWaiters(count: 1)
+            let told = EventLog<Void>()
+            queue.observe { event in if case .excluded = event.kind { told(()) } }
+            let early = waitsBefore ? nil : LiveView(of: queue, options: pipe.options(), clock: TestClock())
+            queue.add(AsyncOperation("waiter") {}.addCondition(.mutuallyExclusive("LiveViewTests")))
+            await told.waitForCount(1)
+            let view = early ?? LiveView(of: queue, options: pipe.options(), clock: TestClock())
+            await view.finish()
+            let text = pipe.read()
+            #expect(text.contains("waiter: 1 waiting (1 for the exclusion ‘LiveViewTests’)\n"), "\(text)")
+            gate.open()
+            await queue.waitUntilIdle()
+        }
     }
 
     @Test func stagesAreThoseOfTheClosure() async throws {

@@ -93,6 +93,32 @@ extension BrowserTests {
             }
         }
 
+        @Test("A wait for an exclusion, a rate or a suspended queue has its own colour and words")
+        func waitsAreToldApart() async throws {
+            var sketch = Sketch()
+            sketch.add("held", 0, ready: 0, start: 80, end: 100)
+            sketch.trace.operations[0].attempts[0].obstacles = [
+                .init(reason: .exclusion, name: "‘<db>’", start: .milliseconds(0), end: .milliseconds(20)),
+                .init(reason: .rate, name: "‘api’ (1 in 2 seconds)", start: .milliseconds(20), end: .milliseconds(40)),
+            ]
+            sketch.trace.operations[0].suspensions = [.init(start: .milliseconds(40), end: .milliseconds(60))]
+            sketch.trace.suspensions = [.init(start: .milliseconds(40), end: .milliseconds(60))]
+            try await Browser.open(sketch.trace) { browser in
+                for colour in ["exclusion", "rate", "suspension", "queue"] {
+                    #expect(try browser.pixels(of: colour) > 100, "\(colour)")
+                }
+                let legend: String = try browser.value("$('legend').textContent")
+                for words in ["waits for an exclusion", "waits for a rate", "waits for the suspended queue"] {
+                    #expect(legend.contains(words))
+                }
+                try browser.move(to: browser.run(of: "held"))
+                let tip: String = try browser.value("tip.textContent")
+                #expect(tip.contains("waited for the exclusion ‘<db>’: 20.0 ms"), "\(tip)")
+                #expect(tip.contains("waited for the rate ‘api’ (1 in 2 seconds): 20.0 ms"))
+                #expect(tip.contains("waited for the suspended queue: 20.0 ms\nwaited for the queue: 20.0 ms"))
+            }
+        }
+
         @Test func theTipStaysInThePicture() async throws {
             try await Browser.open(work, width: 360, height: 640) { browser in
                 for name in ["load 1", "parse 2", "report"] {

@@ -45,12 +45,36 @@ import Testing
         #expect(data["end"] as? Double == 10_000)
         let rows = try #require(data["operations"] as? [[Any]])
         #expect(rows[0][4] as? Int == 0 && rows[0][5] as? Int == 3000)
-        #expect(rows[0][6] as? [Int] == [3, 0, 1000])
+        #expect(rows[0][6] as? [Int] == [3, 0, 1000, -1])
         #expect(rows[0][7] as? [Int] == [0, 1000, 3000, -1])
         #expect(rows[1][5] is NSNull && rows[1][7] as? [Int] == [0, 3000, 10_000, -1])
         #expect(rows[1][8] as? [Int] == [0])
         #expect(rows[2][9] as? Int == 1)
         #expect(rows.map { $0[12] as? Int } == [1, 1, 0])
+    }
+
+    @Test("A wait has its reason and its name, and the page knows when the queue was suspended")
+    func waitsAreNamed() throws {
+        var sketch = Sketch()
+        sketch.add("a", 0, ready: 0, start: 9, end: 10)
+        sketch.trace.operations[0].attempts[0].obstacles = [
+            .init(reason: .rate, name: "‘api’", start: .zero, end: .milliseconds(5))
+        ]
+        sketch.trace.operations[0].suspensions = [.init(start: .milliseconds(5), end: .milliseconds(9))]
+        sketch.trace.suspensions = [
+            .init(start: .milliseconds(5), end: .milliseconds(9)), .init(start: .milliseconds(10)),
+        ]
+        let page = sketch.trace.timeline()
+        let data = try data(page)
+        let rows = try #require(data["operations"] as? [[Any]])
+        let places = Dictionary(uniqueKeysWithValues: TracedWait.Reason.allCases.enumerated().map { ($1, $0) })
+        #expect(rows[0][6] as? [Int] == [places[.rate] ?? -1, 0, 5000, 0, places[.suspension] ?? -1, 5000, 9000, -1])
+        #expect(data["texts"] as? [String] == ["‘api’"])
+        #expect(data["suspensions"] as? [[Int]] == [[5000, 9000], [10_000, 10_000]])
+        // The script knows the reasons by their places.
+        let names = TracedWait.Reason.allCases.map { "'\($0)'" }.joined(separator: ", ")
+        #expect(page.contains("const reasons = [\(names)];"))
+        for reason in TracedWait.Reason.allCases { #expect(page.components(separatedBy: "--\(reason): #").count == 4) }
     }
 
     @Test func whatIsNotKnownToHaveHappenedBeginsWithTheFirstMoment() throws {

@@ -54,6 +54,18 @@ import Testing
         #expect(path(sketch) == ["short running 0-2", "long running 2-7", "last running 7-9"])
     }
 
+    @Test("Nobody makes room for what waits for a rate or a suspended queue")
+    func ratesAndSuspensionsAreSteps() {
+        var sketch = Sketch()
+        sketch.add("other", 0, ready: 0, start: 0, end: 3)
+        sketch.add("a", 0, ready: 0, start: 9, end: 10)
+        sketch.trace.operations[1].attempts[0].obstacles = [
+            .init(reason: .rate, name: "‘api’", start: .zero, end: .milliseconds(5))
+        ]
+        sketch.trace.operations[1].suspensions = [.init(start: .milliseconds(5), end: .milliseconds(9))]
+        #expect(path(sketch) == ["a rate 0-5", "a suspension 5-9", "a running 9-10"])
+    }
+
     @Test func aSuspensionIsAWaitThatNobodyExplains() {
         var sketch = Sketch()
         sketch.add("a", 0, start: 0, end: 1)

@@ -64,6 +64,31 @@ import Testing
         #expect(text.contains("  1. ‘load’ running: 300 ms, 75 % of the path, 3 operations"))
     }
 
+    @Test("The text says which exclusions and rates were waited for")
+    func namesAreTold() {
+        var sketch = Sketch()
+        for place in 0..<6 { sketch.add("a", 0, ready: 0, start: 100, end: 110 + place) }
+        for place in 0..<6 {
+            let name = place == 5 ? nil : place < 2 ? "‘db’" : "‘api \(place)’"
+            sketch.trace.operations[place].attempts[0].obstacles = [
+                .init(
+                    reason: place < 2 ? .exclusion : .rate, name: name, start: .zero,
+                    end: .milliseconds((place < 2 ? 30 : 40) + place))
+            ]
+        }
+        let summary = sketch.trace.summary()
+        #expect(summary.namedWaits.map(\.name) == ["‘db’", "‘api 4’", "‘api 3’", "‘api 2’"])
+        #expect(summary.namedWaits.first.map { "\($0.reason) \($0.time) \($0.count)" } == "exclusion 0.061 seconds 2")
+        #expect(
+            summary.waits.map(\.reason) == [.queue, .rate, .exclusion] && summary.waits.allSatisfy { $0.name == nil })
+        #expect(
+            summary.description.contains(
+                "Waited, all together: 365 ms for the queue, 174 ms for rates, 61.0 ms for exclusions.\n"
+                    + "Exclusions and rates: 61.0 ms for the exclusion ‘db’, 44.0 ms for the rate ‘api 4’, "
+                    + "43.0 ms for the rate ‘api 3’, and 1 other.\n"), "\(summary)")
+        #expect(!self.sketch.trace.summary().description.contains("Exclusions and rates"))
+    }
+
     @Test func aPathThatBeginsLateSaysSo() {
         var sketch = Sketch()
         sketch.add("a", 0, ready: 0, start: 0, end: 10)

@@ -36,13 +36,15 @@ import Testing
     private func waits(_ told: [OperationEvent.Kind]) -> [String] {
         let trace = trace(told.map { (a, $0) })
         return trace.operations[0].waits(until: trace.end).map {
-            "\($0.reason) \($0.start.nanoseconds / 1_000_000)-\($0.end.nanoseconds / 1_000_000)"
+            "\($0.reason) \($0.name.map { $0 + " " } ?? "")"
+                + "\($0.start.nanoseconds / 1_000_000)-\($0.end.nanoseconds / 1_000_000)"
         }
     }
 
     static let success = OperationEvent.Kind.finished(.success, error: nil)
     static let retry = OperationEvent.Kind.retrying(
         attempt: 1, error: .failed(Oops(description: "oops")), delay: .seconds(1))
+    static let excluded = OperationEvent.Kind.excluded(by: .sketched(2, "b"), exclusion: "‘db’")
     static let again = OperationEvent.Kind.repeating(delay: .seconds(2))
 
     static let lives: [([OperationEvent.Kind], [String])] = [
@@ -76,6 +78,40 @@ import Testing
             [.added(edges: []), .ready, .acquiring, .started(attempt: 1), success],
             ["queue 1-3", "exclusion 3-4"]
         ),
+        (
+            [.added(edges: []), .ready, .acquiring, excluded, .granted, .started(attempt: 1), success],
+            ["queue 1-3", "exclusion ‘db’ 3-5", "queue 5-6"]
+        ),
+        (
+            [.added(edges: []), .ready, .waitingForRate("‘api’"), .granted, .started(attempt: 1), success],
+            ["queue 1-3", "rate ‘api’ 3-4", "queue 4-5"]
+        ),
+        (
+            [
+                .added(edges: []), .ready, .acquiring, .waitingForRate("‘api’"), .granted, .acquiring, excluded,
+                .granted,
+                .started(attempt: 1), success,
+            ],
+            ["queue 1-4", "rate ‘api’ 4-5", "queue 5-6", "exclusion ‘db’ 6-8", "queue 8-9"]
+        ),
+        // It was granted before anybody could tell which exclusion it was.
+        (
+            [.added(edges: []), .ready, .acquiring, .granted, .started(attempt: 1), success],
+            ["queue 1-3", "exclusion 3-4", "queue 4-5"]
+        ),
+        // The grant was dropped.
+        ([.added(edges: []), .ready, excluded, .started(attempt: 1), success], ["queue 1-3", "exclusion ‘db’ 3-4"]),
+        ([.added(edges: []), .ready, excluded, success], ["queue 1-3", "exclusion ‘db’ 3-4"]),
+        ([.added(edges: []), .ready, excluded], ["queue 1-3"]),
+        ([excluded, .granted, .started(attempt: 1), success], ["exclusion ‘db’ 1-2", "queue 2-3"]),
+        (
+            [
+                .added(edges: []), .ready, .started(attempt: 1), retry, .ready, excluded, .granted,
+                .started(attempt: 2),
+                success,
+            ],
+            ["queue 1-3", "pause 4-5", "queue 5-6", "exclusion ‘db’ 6-7", "queue 7-8"]
+        ),
         ([.started(attempt: 1), success], []),
         ([success], []),
     ]
@@ -83,6 +119,86 @@ import Testing
     @Test(arguments: lives.indices) func aLifeIsDividedIntoWaits(_ place: Int) {
         let (life, expected) = Self.lives[place]
         #expect(waits(life) == expected)
+    }
+
+    @Test("An obstacle has its name and who held it")
+    func obstaclesAreNamed() {
+        let trace = trace([(a, .added(edges: [])), (a, .ready), (a, .acquiring), (a, Self.excluded)])
+        let obstacle = trace.operations[0].attempts[0].obstacles.first
+        #expect(obstacle?.reason == .exclusion && obstacle?.name == "‘db’" && obstacle?.holder == b)
+        #expect(obstacle?.start == .milliseconds(3) && obstacle?.end == nil)
+    }
+
+    // MARK: Suspensions
+
+    /// "reason from-to" of the operation `a`, in milliseconds, in a queue that is suspended from and to these times.
+    private func waits(
+        _ told: [OperationEvent.Kind], parent: OperationReference? = nil, suspended: [ClosedRange<Int>], to end: Int
+    ) -> [String] {
+        var builder = TraceBuilder(queue: nil, start: .zero)
+        for (place, kind) in told.enumerated() {
+            builder.add(
+                OperationEvent(
+                    number: UInt64(place + 1), time: .milliseconds(place + 1),
+                    subject: EventSubject(a, childOf: parent, in: nil), kind: kind))
+        }
+        for time in suspended {
+            builder.add(SuspensionChange(time: .milliseconds(time.lowerBound), isSuspended: true))
+            if time.upperBound < end {
+                builder.add(SuspensionChange(time: .milliseconds(time.upperBound), isSuspended: false))
+            }
+        }
+        let trace = builder.trace(at: .milliseconds(end))
+        return trace.operations[0].waits(until: trace.end).map {
+            "\($0.reason) \($0.start.nanoseconds / 1_000_000)-\($0.end.nanoseconds / 1_000_000)"
+        }
+    }
+
+    @Test("A wait for a suspended queue is told from a wait for a slot")
+    func suspensionsAreToldApart() {
+        let life = [
+            OperationEvent.Kind.added(edges: []), .ready, .progress(0), .progress(0), .progress(0),
+            .started(attempt: 1),
+        ]
+        #expect(waits(life, suspended: [2...4], to: 9) == ["queue 1-2", "suspension 2-4", "queue 4-6"])
+        #expect(waits(life, suspended: [0...6], to: 9) == ["suspension 1-6"])
+        #expect(waits(life, suspended: [2...3, 4...5], to: 9).count == 5)
+        // It began in spite of the suspension, which so did not hold it up.
+        #expect(waits(life, suspended: [2...8], to: 9) == ["queue 1-6"])
+        #expect(waits(life, suspended: [7...9], to: 9) == ["queue 1-6"])
+        // What goes on, and what ends before it runs.
+        #expect(waits([.added(edges: []), .ready], suspended: [2...9], to: 9) == ["queue 1-2", "suspension 2-9"])
+        #expect(waits([.added(edges: []), .ready, Self.success], suspended: [0...9], to: 9) == ["suspension 1-3"])
+        // Nothing but a wait for the queue is one for its resumption.
+        #expect(
+            waits(
+                [.added(edges: []), .ready, Self.excluded, .granted, .started(attempt: 1)], suspended: [2...5], to: 9)
+                == ["queue 1-3", "exclusion 3-4", "suspension 4-5"])
+    }
+
+    @Test("What a running body waits for goes on in a suspended queue")
+    func childrenAreNotSuspended() {
+        let life = [OperationEvent.Kind.added(edges: []), .ready, .progress(0), .started(attempt: 1)]
+        #expect(waits(life, parent: b, suspended: [2...3], to: 9) == ["queue 1-4"])
+    }
+
+    @Test("A queue that is suspended again and again makes the waits of each operation no longer than a few")
+    func manySuspensions() {
+        var builder = TraceBuilder(queue: nil, start: .zero)
+        for id in 1...2000 as ClosedRange<UInt64> {
+            let subject = EventSubject(.sketched(id, "o"), in: nil)
+            builder.add(OperationEvent(number: 2 * id, time: .zero, subject: subject, kind: .added(edges: [])))
+            builder.add(OperationEvent(number: 2 * id + 1, time: .zero, subject: subject, kind: .ready))
+        }
+        for time in 0..<20_000 {
+            builder.add(SuspensionChange(time: .milliseconds(time), isSuspended: time % 2 == 0))
+        }
+        let trace = builder.trace(at: .seconds(20))
+        #expect(trace.suspensions.count == 10_000)
+        #expect(trace.operations.allSatisfy { $0.suspensions.count == 8 })
+        let waits = trace.operations[0].waits(until: trace.end)
+        #expect(waits.reduce(.zero) { $0 + $1.duration } == .seconds(20))
+        #expect(waits.last?.reason == .queue && waits.count == 16)
     }
 
     @Test func aWaitForDependenciesEndsWithTheLastOfThem() {

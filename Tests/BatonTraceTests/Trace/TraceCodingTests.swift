@@ -20,7 +20,26 @@ import Testing
         sketch.trace.operations[0].progress = 0.25
         sketch.trace.operations[0].misuses = ["twice"]
         sketch.trace.operations[1].producer = sketch.reference(a)
+        sketch.trace.operations[0].attempts[0].obstacles = [
+            .init(
+                reason: .exclusion, name: "‘db’", holder: sketch.reference(2), start: .nanoseconds(2),
+                end: .nanoseconds(3)),
+            .init(reason: .rate, name: nil, holder: nil, start: .nanoseconds(4), end: nil),
+        ]
+        sketch.trace.operations[0].suspensions = [.init(start: .nanoseconds(1), end: .nanoseconds(2))]
+        sketch.trace.suspensions = [.init(start: .nanoseconds(1), end: nil)]
         #expect(try written(sketch.trace) == sketch.trace)
+    }
+
+    @Test("A file of an older version is read, and its waits are those that it had")
+    func olderFiles() throws {
+        let text = #"""
+            {"end":9000000,"eventCount":4,"operations":[{"reference":{"id":1,"name":"x"},"added":0,"finished":9000000,
+            "attempts":[{"number":1,"ready":1000000,"acquiring":2000000,"start":5000000,"end":9000000}]}]}
+            """#
+        let trace = try JSONDecoder().decode(Trace.self, from: Data(text.utf8))
+        #expect(trace.operations[0].waits(until: trace.end).map(\.reason) == [.queue, .exclusion])
+        #expect(trace.suspensions.isEmpty && trace.operations[0].attempts[0].obstacles.isEmpty)
     }
 
     @Test func anEmptyOneIsReadToo() throws {
@@ -39,6 +58,8 @@ import Testing
         #""added":0,"finished":1,"attempts":[{"number":1,"ready":0,"start":0,"end":9223372036854775807}]"#,
         #""added":0,"finished":9223372036854775807,"attempts":[{"number":1,"start":500,"end":100}]"#,
         #""cancel":{"time":-9223372036854775808,"reason":"x"}"#,
+        #""added":0,"suspensions":[{"start":9223372036854775807,"end":-9223372036854775808},{"start":-1},{"start":-2}]"#,
+        #""attempts":[{"number":1,"obstacles":[{"reason":"rate","start":9223372036854775807,"end":-9223372036854775808}]}]"#,
     ]) func impossibleTimesAreDrawnAllTheSame(_ times: String) throws {
         for end in ["1", "9223372036854775807", "-9223372036854775808"] {
             let text = #"{"end":\#(end),"eventCount":1,"operations":[{"reference":{"id":1,"name":"x"},\#(times)}]}"#

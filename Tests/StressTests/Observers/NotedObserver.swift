@@ -50,9 +50,9 @@ final class NotedObserver: OperationObserver {
         switch event.kind {
         case .added: notes.added.insert(id)
         case .finished: if !notes.finished.insert(id).inserted { faults.append("n\(id) finished twice") }
-        case .waiting, .delayed, .evaluating, .ready, .acquiring, .started, .progress, .produced, .retrying, .repeating,
-            .cancelRequested,
-            .misuse, .dropped:
+        case .waiting, .delayed, .evaluating, .ready, .acquiring, .excluded, .waitingForRate, .granted, .started,
+            .progress,
+            .produced, .retrying, .repeating, .cancelRequested, .misuse, .dropped:
             break
         }
         return faults

@@ -18,7 +18,8 @@ struct EventOrder {
         switch event.kind {
         case .added: return reach(0)
         case .waiting: return reach(1)
-        case .delayed, .acquiring: return rank < 4 || isPaused ? nil : "\(event.kind) when it runs"
+        case .delayed, .acquiring, .excluded, .waitingForRate, .granted:
+            return rank < 4 || isPaused ? nil : "\(event.kind) when it runs"
         case .evaluating: return reach(2)
         case .ready:
             if isPaused, rank == 4 { rank = 2 }

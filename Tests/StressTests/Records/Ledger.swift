@@ -108,9 +108,9 @@ final class Ledger: Sendable {
             if graph.nodes[id].attempts != nil, nodes[id].phase.load(ordering: .relaxed) == 2 { return }
             next = 2
         case .finished: next = 3
-        case .waiting, .delayed, .evaluating, .ready, .acquiring, .progress, .produced, .retrying, .repeating,
-            .cancelRequested,
-            .misuse, .dropped:
+        case .waiting, .delayed, .evaluating, .ready, .acquiring, .excluded, .waitingForRate, .granted, .progress,
+            .produced,
+            .retrying, .repeating, .cancelRequested, .misuse, .dropped:
             return
         }
         if next == 1 {

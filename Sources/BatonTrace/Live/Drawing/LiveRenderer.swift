@@ -19,7 +19,9 @@ struct LiveRenderer: Sendable {
     func lines(_ picture: LivePicture) -> [String] {
         if picture.stages.isEmpty { return [PlainText.clip("no operations yet", to: width, mark: mark)] }
         let failures = picture.failures.suffix(max(0, min(picture.failures.count, height / 4)))
-        let room = max(1, height - failures.count)
+        // A low terminal needs its lines for the counts.
+        let showsSuspension = picture.isSuspended && height - failures.count > 2
+        let room = max(1, height - failures.count - (showsSuspension ? 1 : 0))
         var shown = picture.stages
         var more: String?
         // The sum takes a line, and so does saying how many there are more.
@@ -31,6 +33,7 @@ struct LiveRenderer: Sendable {
         var lines = table(picture.stages.count > 1 ? shown + [picture.whole] : shown)
         // Before the sum; if there is room for one line only, that is the sum.
         if let more, room > 1 { lines.insert(PlainText.clip(more, to: width, mark: mark), at: lines.count - 1) }
+        if showsSuspension { lines.append(PlainText.clip(LiveWording.suspension, to: width, mark: mark)) }
         let cross = hasUnicode ? "✗" : "x"
         lines += failures.map { failure in
             let name = PlainText.line(failure.operation)
@@ -54,10 +57,12 @@ struct LiveRenderer: Sendable {
     // MARK: The table
 
     private enum Column: CaseIterable {
-        case name, bar, count, running, waiting, failed, rate, timeLeft
+        case name, bar, count, running, waiting, obstacles, failed, rate, timeLeft
 
         /// As long as there is room, these are added.
-        static let byUse: [Self] = [.count, .failed, .bar, .timeLeft, .rate, .running, .waiting]
+        static let byUse: [Self] = [
+            .count, .failed, .bar, .timeLeft, .rate, .running, .waiting, .obstacles,
+        ]
     }
 
     private func table(_ stages: [LiveStage]) -> [String] {
@@ -96,6 +101,7 @@ struct LiveRenderer: Sendable {
         case .count: LiveWording.count(stage, knowsTotal: knowsTotals)
         case .running: stage.running > 0 ? "\(stage.running) running" : ""
         case .waiting: stage.waiting > 0 ? "\(stage.waiting) waiting" : ""
+        case .obstacles: LiveWording.obstacles(stage)
         case .failed: stage.failed > 0 ? "\(stage.failed) failed" : ""
         case .rate: LiveWording.rate(stage.rate.perSecond)
         case .timeLeft: LiveWording.timeLeft(stage, knowsTotal: knowsTotals)
@@ -109,6 +115,7 @@ struct LiveRenderer: Sendable {
         case .count, .rate, .timeLeft: PlainText.pad(text, to: width, onLeft: true)
         case .failed: paint(PlainText.pad(text, to: width, onLeft: true), .red)
         case .running, .waiting: PlainText.pad(text, to: width, onLeft: true)
+        case .obstacles: PlainText.pad(text, to: width)
         }
     }
 

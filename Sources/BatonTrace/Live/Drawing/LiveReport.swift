@@ -6,17 +6,22 @@ struct LiveReport: Sendable {
     private var begun: Set<Int> = []
     /// How many had finished when it was last said that a stage is over.
     private var toldAtEnd: [Int: Int] = [:]
+    private var toldSuspension = false
 
     /// `hasUnicode` false: of what the report itself adds, everything is ASCII.
     init(hasUnicode: Bool = true) { mark = PlainText.mark(hasUnicode: hasUnicode) }
 
-    /// What has changed since the last call: stages that begin, failures, stages that are over.
+    /// What has changed since the last call: suspensions, stages that begin, failures, stages that are over.
     ///
     /// Every failure has a line, but for those of operations that needed one that had failed: these are counted.
     ///
     /// A stage that is over again and again, because its operations come one by one, is told of whenever it has doubled.
     mutating func lines(_ picture: LivePicture) -> [String] {
         var lines: [String] = []
+        if picture.isSuspended != toldSuspension {
+            toldSuspension = picture.isSuspended
+            lines.append(picture.isSuspended ? LiveWording.suspension : "the queue is resumed")
+        }
         for (index, stage) in picture.stages.enumerated() where stage.begin != nil && !stage.isOver {
             if begun.insert(index).inserted { lines.append("\(stage.name): begins") }
         }

@@ -39,8 +39,26 @@ enum LiveWording {
             (stage.running, "running"), (stage.waiting, "waiting"),
         ]
         let told = counts.filter { $0.0 > 0 }
-        return told.isEmpty ? "nothing" : told.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        let text = told.isEmpty ? "nothing" : told.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        // Those that wait come last.
+        let obstacles = obstacles(stage)
+        return obstacles.isEmpty ? text : "\(text) \(obstacles)"
     }
+
+    /// How many of those that wait do so for an exclusion or a rate, in brackets; empty if none does.
+    static func obstacles(_ stage: LiveStage) -> String {
+        var parts: [String] = []
+        switch stage.obstacle {
+        case .exclusion(let name) where stage.excluded > 0: parts.append("\(stage.excluded) for the exclusion \(name)")
+        case .rate(let name) where stage.paced > 0: parts.append("\(stage.paced) for the rate \(name)")
+        case .exclusion, .rate, nil:
+            if stage.excluded > 0 { parts.append("\(stage.excluded) for exclusions") }
+            if stage.paced > 0 { parts.append("\(stage.paced) for rates") }
+        }
+        return parts.isEmpty ? "" : "(\(parts.joined(separator: ", ")))"
+    }
+
+    static let suspension = "the queue is suspended"
 
     /// From the first run to the last outcome; nil if nothing has run.
     static func span(_ stage: LiveStage) -> String? {
