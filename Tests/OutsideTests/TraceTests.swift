@@ -198,6 +198,17 @@ struct TraceTests {
         #expect(trace.criticalPath().operations.map(\.name) == ["long"])
     }
 
+    @Test("If nothing ran there is no critical path")
+    func pathWithoutRuns() async {
+        let trace = await trace { queue, clock in
+            let never = AsyncOperation("never") {}.addCondition("no") { _ in .skip("not today") }
+            queue.add(never)
+            _ = try? await never.value
+        }
+        #expect(trace.operations.map(\.outcome) == [.skipped])
+        #expect(trace.criticalPath().operations.isEmpty)
+    }
+
     @Test("An operation that still waits does not end the critical path of a trace of others that ran")
     func pathOfAStuckTrace() async throws {
         let trace = try await trace { queue, clock in

@@ -49,12 +49,12 @@ struct CriticalPathWalk {
         return CriticalPath(steps: steps.reversed(), operations: operations)
     }
 
-    /// What goes on at the end, or ended last. One that never ran comes after all that did, because it took no time of its own. Of
-    /// several that end at one time one that no other one runs, and rather one that runs than one that waits.
+    /// What goes on at the end, or ended last, of the operations that have run: one that never ran has made nothing
+    /// longer. Of several that end at one time one that no other one runs, and rather one that runs than one that
+    /// waits.
     private var last: Moment? {
         var last: (moment: Moment, rank: Int)?
-        let hasRuns = trace.operations.contains(where: \.hasRun)
-        for (place, operation) in trace.operations.enumerated() where operation.hasRun || !hasRuns {
+        for (place, operation) in trace.operations.enumerated() where operation.hasRun {
             let time = operation.finished ?? trace.end
             let rank = (operation.parent == nil ? 2 : 0) + (operation.condition == .running ? 1 : 0)
             if let last, (time, rank) <= (last.moment.time, last.rank) { continue }

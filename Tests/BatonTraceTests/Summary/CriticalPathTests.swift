@@ -54,6 +54,42 @@ import Testing
         #expect(path(sketch) == ["short running 0-2", "long running 2-7", "last running 7-9"])
     }
 
+    @Test(
+        "An operation that never ran is not the end of the path, whatever kept it from running",
+        arguments: [
+            TracedOperation.Outcome.skipped, .cancelled, .failure, .success,
+        ])
+    func pathEndsWithARun(outcome: TracedOperation.Outcome) {
+        var sketch = Sketch()
+        let a = sketch.add("a", 0, ready: 0, start: 0, end: 5)
+        sketch.add("never", 0, after: [a], end: 9, outcome: outcome)
+        // Ready, and cancelled before a lane took it up.
+        sketch.add("ready", 0, ready: 3, end: 12, outcome: outcome)
+        sketch.add("waits", 0, after: [a], outcome: nil)
+        sketch.trace.end = .milliseconds(20)
+        #expect(path(sketch) == ["a running 0-5"])
+        #expect(sketch.trace.criticalPath().operations.map(\.name) == ["a"])
+    }
+
+    @Test("If nothing ran there is no path")
+    func pathWithoutRuns() {
+        var sketch = Sketch()
+        let a = sketch.add("skipped", 0, end: 5, outcome: .skipped)
+        sketch.add("never", 0, after: [a], end: 9, outcome: .failure)
+        sketch.add("waits", 0, ready: 1, outcome: nil)
+        #expect(sketch.trace.criticalPath().operations.isEmpty && path(sketch).isEmpty)
+        #expect(!sketch.trace.summary().description.contains("Critical path"))
+    }
+
+    @Test("An operation that never ran may be in the middle of the path")
+    func pathThroughOneThatNeverRan() {
+        var sketch = Sketch()
+        let a = sketch.add("a", 0, ready: 0, start: 0, end: 5)
+        let skipped = sketch.add("skipped", 0, after: [a], end: 6, outcome: .skipped)
+        sketch.add("b", 0, after: [skipped], ready: 6, start: 6, end: 9)
+        #expect(sketch.trace.criticalPath().operations.map(\.name) == ["a", "skipped", "b"])
+    }
+
     @Test("Nobody makes room for what waits for a rate or a suspended queue")
     func ratesAndSuspensionsAreSteps() {
         var sketch = Sketch()
