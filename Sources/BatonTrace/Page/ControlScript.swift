@@ -69,6 +69,12 @@ extension TimelinePage {
         $('fit').onclick = keys['0'];
         $('path').onclick = fitPath;
         $('search').oninput = event => search(event.target.value);
+        $('search').addEventListener('keydown', event => {
+          // That of a word that is being composed belongs to the composition.
+          if (event.key !== 'Enter' || event.isComposing) return;
+          event.preventDefault();
+          goOn(event.shiftKey ? -1 : 1);
+        });
         $('group').onchange = event => { arrange(event.target.value); view.top = 0; redraw(); };
         const recolour = () => { readColours(); showRows(); redraw(); };
         $('theme').onclick = () => {

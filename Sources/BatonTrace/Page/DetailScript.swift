@@ -78,16 +78,17 @@ extension TimelinePage {
           view.to = to + margin;
           redraw();
         };
-        /// Moves the picture as little as shows it, in its row and in time.
+        /// Moves the picture as little as shows its row and where it began to run, which for one that never ran is its
+        /// end.
         const reveal = operation => {
           const row = operation.row, room = height - axisHeight;
           if (row && (row.top < view.top || row.top + rowHeight > view.top + room)) {
             view.top = row.top - room / 3;
             limitView();
           }
-          if (operation.last >= view.from && operation.first <= view.to) return;
-          const span = view.to - view.from;
-          view.from = operation.first - span / 3;
+          const span = view.to - view.from, margin = span / 100;
+          if (operation.end >= view.from + margin && operation.start <= view.to - margin) return;
+          view.from = operation.start - span / 3;
           view.to = view.from + span;
         };
         const choose = (operation, isShown) => {

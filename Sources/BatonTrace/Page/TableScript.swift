@@ -76,8 +76,16 @@ extension TimelinePage {
           document.documentElement.setAttribute('data-found', listed.length);
           rowsBox.scrollTop = 0;
           sortRows();
-          if (wanted && listed.length) reveal(listed[0]);
+          if (wanted && listed.length) goTo(listed[0]);
           redraw();
+        };
+        /// Shows one that was found, in the picture and in the table.
+        const goTo = operation => { reveal(operation); choose(operation, false); };
+        /// From the one that is chosen to the next that was found, or to the one before; from the last to the first.
+        const goOn = step => {
+          if (!state.matches || !listed.length) return;
+          const place = listed.indexOf(state.chosen), from = place < 0 && step < 0 ? 0 : place;
+          goTo(listed[(from + step + listed.length) % listed.length]);
         };
         """#
 }

@@ -4,8 +4,8 @@ extension Trace {
     /// A page that shows the trace: one HTML file that needs nothing else, neither a network nor a server.
     ///
     /// Runs and waits over time, grouped by stage or by lane, failures and retries in colour, dependencies under the
-    /// pointer, the critical path marked, times in which the queue was suspended shaded, search, and
-    /// a table to sort. The wheel and the keys + − 0 and the arrows zoom
+    /// pointer, the critical path marked, times in which the queue was suspended shaded, search (Enter goes to the next
+    /// match, Shift and Enter to the one before), and a table to sort. The wheel and the keys + − 0 and the arrows zoom
     /// and move. A hundred thousand operations make about 18 MB. Names beyond 120 characters are cut in it. Without
     /// operations it says so.
     ///
@@ -71,7 +71,8 @@ enum TimelinePage {
     private static let structure = #"""
         <header>
         <h1 id="title" dir="auto"></h1><span id="figures"></span>
-        <input id="search" type="search" placeholder="Search names and errors" aria-label="Search names and errors">
+        <input id="search" type="search" placeholder="Search names and errors" aria-label="Search names and errors"
+        title="Enter: the next match; Shift and Enter: the one before">
         <label>Rows <select id="group" aria-label="Group rows"><option value="stage">by stage</option>
         <option value="lane">by lane</option></select></label>
         <span class="buttons"><button id="out" title="Zoom out (−)">−</button><button id="fit" title="All (0)">All</button>

@@ -50,6 +50,93 @@ extension BrowserTests {
             }
         }
 
+        /// A hundred rows of pages, of which a few are looked for.
+        private static var pages: Trace {
+            var sketch = Sketch()
+            for place in 0..<300 {
+                // They overlap, so that each has a row of its own.
+                sketch.add("page \(place)", 0, ready: place, start: place * 10, end: 4000 + place)
+            }
+            return sketch.trace
+        }
+
+        /// Whether the row of the chosen one is to be seen in the picture and in the table.
+        private static func seen(_ browser: Browser) throws -> [Bool] {
+            try browser.value(
+                """
+                (() => { const y = rowY(state.chosen), row = document.querySelector('.row.chosen');
+                const box = row ? row.getBoundingClientRect() : { top: -1e6 }, all = rowsBox.getBoundingClientRect();
+                return [y >= axisHeight - 1 && y + rowHeight <= height + 1,
+                  x(state.chosen.start) < width && x(state.chosen.end) > 0,
+                  box.top >= all.top - 1 && box.bottom <= all.bottom + 1] })()
+                """)
+        }
+
+        @Test("The search goes to its first match, Enter to the next, and Shift with Enter to the one before")
+        func searchGoesThroughItsMatches() async throws {
+            try await Browser.open(Self.pages) { browser in
+                func expect(_ name: String) throws {
+                    #expect(try browser.value("state.chosen.name") == name)
+                    #expect(try Self.seen(browser) == [true, true, true], "\(name)")
+                }
+                try browser.type("/")
+                for key in "age 2" { try browser.type(String(key)) }
+                for key in "9" { try browser.type(String(key)) }
+                // 29 and 290 to 299.
+                #expect(try browser.column(0).first == "page 29")
+                try expect("page 29")
+                try browser.type("Enter")
+                try expect("page 290")
+                try browser.type("Enter")
+                try expect("page 291")
+                try browser.type(shift: "Enter")
+                try browser.type(shift: "Enter")
+                try expect("page 29")
+                // Round the end.
+                try browser.type(shift: "Enter")
+                try expect("page 299")
+                try browser.type("Enter")
+                try expect("page 29")
+            }
+        }
+
+        @Test("A match is brought into view if it runs outside of it, although it waits inside")
+        func searchMovesInTime() async throws {
+            var sketch = Sketch()
+            for place in 0..<100 { sketch.add("page \(place)", 0, ready: 0, start: place * 10, end: place * 10 + 5) }
+            try await Browser.open(sketch.trace) { browser in
+                for _ in 0..<4 { try browser.wheel(at: browser.run(of: "page 1"), down: -500) }
+                let span: Double = try browser.value("view.to - view.from")
+                #expect(try browser.value("view.to < operations[77].start"))
+                try browser.type("/")
+                for key in "page 77" { try browser.type(String(key)) }
+                #expect(try browser.value("state.chosen.name") == "page 77")
+                #expect(try Self.seen(browser) == [true, true, true])
+                #expect(abs(try browser.value("view.to - view.from") - span) < 1)
+            }
+        }
+
+        @Test("A search without a match moves nothing, and neither does Enter")
+        func searchWithoutMatch() async throws {
+            try await Browser.open(Self.pages) { browser in
+                try browser.type("/")
+                for key in "page 250" { try browser.type(String(key)) }
+                func place() throws -> [Double] { try browser.value("[view.from, view.to, view.top]") }
+                let before = try place()
+                #expect(before[2] > 0)
+                for key in "?!" { try browser.type(String(key)) }
+                #expect(try browser.column(0).isEmpty)
+                try browser.type("Enter")
+                try browser.type(shift: "Enter")
+                #expect(try place() == before)
+                #expect(try browser.value("state.chosen.name") == "page 250")
+                // Without words there is nothing to go to.
+                try browser.type("Escape", "/", "Enter")
+                #expect(try place() == before)
+                #expect(try browser.value("state.chosen === null"))
+            }
+        }
+
         @Test func aClickOnAHeadSorts() async throws {
             try await Browser.open(work) { browser in
                 #expect(try browser.column(0) == ["load 1", "load 2", "parse 1", "parse 2", "report"])

@@ -229,6 +229,13 @@ final class Browser {
         try settle()
     }
 
+    /// A key that makes no letter, while Shift is pressed.
+    func type(shift key: String) throws {
+        try call("Input.dispatchKeyEvent", ["type": "keyDown", "key": key, "modifiers": 8])
+        try call("Input.dispatchKeyEvent", ["type": "keyUp", "key": key, "modifiers": 8])
+        try settle()
+    }
+
     private func mouse(_ type: String, _ point: Point, _ more: [String: Any]) throws {
         let event: [String: Any] = ["type": type, "x": point.x, "y": point.y]
         try call("Input.dispatchMouseEvent", event.merging(more) { $1 })
