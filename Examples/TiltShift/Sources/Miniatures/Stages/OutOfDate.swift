@@ -41,7 +41,7 @@ package struct OutOfDate: OperationCondition {
         return changed.map { $0 < made } == true ? .skip("is up to date") : .satisfied
     }
 
-    func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
+    package func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
         try await evaluate(for: operation, after: nil)
     }
 }

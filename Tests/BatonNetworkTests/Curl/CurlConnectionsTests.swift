@@ -1,0 +1,108 @@
+#if os(Linux)
+    import Foundation
+    import Testing
+
+    @testable import BatonNetwork
+
+    /// Sockets to several servers may have the same local port, and the number of a socket may belong to another one later.
+    @Suite struct CurlConnectionsTests {
+        private struct Refusal: Error {
+            let call: String
+            let error = errno
+        }
+
+        private func checked(_ result: Int32, _ call: String) throws -> Int32 {
+            if result < 0 { throw Refusal(call: call) }
+            return result
+        }
+
+        private func withAddress<Result>(
+            _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) throws -> Result
+        ) rethrows -> Result {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+            return try withUnsafePointer(to: &address) { pointer in
+                try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    try body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+        }
+
+        private func port(of socket: Int32) throws -> UInt16 {
+            var address = sockaddr_in()
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            try withUnsafeMutablePointer(to: &address) { pointer in
+                try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    _ = try checked(getsockname(socket, $0, &size), "getsockname")
+                }
+            }
+            return UInt16(bigEndian: address.sin_port)
+        }
+
+        /// On a port of its own unless one is given, which others may have, too.
+        private func boundSocket(_ port: UInt16 = 0) throws -> Int32 {
+            let made = try checked(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0), "socket")
+            var isOn: Int32 = 1
+            _ = try checked(setsockopt(made, SOL_SOCKET, SO_REUSEPORT, &isOn, socklen_t(4)), "setsockopt")
+            _ = try checked(withAddress(port) { bind(made, $0, $1) }, "bind")
+            return made
+        }
+
+        @Test("Connections with one local port are told apart by their servers")
+        func oneLocalPort() throws {
+            let servers = try (0..<2).map { _ in try boundSocket() }
+            for server in servers { _ = try checked(listen(server, 1), "listen") }
+            let first = try boundSocket()
+            let clients = [first, try boundSocket(port(of: first))]
+            for (client, server) in zip(clients, servers) {
+                let port = try port(of: server)
+                _ = try checked(withAddress(port) { connect(client, $0, $1) }, "connect")
+            }
+            var accepted = try servers.map { try checked(accept($0, nil, nil), "accept") }
+            defer { for socket in clients + servers + accepted { close(socket) } }
+
+            let connections = CurlConnections()
+            let names = try servers.map { server in
+                CurlConnections.Name(
+                    localPort: Int32(try port(of: first)), peer: "127.0.0.1", peerPort: Int32(try port(of: server)))
+            }
+            // Both were opened by one transfer, and the order says nothing.
+            for name in names { connections.note(clients, as: name, isSecure: false) }
+            #expect(names.map(connections.isClosed) == [false, false])
+            #expect(names.map(connections.hasLeftovers) == [false, false])
+            _ = try checked(Int32(send(accepted[1], "x", 1, 0)), "send")
+            #expect(names.map(connections.hasLeftovers) == [false, true])
+            close(accepted.removeFirst())
+            #expect(names.map(connections.isClosed) == [true, false])
+        }
+
+        @Test("The number of a socket that belongs to another connection by now is not taken for the old one")
+        func numbersThatAreUsedAgain() throws {
+            let server = try boundSocket()
+            _ = try checked(listen(server, 2), "listen")
+            let serverPort = try port(of: server)
+            func connected() throws -> Int32 {
+                let client = try boundSocket()
+                _ = try checked(withAddress(serverPort) { connect(client, $0, $1) }, "connect")
+                return client
+            }
+            let old = try connected()
+            let name = CurlConnections.Name(
+                localPort: Int32(try port(of: old)), peer: "127.0.0.1", peerPort: Int32(serverPort))
+            let connections = CurlConnections()
+            connections.note([old], as: name, isSecure: false)
+            let accepted = try checked(accept(server, nil, nil), "accept")
+            close(accepted)
+            #expect(connections.isClosed(name))
+            // The new connection takes the place of the old one under its number.
+            let other = try connected()
+            let answered = try checked(accept(server, nil, nil), "accept")
+            defer { for socket in [old, other, server, answered] { close(socket) } }
+            _ = try checked(dup2(other, old), "dup2")
+            close(answered)
+            #expect(!connections.isClosed(name))
+        }
+    }
+#endif
