@@ -24,7 +24,8 @@ extension AnyOperation {
     /// waits for exclusions behind the others. Conditions are not evaluated again, but a ``Rate`` counts each attempt. Nothing is
     /// retried after a cancel; one that comes during the delay ends the operation at once. What keeps the
     /// body from running at all (dependencies, conditions) is no attempt: the retry of an operation that passes an output on, such as
-    /// one that ``AsyncOperation/delayed(by:file:line:)`` has made, does not run its source again, and its error says so. Each attempt counts its ``progress`` from zero.
+    /// one that ``AsyncOperation/delayed(by:file:line:)`` has made, does not run its source again, and its error says so.
+    /// Each attempt counts its ``progress`` from zero.
     ///
     /// What the body runs with ``OperationContext/run(_:)`` it has to make anew each time: an operation runs once. For the
     /// same reason a ``GroupOperation`` cannot be retried: that is ``Misuse``. So are fewer attempts than 1, which count as 1, and a

@@ -16,7 +16,8 @@ final class QueueCore: Sendable {
         var closing = Closing.not
         var closeWaiters: [UnsafeContinuation<Void, Never>] = []
         /// Those who take elements of sequences, and have not come to an end.
-        var deliverers: [ObjectIdentifier: any ClosingListener] = [:]
+        var deliverers: [ObjectIdentifier: (number: UInt64, listener: any ClosingListener)] = [:]
+        var lastDeliverer: UInt64 = 0
         /// What is added later starts after these, which have not finished. Several, because a later one that is cancelled finishes
         /// before an earlier one.
         var barriers: [AnyOperation] = []

@@ -69,13 +69,15 @@ extension QueueCore {
         }
         for submission in refused { submission.resume(returning: .refused) }
         resumeWaiters(closeWaiters)
-        for deliverer in deliverers { deliverer.queueCloses(closing) }
+        // In the order in which they came, so that a seeded schedule repeats.
+        for deliverer in deliverers.sorted(by: { $0.number < $1.number }) { deliverer.listener.queueCloses(closing) }
     }
 
     /// From now on it is told when the queue closes; now, if it has.
     func startListening(_ deliverer: any ClosingListener) {
         let closing = state.withLock { state in
-            state.deliverers[ObjectIdentifier(deliverer)] = deliverer
+            state.lastDeliverer += 1
+            state.deliverers[ObjectIdentifier(deliverer)] = (state.lastDeliverer, deliverer)
             return state.closing
         }
         if closing != .not { deliverer.queueCloses(closing) }

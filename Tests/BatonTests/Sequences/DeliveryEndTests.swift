@@ -263,4 +263,20 @@ import Testing
         #expect(stage.ran == ["cancelled with everything in its queue"])
         #expect(numbers.iterators.alive == 0)
     }
+
+    @Test("A queue that closes ends its sequences in the order in which they began")
+    func closingOrder() {
+        let stage = Stage()
+        for number in 0..<16 {
+            let (silence, _) = AsyncStream<Int>.makeStream()
+            stage.steps.task {
+                for await _ in silence.deliver(on: stage.queue, { $0 }).results {}
+                stage.log("\(number)")
+            }
+            stage.steps.runAll()
+        }
+        stage.steps.task { await stage.queue.drain() }
+        stage.steps.runAll()
+        #expect(stage.ran == (0..<16).map { "\($0)" })
+    }
 }

@@ -22,7 +22,7 @@ let interruption = Task {
     }
 }
 
-// What pages lead to goes back into the sequence that is delivered.
+// The links that a page has go back into the sequence that is delivered.
 let (links, found) = AsyncStream.makeStream(of: Link.self)
 var known: Set<URL> = [start]
 found.yield(Link(url: start, depth: 0))

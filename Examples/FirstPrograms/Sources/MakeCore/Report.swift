@@ -1,6 +1,6 @@
 import Baton
 
-/// What became of each target.
+/// The outcome of each target.
 package struct Report: Sendable, Hashable {
     package enum Outcome: Sendable, Hashable {
         case made
@@ -43,7 +43,7 @@ package struct Report: Sendable, Hashable {
     init(_ plan: Plan, errors: [OperationError?]) {
         let outcomes = errors.map(Outcome.init)
         let byName = Dictionary(uniqueKeysWithValues: zip(plan.targets, outcomes).map { ($0.name, ($0.needs, $1)) })
-        /// What has failed among all that a target needs: one that was stopped may have been hopeless.
+        /// Returns the target that has failed among all that this one needs. One that was stopped could perhaps not be made anyway.
         func culprit(of name: String) -> String? {
             var open = [name]
             var seen: Set<String> = []

@@ -1,10 +1,10 @@
 /// Something to be made, as the build file says it.
 package struct Target: Sendable, Hashable {
-    /// What it is called; the path of the file that the command makes, if it makes one.
+    /// The name: the path of the file that the command makes, if it makes one.
     package var name: String
     /// Targets and files that come first.
     package var needs: [String]
-    /// What the shell runs; nil for a target that only stands for others.
+    /// The command that the shell runs; nil for a target that only stands for others.
     package var command: String?
     /// How often the command may run, if it fails.
     package var attempts: Int

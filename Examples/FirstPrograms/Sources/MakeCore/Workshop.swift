@@ -2,7 +2,7 @@ import Baton
 import BatonProcess
 import Foundation
 
-/// What a build does to the world: a test has another one.
+/// The files and the shell of a build. A test has others.
 package struct Workshop: Sendable {
     /// Runs the command of a target.
     package var run: @Sendable (Target, OperationContext) async throws -> Void

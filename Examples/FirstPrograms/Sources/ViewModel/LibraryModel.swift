@@ -1,6 +1,6 @@
 import Baton
 
-/// What a screen shows: hits for what is typed, and the state of uploads.
+/// The state of a screen: hits for what is typed, and the state of uploads.
 @MainActor final class LibraryModel {
     private(set) var hits: [String] = []
     private(set) var uploads: [String: String] = [:]

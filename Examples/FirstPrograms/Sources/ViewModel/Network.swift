@@ -15,7 +15,7 @@ final class Network: Sendable {
         }
     }
 
-    /// What it is, and each change.
+    /// The present state, and then each change.
     var changes: AsyncStream<Bool> {
         AsyncStream { watcher in
             state.withLock { state in
