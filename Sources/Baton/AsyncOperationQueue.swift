@@ -203,7 +203,7 @@ extension AsyncOperationQueue {
 
     /// Adds several operations: the fastest way to add many.
     public func add(_ operations: [AnyOperation], file: StaticString = #fileID, line: UInt = #line) {
-        operations.withUnsafeBufferPointer { core.addWithInputs($0, CallSite(file: file, line: line)) }
+        operations.withUnsafeBufferPointer { core.add($0, CallSite(file: file, line: line), withInputs: true) }
     }
 
     /// Adds several operations of one type, as they are: made an array of ``AnyOperation`` first, each would be retained once
@@ -214,7 +214,7 @@ extension AsyncOperationQueue {
         // Safe: a reference to a subclass is stored as one to its superclass is, and is only read here.
         operations.withUnsafeBufferPointer { operations in
             operations.withMemoryRebound(to: AnyOperation.self) {
-                core.addWithInputs($0, CallSite(file: file, line: line))
+                core.add($0, CallSite(file: file, line: line), withInputs: true)
             }
         }
     }

@@ -88,11 +88,16 @@ struct Edges: ~Copyable {
         }
     }
 
-    mutating func append(_ operation: consuming AnyOperation) {
+    mutating func append(_ operation: consuming AnyOperation) { append(retained: .passRetained(operation)) }
+
+    /// Takes over the reference.
+    mutating func append(retained operation: Unmanaged<AnyOperation>) {
         switch word {
-        case .none: word = .one(.passRetained(operation))
-        case .one(let first): word = .many(.passRetained(.make(first.takeRetainedValue(), operation)))
-        case .many(let block): word = .many(.passRetained(block.takeRetainedValue().appending(operation)))
+        case .none: word = .one(operation)
+        case .one(let first):
+            word = .many(.passRetained(.make(first.takeRetainedValue(), operation.takeRetainedValue())))
+        case .many(let block):
+            word = .many(.passRetained(block.takeRetainedValue().appending(operation.takeRetainedValue())))
         }
     }
 

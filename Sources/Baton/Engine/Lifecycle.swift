@@ -18,8 +18,6 @@ struct Lifecycle {
     private(set) var isCancelled = false
     /// Everything that it needs is known to have been added.
     private(set) var isUpstreamAdded = false
-    /// Somebody is about to add it.
-    var isAnnounced = false
     /// It was added because something needs it, and nobody has added it by name since.
     var isPulledIn = false
     /// A lane has taken it up. It stays true after the finish.

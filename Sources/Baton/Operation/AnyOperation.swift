@@ -60,10 +60,11 @@ public class AnyOperation: @unchecked Sendable {
 
     final var inputCount: Int { life.inputCount }
 
-    /// See ``priority``.
+    /// See ``priority``. Cast, because `init(rawValue:)` is a jump table, and each edge of a graph asks for two. Safe: nothing but the raw
+    /// value of a priority is ever stored, which is how the priority itself is represented.
     @inline(__always)
     final var level: OperationPriority {
-        get { OperationPriority(rawValue: levelStorage.load(ordering: .relaxed))! }
+        get { unsafeBitCast(levelStorage.load(ordering: .relaxed), to: OperationPriority.self) }
         set { levelStorage.store(newValue.rawValue, ordering: .relaxed) }
     }
 

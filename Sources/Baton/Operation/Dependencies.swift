@@ -48,18 +48,16 @@ extension AnyOperation {
     /// Returns the phase in which it finds the operation. It is too late in any but `created`.
     @inline(__always)
     private final func connect(to operation: consuming AnyOperation, on policy: DependencyPolicy) -> Lifecycle.Phase {
-        let source = Unmanaged.passUnretained(operation)
-        // Moved into the closure, which saves a reference taken and given back.
-        var edge = Optional(operation)
-        var hasDetails = false
-        let phase = withLife { life in
-            if life.phase != .created { return life.phase }
-            edges.append(edge.take()!)
-            hasDetails = life.borrowedDetails != nil
-            if policy != .always { life.madeDetails().policies.append(EdgePolicy(source: source, policy: policy)) }
-            return .created
+        // The reference is moved into the edge, which saves taking another one and giving it back.
+        let source = Unmanaged.passRetained(consume operation)
+        let (phase, hasDetails) = withLife { life in
+            if life.phase == .created {
+                edges.append(retained: source)
+                if policy != .always { life.add(EdgePolicy(source: source, policy: policy)) }
+            }
+            return (life.phase, life.borrowedDetails != nil)
         }
-        if hasDetails { chainGrows() }
+        if phase != .created { source.release() } else if hasDetails { chainGrows() }
         GraphChanges.note()
         return phase
     }
@@ -132,6 +130,12 @@ extension AnyOperation {
     private final func reportTooLate(_ what: String, _ file: StaticString, _ line: UInt) {
         change(what, CallSite(file: file, line: line)) { _ in }
     }
+}
+
+extension Lifecycle {
+    /// Apart from where the edge is made, because few edges have one.
+    @inline(never)
+    fileprivate mutating func add(_ policy: EdgePolicy) { madeDetails().policies.append(policy) }
 }
 
 /// How often dependencies and children of groups have changed in the process, for those who remember what they have found in a

@@ -11,20 +11,31 @@ extension QueueCore {
         operations.withUnsafeBufferPointer { add($0, from: origin, run: run, callSite) }
     }
 
+    /// - Parameter withInputs: Whether it adds what they take their inputs from, too; see ``addWithInputs(_:_:)``. Those that
+    ///   stand in the list are added in its order.
     func add(
         _ operations: UnsafeBufferPointer<AnyOperation>, from origin: Origin = .outside, run: UInt32 = 0,
-        _ callSite: CallSite?
+        _ callSite: CallSite?, withInputs: Bool = false
     ) {
         if operations.count > Self.batchSize { state.withLock { $0.roster.reserve(operations.count) } }
         var batch = Batch(origin: origin, run: run, on: self)
         var pace = StartPace()
+        var undecided: [AnyOperation] = []
         for index in operations.indices {
-            claim(.passRetained(operations[index]), callSite, &batch)
+            let retained = Unmanaged.passRetained(operations[index])
+            // Sources that stand before it in the list have been claimed.
+            if withInputs {
+                retained._withUnsafeGuaranteedRef { operation in
+                    if operation.inputCount > 0, !addInputs(before: operation) { undecided.append(operation) }
+                }
+            }
+            claim(retained, callSite, &batch)
             if batch.count == Self.batchSize { enter(&batch, startsLanes: pace.isDue()) }
         }
         // Once at least, for what was listed without a lane.
         repeat { enter(&batch) } while !batch.isEmpty
         lookForCycles(closedBy: batch)
+        for operation in undecided { addInputs(of: operation) }
     }
 
     /// False: the queue has been shut down, and the operation has ended.

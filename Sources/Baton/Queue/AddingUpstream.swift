@@ -4,59 +4,41 @@ private enum Reach {
     case all
 }
 
-/// The state in which an add finds an operation that it is given.
-private enum Announced {
-    case unadded
-    /// Its add decides whether it needs its inputs.
-    case undecided
-    case addedBefore
-}
-
 extension QueueCore {
     /// Adds the operation, and before it what it takes its inputs from, as far as nobody has added that: what is added between them, such as
     /// a barrier, must not come between an input and its reader. False: the queue has been shut down, and the operation has ended.
     @discardableResult
     func addWithInputs(_ operation: AnyOperation, _ callSite: CallSite?) -> Bool {
         if operation.inputCount == 0 { return add(operation, callSite) }
-        let undecided = addInputs(ofUnadded: CollectionOfOne(operation))
+        let isDecided = addInputs(before: operation)
         let isTaken = add(operation, callSite)
-        for operation in undecided { addInputs(of: operation) }
+        if !isDecided { addInputs(of: operation) }
         return isTaken
     }
 
-    /// Adds several operations in the same way. Those that stand in the list are added in its order.
-    func addWithInputs(_ operations: UnsafeBufferPointer<AnyOperation>, _ callSite: CallSite?) {
-        if operations.allSatisfy({ $0.inputCount == 0 }) { return add(operations, callSite) }
-        let undecided = addInputs(ofUnadded: operations)
-        add(operations, callSite)
-        for operation in undecided { addInputs(of: operation) }
-    }
-
-    /// Adds what those that nobody has added take their inputs from. Returns the unique ones, whose add decides whether they need theirs.
-    private func addInputs(ofUnadded operations: some Collection<AnyOperation>) -> [AnyOperation] {
-        var missing: [AnyOperation] = []
-        var undecided: [AnyOperation] = []
-        for operation in operations {
-            switch operation.announce() {
-            case .addedBefore: break
-            case .undecided: undecided.append(operation)
-            case .unadded: operation.findMissingInputs { missing.append($0) }
-            }
+    /// Adds what the operation takes its inputs from, just before the operation itself. False: the operation is unique, so that its add
+    /// decides whether it needs them.
+    func addInputs(before operation: AnyOperation) -> Bool {
+        let (isUndecided, first) = operation.withLife { life in
+            (life.isUndecided, life.phase == .created ? operation.openInput(at: 0, life) : nil)
         }
-        pullIn(missing)
-        return undecided
+        if isUndecided { return false }
+        if let first { addMissing(operation.missingInputs(from: first)) }
+        return true
     }
 
     /// Adds what the operation takes its inputs from. The operation itself may have been added or not.
     func addInputs(of operation: AnyOperation) {
-        var missing: [AnyOperation] = []
-        operation.findMissingInputs { missing.append($0) }
-        pullIn(missing)
+        let first = operation.withLife { operation.openInput(at: 0, $0) }
+        if let first { addMissing(operation.missingInputs(from: first)) }
     }
 
     /// Adds these, and what they take their inputs from, as brought along by others.
+    @inline(__always)
+    private func addMissing(_ missing: [AnyOperation]) { if !missing.isEmpty { pullIn(missing) } }
+
+    @inline(never)
     private func pullIn(_ missing: [AnyOperation]) {
-        if missing.isEmpty { return }
         let upstream = AnyOperation.upstream(of: missing, through: .inputs) { add([$0], nil) }
         add(upstream.filter { $0.isUnadded }, nil)
     }
@@ -134,26 +116,21 @@ extension AnyOperation {
 
     fileprivate final var isUnadded: Bool { withLife { $0.phase == .created } }
 
-    /// Before an add: its readers in the same add need not look for it.
-    fileprivate final func announce() -> Announced {
-        withLife { life in
-            if life.phase != .created { return .addedBefore }
-            life.isAnnounced = true
-            return life.isUndecided ? .undecided : .unadded
-        }
-    }
-
-    /// Calls `body` with what it takes its inputs from and nobody has added or is about to add.
-    fileprivate final func findMissingInputs(_ body: (AnyOperation) -> Void) {
-        var place = 0
-        while let source = withLife({ openInput(at: place, $0) }) {
-            if source.withLife({ $0.phase == .created && !$0.isAnnounced }) { body(source) }
+    /// Its inputs from the first one on that nobody has added.
+    @inline(__always)
+    fileprivate final func missingInputs(from first: AnyOperation) -> [AnyOperation] {
+        var missing: [AnyOperation] = []
+        if first.isUnadded { missing.append(first) }
+        var place = 1
+        while place < inputCount, let source = withLife({ openInput(at: place, $0) }) {
+            if source.isUnadded { missing.append(source) }
             place += 1
         }
+        return missing
     }
 
     /// Locked by the caller. Nil: there are no more, or they are not needed any more.
-    private final func openInput(at place: Int, _ life: borrowing Lifecycle) -> AnyOperation? {
+    fileprivate final func openInput(at place: Int, _ life: borrowing Lifecycle) -> AnyOperation? {
         guard life.phase == .created || life.phase == .added, place < min(life.inputCount, edges.placeCount) else {
             return nil
         }
