@@ -49,16 +49,15 @@ public class AnyOperation: @unchecked Sendable {
     @exclusivity(unchecked) final var link: UnsafeMutableRawPointer?
     @exclusivity(unchecked) final var backLink: UnsafeMutableRawPointer?
 
-    /// Of the ``RunScope`` that has added it; 0 if none has. As `queueNumber`.
-    @exclusivity(unchecked) final var runNumber: UInt32 = 0
-
     // With `hasFailed`: written once, before the phase becomes finished, by whoever finishes the operation; read only by
     // those who have seen it finished. An `OperationError` if it has failed, else the output.
     @exclusivity(unchecked) @usableFromInline final var outcome: any Sendable = ()
     // Written while the operation is made.
     @exclusivity(unchecked) @usableFromInline final var fallbackName: FallbackName
 
+    // Constant while others read them, and so read without the lock.
     final var inputCount: Int { life.inputCount }
+    final var runNumber: UInt32 { life.runNumber }
 
     /// See ``priority``. Cast, because `init(rawValue:)` is a jump table, and each edge of a graph asks for two. Safe: nothing but the raw
     /// value of a priority is ever stored, which is how the priority itself is represented.

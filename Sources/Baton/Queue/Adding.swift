@@ -135,7 +135,7 @@ extension QueueCore {
                 if case .claimed(let isAwaited, _) = claim {
                     operation.home = .passUnretained(self)
                     operation.queueNumber = number
-                    if batch.run != 0 { operation.runNumber = batch.run }
+                    if batch.run != 0 { life.runNumber = batch.run }
                     if batch.isChild { operation.becomesChild(of: batch.origin, &life) }
                     if let values = batch.taskLocals { life.madeDetails().taskLocals = values }
                     if isAwaited { operation.countdown.noteAwaited() }

@@ -51,7 +51,7 @@ final class RunScope: Sendable {
         let added = core.addWithUpstream(operation, from: origin, run: number, nil)
         // Others may have added some of them in between.
         let entries = added.compactMap { added in
-            added !== operation && added.withLife { _ in added.runNumber == number } ? Roster.Entry(of: added) : nil
+            added !== operation && added.withLife { $0.runNumber == number } ? Roster.Entry(of: added) : nil
         }
         let reason = progress.withLock { progress in
             progress.added = entries

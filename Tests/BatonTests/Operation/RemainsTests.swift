@@ -10,7 +10,7 @@ struct RemainsTests {
         let released: Set = ["body", "edges", "life", "outcome"]
         let harmless: Set = [
             "lock", "countdown", "queueNumber", "rosterIndex", "levelStorage", "goesFirst", "hasFailed", "needsInputs",
-            "isChild", "outcomeOwns", "listing", "home", "link", "backLink", "runNumber", "fallbackName",
+            "isChild", "outcomeOwns", "listing", "home", "link", "backLink", "fallbackName",
         ]
         let operation: AnyOperation = AsyncOperation {}
         var mirror: Mirror? = Mirror(reflecting: operation)
@@ -21,4 +21,14 @@ struct RemainsTests {
         }
         #expect(found == released.union(harmless))
     }
+
+    /// Linux hands out blocks in steps of 16 bytes, of which it keeps eight: with one more, each operation would take 16 more.
+    @Test("A bare operation takes no more than 168 bytes") func size() {
+        #expect(instanceSize(of: AsyncOperation<Void>.self) <= 168)
+        #expect(instanceSize(of: AsyncOperation<String>.self) <= 168)
+    }
 }
+
+/// The function of the standard library that makes the buffers of arrays; it is not public.
+@_silgen_name("$ss36_class_getInstancePositiveExtentSizeySiyXlXpF")
+private func instanceSize(of type: AnyClass) -> Int
