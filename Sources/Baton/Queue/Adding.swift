@@ -20,13 +20,18 @@ extension QueueCore {
         if operations.count > Self.batchSize { state.withLock { $0.roster.reserve(operations.count) } }
         var batch = Batch(origin: origin, run: run, on: self)
         var pace = StartPace()
-        var undecided: [AnyOperation] = []
+        // The inputs have to be kept for as long as the list keeps the others.
+        var (inputs, undecided): ([AnyOperation], [AnyOperation]) = ([], [])
         for index in operations.indices {
             let retained = Unmanaged.passRetained(operations[index])
-            // Sources that stand before it in the list have been claimed.
             if withInputs {
                 retained._withUnsafeGuaranteedRef { operation in
-                    if operation.inputCount > 0, !addInputs(before: operation) { undecided.append(operation) }
+                    if operation.inputCount == 0 { return }
+                    // Sources that stand before it in the list have been claimed.
+                    guard let found = unaddedInputs(before: operation) else { return undecided.append(operation) }
+                    if found.isEmpty { return }
+                    claim(found, &batch, &pace)
+                    inputs += found
                 }
             }
             claim(retained, callSite, &batch)
@@ -34,6 +39,7 @@ extension QueueCore {
         }
         // Once at least, for what was listed without a lane.
         repeat { enter(&batch) } while !batch.isEmpty
+        withExtendedLifetime(inputs) {}
         lookForCycles(closedBy: batch)
         for operation in undecided { addInputs(of: operation) }
     }
@@ -121,6 +127,15 @@ extension QueueCore {
             count = 0
             claimed = ReadyList()
             ready = ReadyList()
+        }
+    }
+
+    /// Claims what others bring along, which the caller keeps until the end of the add.
+    @inline(never)
+    private func claim(_ inputs: [AnyOperation], _ batch: inout Batch, _ pace: inout StartPace) {
+        for input in inputs {
+            claim(.passRetained(input), nil, &batch)
+            if batch.count == Self.batchSize { enter(&batch, startsLanes: pace.isDue()) }
         }
     }
 

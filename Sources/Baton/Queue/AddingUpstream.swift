@@ -10,37 +10,34 @@ extension QueueCore {
     @discardableResult
     func addWithInputs(_ operation: AnyOperation, _ callSite: CallSite?) -> Bool {
         if operation.inputCount == 0 { return add(operation, callSite) }
-        let isDecided = addInputs(before: operation)
+        let inputs = unaddedInputs(before: operation)
+        if let inputs, !inputs.isEmpty { add(inputs, nil) }
         let isTaken = add(operation, callSite)
-        if !isDecided { addInputs(of: operation) }
+        if inputs == nil { addInputs(of: operation) }
         return isTaken
-    }
-
-    /// Adds what the operation takes its inputs from, just before the operation itself. False: the operation is unique, so that its add
-    /// decides whether it needs them.
-    func addInputs(before operation: AnyOperation) -> Bool {
-        let (isUndecided, first) = operation.withLife { life in
-            (life.isUndecided, life.phase == .created ? operation.openInput(at: 0, life) : nil)
-        }
-        if isUndecided { return false }
-        if let first { addMissing(operation.missingInputs(from: first)) }
-        return true
     }
 
     /// Adds what the operation takes its inputs from. The operation itself may have been added or not.
     func addInputs(of operation: AnyOperation) {
         let first = operation.withLife { operation.openInput(at: 0, $0) }
-        if let first { addMissing(operation.missingInputs(from: first)) }
+        if let first { add(unaddedInputs(of: operation, from: first), nil) }
     }
 
-    /// Adds these, and what they take their inputs from, as brought along by others.
-    @inline(__always)
-    private func addMissing(_ missing: [AnyOperation]) { if !missing.isEmpty { pullIn(missing) } }
+    /// Finds what the operation takes its inputs from and what that takes its inputs from, sources first, as far as nobody has added it.
+    /// Nil: the operation is unique, so that its add decides whether it needs them.
+    func unaddedInputs(before operation: AnyOperation) -> [AnyOperation]? {
+        let (isUndecided, first) = operation.withLife { life in
+            (life.isUndecided, life.phase == .created ? operation.openInput(at: 0, life) : nil)
+        }
+        if isUndecided { return nil }
+        return if let first { unaddedInputs(of: operation, from: first) } else { [] }
+    }
 
-    @inline(never)
-    private func pullIn(_ missing: [AnyOperation]) {
-        let upstream = AnyOperation.upstream(of: missing, through: .inputs) { add([$0], nil) }
-        add(upstream.filter { $0.isUnadded }, nil)
+    /// Unique ones are added when the search comes to them, see ``addWithUpstream(_:from:run:_:)``.
+    private func unaddedInputs(of operation: AnyOperation, from first: AnyOperation) -> [AnyOperation] {
+        let missing = operation.missingInputs(from: first)
+        if missing.isEmpty { return [] }
+        return AnyOperation.upstream(of: missing, through: .inputs) { add([$0], nil) }.filter { $0.isUnadded }
     }
 
     /// Adds the operation and everything it needs, through edges of any kind, that nobody has added yet; returns what was
