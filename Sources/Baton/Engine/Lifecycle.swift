@@ -23,7 +23,7 @@ struct Lifecycle {
     /// A lane has taken it up. It stays true after the finish.
     private(set) var hasBegun = false
     private let inputs: UInt32
-    /// Of the ``RunScope`` that has added the operation; 0 if none has. Written in the claim, and constant afterwards.
+    /// The number of the ``RunScope`` that has added the operation; 0 if none has. It is written in the claim, and constant afterwards.
     var runNumber: UInt32 = 0
     /// The lane whose task runs the body. The lane outlives the phase in which this is set. A group that waits for its
     /// children has none.
