@@ -12,7 +12,9 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -73,7 +75,10 @@ void *baton_curl_private(CURL *handle) {
 }
 
 curl_socket_t baton_curl_open(const struct curl_sockaddr *address) {
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    curl_socket_t made = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    int bytes = 128 * 1024;
+    if (made >= 0) setsockopt(made, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
+    return made;
 }
 
 union address {
@@ -116,6 +121,38 @@ long baton_curl_silence(curl_socket_t socket) {
     socklen_t size = sizeof info;
     if (socket < 0 || getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return -1;
     return info.tcpi_last_data_recv;
+}
+
+/// Older systems tell less than is needed here: 0.
+static int counts(curl_socket_t socket, struct tcp_info *info) {
+    socklen_t size = sizeof *info;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, info, &size) != 0) return 0;
+    return size >= offsetof(struct tcp_info, tcpi_bytes_received) + sizeof info->tcpi_bytes_received;
+}
+
+long long baton_curl_acknowledged(curl_socket_t socket) {
+    struct tcp_info info;
+    return counts(socket, &info) ? (long long)info.tcpi_bytes_acked : -1;
+}
+
+long long baton_curl_read_count(curl_socket_t socket) {
+    struct tcp_info info;
+    int unread = 0;
+    if (!counts(socket, &info) || ioctl(socket, FIONREAD, &unread) != 0) return -1;
+    return (long long)info.tcpi_bytes_received - unread;
+}
+
+int baton_curl_speaks_http2(CURL *handle) {
+    struct curl_tlssessioninfo *session = NULL;
+    if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session || !session->internals) return -1;
+    if (session->backend != CURLSSLBACKEND_OPENSSL) return -1;
+    void (*selected)(const void *, const unsigned char **, unsigned int *) =
+        (void (*)(const void *, const unsigned char **, unsigned int *))dlsym(RTLD_DEFAULT, "SSL_get0_alpn_selected");
+    if (!selected) return -1;
+    const unsigned char *name = NULL;
+    unsigned int length = 0;
+    selected(session->internals, &name, &length);
+    return length == 2 && memcmp(name, "h2", 2) == 0;
 }
 
 int baton_curl_is_readable(curl_socket_t socket) {

@@ -18,7 +18,7 @@
 
         enum Version {
             case http1, http2
-            /// Servers say while keys are exchanged which one it is, and libcurl tells it with the first head.
+            /// libcurl uses another library than OpenSSL, and tells with the first head.
             case unknown
         }
 
@@ -36,6 +36,8 @@
         /// Grows whenever libcurl tells of something.
         private(set) var eventCount: UInt64 = 0
 
+        /// How many streams of connections of HTTP/2 are paused.
+        private var pausedCounts: [Name: Int] = [:]
         private var connections: [Name: Connection] = [:]
         /// When there are so many, those that have ended are taken out.
         private var mostConnections = 1024
@@ -43,9 +45,9 @@
         func noteEvent() { eventCount &+= 1 }
 
         /// Notes which of the sockets that were opened has become the connection.
-        func note(_ opened: [curl_socket_t], as name: Name, isSecure: Bool) {
+        func note(_ opened: [curl_socket_t], as name: Name, _ version: Version) {
             guard let socket = opened.last(where: { name.isThat(of: $0) }) else { return }
-            connections[name] = Connection(socket: socket, version: isSecure ? .unknown : .http1)
+            connections[name] = Connection(socket: socket, version: version)
             if connections.count < mostConnections { return }
             connections = connections.filter { $0.key.isThat(of: $0.value.socket) }
             mostConnections = max(1024, 2 * connections.count)
@@ -79,6 +81,31 @@
             guard let connection = connection(name), connection.version == .http1 else { return nil }
             let milliseconds = baton_curl_silence(connection.socket)
             return milliseconds < 0 ? nil : .milliseconds(milliseconds)
+        }
+
+        /// How many bytes the other side of a connection has acknowledged of what one request alone sends; nil if that
+        /// is not known.
+        func acknowledgedCount(_ name: Name) -> Int64? {
+            guard let connection = connection(name), connection.version == .http1 else { return nil }
+            let count = baton_curl_acknowledged(connection.socket)
+            return count < 0 ? nil : count
+        }
+
+        func streamPauses(on name: Name) { pausedCounts[name, default: 0] += 1 }
+
+        func streamGoesOn(on name: Name) {
+            pausedCounts[name, default: 0] -= 1
+            if pausedCounts[name] == 0 { pausedCounts[name] = nil }
+        }
+
+        var hasPausedStreams: Bool { !pausedCounts.isEmpty }
+
+        /// How much libcurl has read from connections of HTTP/2 with paused streams. Those who wait for other streams
+        /// have to wait until it has taken in what is for these, of which it tells nobody.
+        var readCount: Int64 {
+            pausedCounts.keys.reduce(0) { count, name in
+                count &+ (connection(name).map { baton_curl_read_count($0.socket) } ?? 0)
+            }
         }
 
         /// The number of the socket may belong to another one by now.

@@ -31,6 +31,8 @@
         private let queue: UploadQueue?
         private let errorText: UnsafeMutableBufferPointer<CChar>
         private let clock = ContinuousClock()
+        /// The address of the proxy, without its password; empty if there is none.
+        private let proxy: String
 
         private var parser: HeadParser
         private var head: HTTPHead?
@@ -38,7 +40,16 @@
         private var sentCount: Int64 = 0
         /// Why a callback has stopped the transfer.
         private var failure: (any Error)?
-        private var isReceivingPaused = false
+        private var isReceivingPaused = false {
+            didSet {
+                guard isMultiplexed, isReceivingPaused != oldValue, let connection else { return }
+                if isReceivingPaused {
+                    connections.streamPauses(on: connection)
+                } else {
+                    connections.streamGoesOn(on: connection)
+                }
+            }
+        }
         private var isSendingPaused = false
         private var requestCount = 0
         private var isConnecting = false
@@ -58,6 +69,8 @@
         private var isAnswered = false
         /// There was no socket to be had.
         private var lacksDescriptors = false
+        /// How much of what was sent the other side had acknowledged at the last look.
+        private var acknowledgedCount: Int64?
         /// When something came or went last; nil while it waits for one of as many connections as there may be.
         private var lastMoved: ContinuousClock.Instant?
 
@@ -77,6 +90,7 @@
             self.cookies = cookies
             self.connections = connections
             limit = request.idleLimit
+            proxy = CurlProxy.address(for: request.url, configuration.proxy)
             lastMoved = configuration.limitsConnections ? nil : now
             parser = HeadParser(url: request.url)
             header = CurlList(request.headerLines)
@@ -110,6 +124,7 @@
         /// Once, when libcurl does not work on it any more.
         func close() {
             connectionEnds()
+            isReceivingPaused = false
             if isMultiplexed { connections.multiplexedCount -= 1 }
             queue?.close()
             handle.close()
@@ -264,7 +279,7 @@
         func requestBegins(on connection: CurlConnections.Name) -> Bool {
             connections.noteEvent()
             let isNew = !openedSockets.isEmpty
-            connections.note(openedSockets, as: connection, isSecure: isSecure)
+            connections.note(openedSockets, as: connection, isSecure ? handle.version : .http1)
             connectionEnds()
             waitsForOthers = false
             if !isNew, !wantsAnotherConnection, connections.hasLeftovers(connection) {
@@ -272,6 +287,7 @@
                 return false
             }
             self.connection = connection
+            acknowledgedCount = connections.acknowledgedCount(connection)
             lastMoved = clock.now
             requestCount += 1
             if head != nil {
@@ -296,6 +312,9 @@
                 // libcurl takes some first lines for others than they are, and the body depends on the status.
                 guard handle.number(CURLINFO_RESPONSE_CODE) == head.status else {
                     return fail(.invalidAnswer("its first line is no status line"))
+                }
+                if head.status == 407, !proxy.isEmpty, !isSecure {
+                    return fail(.proxyRefused(proxy: proxy, status: 407))
                 }
                 self.head = head
                 noteVersion()
@@ -403,14 +422,17 @@
         /// How long it may be left alone.
         var lookInterval: Duration {
             if waitsForOthers { return min(limit / 2, .seconds(1)) }
-            return queue == nil ? limit : min(limit, .seconds(1))
+            return source == nil ? limit : min(limit / 4, .seconds(1))
         }
 
         /// When to look again, or how it ends: nothing has come or gone for too long, for example.
         ///
-        /// While a reader or the source of a body is slow, the network is not to blame. libcurl tells of whole lines of a head only, so the
-        /// system is asked when the connection received something last; a connection of HTTP/2 receives for others, too.
+        /// While a reader or the source of a body is slow, the network is not to blame. libcurl tells of whole lines
+        /// of a head only, and of what it has given to the system, which may take a while to send it. So the system is
+        /// asked when the connection received something last, and how much the other side has got; a connection of
+        /// HTTP/2 receives and sends for others, too.
         func nextLook(at now: ContinuousClock.Instant) -> Look {
+            noteAcknowledged(at: now)
             if waitsForOthers {
                 stopWaitingForOthers(at: now)
                 return .startOver(now + lookInterval)
@@ -421,7 +443,7 @@
                 return .again(now + lookInterval)
             }
             return nextLook(at: now, lastMoved: lastMoved).map { .again(min($0, now + lookInterval)) }
-                ?? .end(hasWholeAnswer ? nil : HTTPError(.timedOut(after: limit), transfer.request))
+                ?? .end(hasWholeAnswer ? nil : completed(HTTPError(.timedOut(after: limit), transfer.request)))
         }
 
         /// libcurl neither ends a transfer whose source has nothing, nor tells that the other side has gone.
@@ -431,12 +453,20 @@
             // libcurl had time to read what came before the end. It says whether the answer is complete when there is nothing to be sent.
             if lastMoved == lastMovedBeforeLook {
                 if head != nil { void = connections.mute(connection) }
-                if void == nil { return .end(HTTPError(.connectionBroken, transfer.request)) }
+                if void == nil { return .end(completed(HTTPError(.connectionBroken, transfer.request))) }
                 giveUp()
                 resumeSending(at: now)
             }
             lastMovedBeforeLook = lastMoved
             return .again(now + .milliseconds(50))
+        }
+
+        private func noteAcknowledged(at now: ContinuousClock.Instant) {
+            guard source != nil, head == nil, let connection,
+                let count = connections.acknowledgedCount(connection), count != acknowledgedCount
+            else { return }
+            acknowledgedCount = count
+            if lastMoved != nil { lastMoved = now }
         }
 
         private func nextLook(
@@ -455,11 +485,19 @@
         func error(_ code: CURLcode) -> (any Error)? {
             if transfer.isCancelled { return CancellationError() }
             if isAnswered { return nil }
-            if let failure { return failure }
+            if let failure { return (failure as? HTTPError).map(completed) ?? failure }
             guard let error = reason(code).map({ HTTPError($0, transfer.request) }) else { return nil }
             // libcurl may have lost a kept connection with the request, and failed to make another one.
-            return requestCount > 0 && error.isBeforeTheRequest
-                ? HTTPError(.connectionBroken, transfer.request) : error
+            return completed(
+                requestCount > 0 && error.isBeforeTheRequest ? HTTPError(.connectionBroken, transfer.request) : error)
+        }
+
+        /// With what the transfer knows of its way.
+        private func completed(_ error: HTTPError) -> HTTPError {
+            var error = error
+            error.proxy = proxy.isEmpty ? nil : proxy
+            if requestCount > 0 { error.isAfterTheRequest = true }
+            return error
         }
 
         private func reason(_ code: CURLcode) -> HTTPError.Reason? {
@@ -467,7 +505,7 @@
             let text = String(cString: errorText.baseAddress!)
             let result = CurlResult(
                 code: code, text: text, handle: handle, configuration: configuration, limit: limit,
-                isSent: requestCount > 0)
+                proxy: proxy, isSent: requestCount > 0)
             return result.reason(head: head, receivedCount: receivedCount, request: transfer.request)
         }
     }
@@ -513,8 +551,9 @@
     extension HTTPHead {
         /// The server ends the connection with this answer (RFC 9112, 9.6).
         fileprivate var closesConnection: Bool {
-            headers.values(of: "Connection").joined(separator: ",").lowercased().split(separator: ",")
-                .contains { String($0).trimmed == "close" }
+            headers.values(of: "Connection").flatMap { $0.parts(separatedBy: ",") }.contains {
+                $0.lowercased() == "close"
+            }
         }
     }
 

@@ -49,6 +49,15 @@
 
         func number(_ info: CURLINFO) -> Int { baton_curl_long(pointer, info) }
 
+        /// What the two sides of a secure connection have agreed on.
+        var version: CurlConnections.Version {
+            switch baton_curl_speaks_http2(pointer) {
+            case 0: .http1
+            case 1: .http2
+            default: .unknown
+            }
+        }
+
         // MARK: Callbacks
 
         /// The exchange that the callbacks of this handle lead to.

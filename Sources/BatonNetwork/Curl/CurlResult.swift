@@ -11,6 +11,8 @@
         let handle: CurlHandle
         let configuration: CurlTransport.Configuration
         let limit: Duration
+        /// The address of the proxy that libcurl uses, without its password; empty if it uses none.
+        let proxy: String
         /// The request has begun to be sent.
         let isSent: Bool
 
@@ -48,7 +50,7 @@
                 return .invalidAnswer(words)
             case CURLE_COULDNT_RESOLVE_HOST: return hasDescriptors ? .hostNotFound : .tooManyOpenFiles
             case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
-                return hasDescriptors ? .proxyNotReached(proxy: proxy(for: request), words) : .tooManyOpenFiles
+                return hasDescriptors ? .proxyNotReached(proxy: proxy, words) : .tooManyOpenFiles
             case CURLE_COULDNT_CONNECT: return connectionReason(request)
             case CURLE_OPERATION_TIMEDOUT: return timeReason
             case CURLE_SSL_CONNECT_ERROR where breaksTheConnection: return .connectionBroken
@@ -77,7 +79,6 @@
 
         private func connectionReason(_ request: URLRequest) -> HTTPError.Reason {
             if !hasDescriptors { return .tooManyOpenFiles }
-            let proxy = proxy(for: request)
             if !proxy.isEmpty, let parts = URLComponents(string: proxy), text.namesOnly(parts, not: request.url) {
                 return .proxyNotReached(proxy: proxy, words)
             }
@@ -91,8 +92,11 @@
         /// libcurl calls a tunnel that the proxy refuses, and answers that it does not understand, errors of receiving.
         private func receivingReason(_ request: URLRequest) -> HTTPError.Reason {
             let status = handle.number(CURLINFO_HTTP_CONNECTCODE)
-            if status >= 300 { return .proxyRefused(proxy: proxy(for: request), status: status) }
+            if status >= 300 { return .proxyRefused(proxy: proxy, status: status) }
             if text.hasPrefix("Too large response headers") { return .invalidAnswer(words) }
+            // A server that wants another certificate, or one at all, says so after the exchange of keys (RFC 8446,
+            // 4.4.2.4).
+            if text.contains("SSL routines"), text.contains("alert") { return .insecureConnection(words) }
             return .connectionBroken
         }
 
@@ -125,30 +129,7 @@
             guard reason == .connectionBroken, !isSent, request.url?.scheme?.lowercased() == "https",
                 handle.number(CURLINFO_HTTP_CONNECTCODE) == 0
             else { return reason }
-            let proxy = proxy(for: request)
             return proxy.isEmpty ? reason : .proxyNotReached(proxy: proxy, "the tunnel did not come about")
-        }
-
-        /// The address of the proxy that libcurl uses, without its password; empty if it uses none.
-        private func proxy(for request: URLRequest) -> String {
-            let address =
-                switch configuration.proxy {
-                case .none: nil as String?
-                case .address(let address): address
-                case .environment: Self.environmentProxy(scheme: request.url?.scheme?.lowercased() ?? "http")
-                }
-            guard let address, !address.isEmpty else { return "" }
-            let url = URL(string: address.contains("://") ? address : "http://" + address)
-            return url?.withoutSecrets ?? "of the environment"
-        }
-
-        /// `HTTP_PROXY` does not count: a server that runs this as CGI would have it from a request.
-        private static func environmentProxy(scheme: String) -> String? {
-            let names = scheme == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
-            for name in names + ["all_proxy", "ALL_PROXY"] {
-                if let value = getenv(name), value.pointee != 0 { return String(cString: value) }
-            }
-            return nil
         }
     }
 

@@ -25,6 +25,7 @@
     /// - Cookies are kept in memory and sent with later requests of the transport, except for addresses of more than 8,000 bytes, which
     ///   libcurl 7.88 cannot send along with cookies.
     /// - HTTP/2: libcurl itself keeps up to 32 MB for each request whose reader is slow.
+    /// - What comes with 417, after a request with `Expect`, is not read on a kept connection.
     /// - A user and a password in the address are sent as Basic authentication.
     /// - `httpShouldHandleCookies`, `timeoutInterval`, method, header fields and `httpBody` of a request count; an `httpBodyStream` is an
     ///   error (see ``HTTPBodyStream``); what it says of caches and kinds of networks does not count.

@@ -43,12 +43,13 @@ struct HeadParser {
     }
 
     private mutating func begin(_ text: String) -> Step {
-        let parts = text.split(separator: " ", maxSplits: 2)
-        guard parts.count > 1, Self.isVersion(parts[0].utf8), parts[1].utf8.count == 3, let status = Int(parts[1])
+        let parts = text.utf8.split(separator: UInt8(ascii: " "), maxSplits: 2)
+        guard parts.count > 1, Self.isVersion(parts[0]), parts[1].count == 3,
+            let status = Int64(digits: String(Substring(parts[1])))
         else {
             return .invalid("its first line is ‘\(text.prefix(100))’")
         }
-        self.status = status
+        self.status = Int(status)
         return .more
     }
 
@@ -65,13 +66,14 @@ struct HeadParser {
     }
 
     private mutating func add(_ text: String) {
-        if text.first == " " || text.first == "\t" {
+        // Not by characters: an accent may follow a blank or the colon, and would make one with it.
+        if let first = text.utf8.first, first.isBlank {
             last?.value += " " + text[...].withoutBlanks
             return
         }
         keepLast()
-        guard let colon = text.firstIndex(of: ":") else { return }
-        last = (text[..<colon].withoutBlanks, text[text.index(after: colon)...].withoutBlanks)
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return }
+        last = (text[..<colon].withoutBlanks, text[text.utf8.index(after: colon)...].withoutBlanks)
     }
 
     private mutating func keepLast() {
@@ -92,13 +94,21 @@ struct HeadParser {
         return .head(head)
     }
 
+    /// In an address such a byte stands for itself, and is not what it means as a character.
+    private static func latin1(_ line: Slice<UnsafeRawBufferPointer>) -> String {
+        let name = String(decoding: line.prefix("location:".utf8.count), as: UTF8.self)
+        if name.lowercased() == "location:" {
+            return line.map { $0 < 0x80 ? String(Unicode.Scalar($0)) : $0.escaped }.joined()
+        }
+        return String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
+    }
+
     /// A line without its end. Bytes that are no UTF-8 are Latin-1 (RFC 9110, 5.5).
     private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
         var line = bytes[...]
         if line.last == UInt8(ascii: "\n") { line = line.dropLast() }
         if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
-        let text =
-            String(validating: line, as: UTF8.self) ?? String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
+        let text = String(validating: line, as: UTF8.self) ?? latin1(line)
         guard text.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "\r") }) else { return text }
         // In the middle of a line they could mean another line to somebody else.
         let blank = { (scalar: Unicode.Scalar) in scalar == "\0" || scalar == "\r" ? " " : scalar }
@@ -113,17 +123,19 @@ extension HTTPHead {
         let lengths = contentLengths
         guard let first = lengths.first else { return nil }
         if lengths.contains(where: { $0 != first }) { return "its Content-Lengths differ" }
-        let isNumber = !first.isEmpty && first.utf8.allSatisfy { 0x30...0x39 ~= $0 }
-        return isNumber && Int64(first) != nil ? nil : "its Content-Length is ‘\(first.prefix(100))’"
+        return Int64(digits: first) != nil ? nil : "its Content-Length is ‘\(first.prefix(100))’"
     }
 }
 
 extension Substring {
     /// Without blanks and tabs at both ends (RFC 9110, 5.6.3).
     fileprivate var withoutBlanks: String {
-        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        guard let first = utf8.firstIndex(where: { !isBlank($0) }), let last = utf8.lastIndex(where: { !isBlank($0) })
+        guard let first = utf8.firstIndex(where: { !$0.isBlank }), let last = utf8.lastIndex(where: { !$0.isBlank })
         else { return "" }
         return String(self[first...last])
     }
+}
+
+extension UInt8 {
+    fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }

@@ -84,7 +84,7 @@ final class UploadSource {
             let moved = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
             return moved == 0 && count > 0 ? .failure(changed) : .bytes(moved)
         } catch {
-            return .failure(HTTPError(error, request))
+            return .failure(HTTPError(error, request, isSent: true))
         }
     }
 

@@ -16,20 +16,33 @@ struct HTTPCall: Sendable {
     ) async throws -> Value {
         let options = options
         try check(body)
-        return try await withDeadline {
-            let answer = try await options.send(body, sent: sent)
-            return try await read(answer)
+        do {
+            return try await withDeadline {
+                var target: URL?
+                do {
+                    let answer = try await options.send(body, redirectedTo: &target, sent: sent)
+                    return try await read(answer)
+                } catch let error as HTTPError {
+                    throw target.map { error.redirected(to: $0, from: options.request) } ?? error
+                }
+            }
+        } catch let error as HTTPError where error.isRefusal {
+            // A cancel ends the wait for the beginning of the body.
+            try Task.checkCancellation()
+            throw error
         }
     }
 
     /// URLSession traps on some of what this refuses.
     func check(_ body: HTTPRequestBody? = nil) throws {
         let request = options.request
-        if let address = options.invalidAddress { throw HTTPError(.invalidURL(address), anonymous: request) }
+        if let address = options.invalidAddress { throw HTTPError(invalidAddress: address, request) }
         guard let url = request.url, url.isHTTP else {
-            throw HTTPError(.invalidURL(request.url?.absoluteString ?? ""), anonymous: request)
+            throw HTTPError(invalidAddress: request.url?.absoluteString ?? "", request)
         }
-        if let problem = request.problem(hasBody: body != nil) { throw HTTPError(.invalidRequest(problem), request) }
+        if let problem = options.invalidFields.values.min() ?? request.problem(hasBody: body != nil) {
+            throw HTTPError(.invalidRequest(problem), request)
+        }
         if let limit = options.deadline, limit < .zero {
             throw HTTPError(.invalidRequest("a deadline of \(limit) is negative"), request)
         }
@@ -66,7 +79,9 @@ struct HTTPCall: Sendable {
                     return value
                 case .failure(let error):
                     group.cancelAll()
-                    if isLate { throw HTTPError(.deadlineExceeded(after: limit), options.request) }
+                    // The status of an answer says more than that its body takes its time.
+                    let isRefusal = (error as? HTTPError)?.isRefusal ?? false
+                    if isLate, !isRefusal { throw HTTPError(.deadlineExceeded(after: limit), options.request) }
                     throw error
                 case .late:
                     isLate = true
@@ -88,13 +103,19 @@ extension URLRequest {
         }
         if method.isEmpty || !method.utf8.allSatisfy(\.isTokenCharacter) { return "‘\(method)’ is no method" }
         for (name, value) in allHTTPHeaderFields ?? [:] {
-            // What follows a line end would be a field of its own, or another request.
-            if name.isEmpty || !name.utf8.allSatisfy(\.isTokenCharacter) {
-                return "‘\(name)’ is no name of a header field"
-            }
-            if value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7f }) {
-                return "the header field \(name) has a line end or another control character in it"
-            }
+            if let problem = HTTPHeaders.problem(name, value) { return problem }
+        }
+        return nil
+    }
+}
+
+extension HTTPHeaders {
+    /// Why a field cannot be sent: what follows a line end would be a field of its own, or another request. Nil: it
+    /// can.
+    static func problem(_ name: String, _ value: String) -> String? {
+        if name.isEmpty || !name.utf8.allSatisfy(\.isTokenCharacter) { return "‘\(name)’ is no name of a header field" }
+        if value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7f }) {
+            return "the header field \(name) has a line end or another control character in it"
         }
         return nil
     }
@@ -114,9 +135,14 @@ extension UInt8 {
 
 extension HTTPError {
     /// Of a request whose address is none.
-    fileprivate init(_ reason: Reason, anonymous request: URLRequest) {
+    fileprivate init(invalidAddress text: String, _ request: URLRequest) {
         var request = request
         request.url = nil
-        self.init(reason, request)
+        self.init(.invalidURL(text.withoutSecretsOfAddress), request)
+    }
+
+    fileprivate var isRefusal: Bool {
+        if case .refused = reason { return true }
+        return false
     }
 }

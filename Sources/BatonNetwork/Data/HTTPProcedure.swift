@@ -35,13 +35,16 @@ public struct HTTPOptions: Sendable {
     public var clock: any Clock<Duration> = ContinuousClock()
     /// What was given in place of an address.
     var invalidAddress: String?
+    /// Header fields that were set to what cannot be sent, and which Foundation would leave out, with what is wrong
+    /// with each.
+    var invalidFields: [String: String] = [:]
 
     /// Those of a request.
     public init(_ request: URLRequest) { self.request = request }
 
     /// Those of a GET. An address that is none is found when the procedure is run.
     public init(_ address: String) {
-        if let url = URL(string: address) {
+        if let url = URL(address: address) {
             self.init(URLRequest(url: url))
         } else {
             self.init(URLRequest(url: URL(fileURLWithPath: "/")))
@@ -51,9 +54,15 @@ public struct HTTPOptions: Sendable {
 }
 
 extension HTTPProcedure {
-    /// Sets a header field of the request.
+    /// Sets a header field of the request. Nil takes it away.
+    ///
+    /// A name or a value that cannot be sent, for example one with a line end in it, is found when the procedure is
+    /// run: ``HTTPError/Reason/invalidRequest(_:)``.
     public func header(_ name: String, _ value: String?) -> Self {
-        changed { $0.request.setValue(value, forHTTPHeaderField: name) }
+        changed {
+            $0.invalidFields[name.lowercased()] = value.flatMap { HTTPHeaders.problem(name, $0) }
+            $0.request.setValue(value, forHTTPHeaderField: name)
+        }
     }
 
     /// Sets the method of the request: POST, DELETE, …

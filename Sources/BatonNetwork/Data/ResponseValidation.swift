@@ -44,11 +44,11 @@ public struct ResponseValidation: Sendable {
         return copy
     }
 
-    /// Whether a head is a good one. What has no content, as 204 and 205 say, needs no type.
+    /// Whether a head is a good one. What has no content, as 204, 205 and 304 say, needs no type.
     public func accepts(_ head: HTTPHead) -> Bool { accepts(status: head.status) && acceptsType(of: head) }
 
     private func acceptsType(of head: HTTPHead) -> Bool {
-        [204, 205].contains(head.status) || accepts(type: head.contentType)
+        [204, 205, 304].contains(head.status) || accepts(type: head.contentType)
     }
 
     private func accepts(status: Int) -> Bool { statuses.contains { $0.contains(status) } }
@@ -69,17 +69,16 @@ extension ResponseValidation {
     func check(_ answer: HTTPAnswer, of request: URLRequest) async throws {
         let head = answer.head
         if !accepts(status: head.status) {
-            throw HTTPError(.refused(try await Self.refusal(answer)), request)
+            throw HTTPError(.refused(await Self.refusal(answer)), request)
         }
         if !acceptsType(of: head) {
             throw HTTPError(.unexpectedContentType(head.contentType, expected: types), request)
         }
     }
 
-    /// A status says more than a body that ends too early, or takes its time.
-    static func refusal(_ answer: HTTPAnswer) async throws -> HTTPError.Refusal {
+    /// A status says more than a body that ends too early, or takes its time. A cancel ends the wait for it.
+    static func refusal(_ answer: HTTPAnswer) async -> HTTPError.Refusal {
         let excerpt = await answer.body.beginning(upTo: excerptLength)
-        try Task.checkCancellation()
         return HTTPError.Refusal(
             status: answer.head.status, excerpt: String(decoding: excerpt, as: UTF8.self),
             retryAfter: RetryAfter.delay(answer.head, now: Date()))

@@ -18,11 +18,11 @@ enum DownloadPlan: Hashable {
     /// - Parameters:
     ///   - start: How many bytes are there and were left out of the request; 0 if all was asked for.
     ///   - origin: What those bytes are the beginning of.
-    ///   - wantsPart: The request asks for a part itself, which is then the whole of the file.
-    init(_ head: HTTPHead, start: Int64, origin: PartialFile.Origin?, wantsPart: Bool = false) {
+    ///   - wanted: The part that the request asks for itself, which is then the whole of the file.
+    init(_ head: HTTPHead, start: Int64, origin: PartialFile.Origin?, wanted: RequestedRange? = nil) {
         let range = ContentRange(head.headers["Content-Range"])
         switch head.status {
-        case 206 where start == 0: self = wantsPart ? .replace : .refuse
+        case 206 where start == 0: self = wanted?.matches(range) ?? false ? .replace : .refuse
         case 206:
             guard let range, range.part?.lowerBound == start else {
                 self = .startOver

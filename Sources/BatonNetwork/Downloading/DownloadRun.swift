@@ -21,7 +21,9 @@ struct DownloadRun: Sendable {
     }
 
     /// The request asks for a part itself.
-    private var wantsPart: Bool { download.options.request.value(forHTTPHeaderField: "Range") != nil }
+    private var wanted: RequestedRange? {
+        download.options.request.value(forHTTPHeaderField: "Range").map { RequestedRange($0) }
+    }
 
     func run() async throws -> DownloadedFile {
         let start = try usableCount()
@@ -35,7 +37,7 @@ struct DownloadRun: Sendable {
     /// How many bytes of an earlier run can be built upon.
     private func usableCount() throws -> Int64 {
         let count = try partial.count
-        guard download.resumes, !wantsPart, let origin = partial.origin, origin.url == address, count > 0,
+        guard download.mayResume, let origin = partial.origin, origin.url == address, count > 0,
             count <= origin.length ?? .max
         else {
             if count > 0 { try partial.restart(nil) }
@@ -57,15 +59,14 @@ struct DownloadRun: Sendable {
             options.request.setValue(origin.validator, forHTTPHeaderField: "If-Range")
         }
         let (request, validation) = (options.request, options.validation)
-        let mayResume = download.resumes && !wantsPart
         return try await HTTPCall(options: options).run { answer in
-            let plan = DownloadPlan(answer.head, start: start, origin: origin, wantsPart: wantsPart)
+            let plan = DownloadPlan(answer.head, start: start, origin: origin, wanted: wanted)
             switch plan {
             case .append(let total):
                 return try await receive(answer, from: start, total: total)
             case .replace:
                 try await validation.check(answer, of: request)
-                try partial.restart(mayResume ? PartialFile.Origin(answer.head, url: address) : nil)
+                try partial.restart(download.mayResume ? PartialFile.Origin(answer.head, url: address) : nil)
                 return try await receive(answer, from: 0, total: answer.head.contentLength)
             case .complete:
                 return try finish(answer.head, count: start, resumedFrom: start)
@@ -73,7 +74,7 @@ struct DownloadRun: Sendable {
             case .refuse: throw HTTPError(.unexpectedPart(answer.head.headers["Content-Range"]), request)
             case .judge:
                 try await validation.check(answer, of: request)
-                throw HTTPError(.refused(try await ResponseValidation.refusal(answer)), request)
+                throw HTTPError(.refused(await ResponseValidation.refusal(answer)), request)
             }
         }
     }

@@ -11,18 +11,25 @@ public import Foundation
 /// let picture = AsyncOperation(HTTPDownload(url, to: file)).retryHTTP(attempts: 5)
 /// ```
 ///
-/// What comes goes to the disk at once, so that it takes little memory whatever its size. Until it is complete it is in a hidden
-/// file beside the target, `.NAME.partial`. If it ends before, that stays (unless the file is gone, or cannot be written), with a note of what
-/// it is the beginning of, `.NAME.origin`; the next run, of a retry or of a later operation, asks for the rest only, and goes on if the
-/// answer repeats the strong validator of the first one: an `ETag`, or a `Last-Modified` that is a second older than its `Date` (RFC 9110,
-/// 15.3.7.3). If the server cannot do that, the next run starts over. The note has nothing of user,
-/// password and query but a hash. A link, or what is no plain file, in place of the hidden file is an error,
-/// ``HTTPError/FileProblem/notPlain``, and is not touched; nor is a device or a pipe in place of the target.
+/// What comes goes to the disk at once, so that it takes little memory whatever its size. Until it is complete it is in a
+/// hidden file beside the target, `.NAME.partial`.
 ///
-/// The progress counts bytes, those included that an earlier run has brought. A file that is there already is replaced, and the new one
-/// has its rights; what a link leads to is replaced, and not the link. A status other than 200 to 299 is an error whatever the
-/// validation says. It throws
-/// ``HTTPError``; two downloads to one file at the same time are one: the second fails.
+/// If a GET ends before, that file stays (unless it is gone, or cannot be written), with a note of what it is the beginning
+/// of, `.NAME.origin`. The next run, of a retry or of a later operation, asks for the rest only, and goes on if the answer
+/// repeats the strong validator of the first one: an `ETag`, or a `Last-Modified` that is a second older than its `Date`
+/// (RFC 9110, 15.3.7.3). If the server cannot do that, the next run starts over, as every run of another method does. The
+/// note has nothing of user, password and query but a hash.
+///
+/// A request with a `Range` of its own gets that part as the whole file. An answer of 206 with another part is
+/// ``HTTPError/Reason/unexpectedPart(_:)``; a server that does not know ranges answers 200 and sends everything.
+///
+/// A link, or what is no plain file, in place of the hidden file is an error, ``HTTPError/FileProblem/notPlain``, and is not
+/// touched; nor is a device or a pipe in place of the target, ``HTTPError/FileProblem/isDevice``. A file that is there
+/// already is replaced, and the new one has its rights; what a link leads to is replaced, and not the link.
+///
+/// The progress counts bytes, those included that an earlier run has brought. A status other than 200 to 299 is an error
+/// whatever the validation says. It throws ``HTTPError``; two downloads to one file at the same time are one: the second
+/// fails.
 public struct HTTPDownload: HTTPProcedure {
     /// How it is sent and judged.
     public var options: HTTPOptions
@@ -77,9 +84,9 @@ public struct HTTPDownload: HTTPProcedure {
         do {
             return try await DownloadRun(self, partial, context.progress).run()
         } catch {
-            let kept = partial.origin != nil && resumes && Self.leavesWhatIsThere(error)
+            let kept = partial.origin != nil && mayResume && Self.leavesWhatIsThere(error)
             if !kept { partial.discard() }
-            throw (error as? FileError).map { HTTPError($0, options.request) } ?? error
+            throw (error as? FileError).map { HTTPError($0, options.request, isSent: true) } ?? error
         }
     }
 
@@ -90,9 +97,17 @@ public struct HTTPDownload: HTTPProcedure {
         do throws(FileError) {
             if let partial = try PartialFile.open(for: file) { return partial }
         } catch {
-            throw HTTPError(error, options.request)
+            throw HTTPError(error, options.request, isSent: false)
         }
         throw HTTPError(.file(.inUse, path: file.path), options.request)
+    }
+
+    /// Whether an earlier run can be built upon, or a later one upon this. A request that is not known to be safe is
+    /// sent once, and as it is.
+    var mayResume: Bool {
+        let request = options.request
+        return resumes && ["GET", nil].contains(request.httpMethod?.uppercased())
+            && request.value(forHTTPHeaderField: "Range") == nil
     }
 
     /// Most errors say nothing of the bytes that have come. A part of nothing is worth nothing.
@@ -117,10 +132,4 @@ public struct DownloadedFile: Sendable, Hashable {
     public let resumedFrom: Int64
     /// Status and headers of the last answer.
     public let head: HTTPHead
-}
-
-extension HTTPError {
-    init(_ error: FileError, _ request: URLRequest) {
-        self.init(.file(error.problem, path: error.path), request)
-    }
 }

@@ -5,7 +5,16 @@ extension HTTPError: CustomStringConvertible {
     /// Which request it was, what happened, and what to do where something can be done.
     ///
     /// What a server wrote keeps its lines, without anything that a terminal would obey.
-    public var description: String { (url.isEmpty ? "\(reason)" : "\(method) \(url): \(reason)").cleanLines }
+    public var description: String { (url.isEmpty ? "\(reason)" : "\(method) \(url)\(way): \(reason)").cleanLines }
+
+    /// Where the request went, beyond its address.
+    private var way: String {
+        let target = redirectedTo.map { ", redirected to \($0)" } ?? ""
+        switch reason {
+        case .proxyNotReached, .proxyRefused, .invalidRequest: return target
+        default: return target + (proxy.map { ", through the proxy \($0)" } ?? "")
+        }
+    }
 }
 
 extension HTTPError.Reason: CustomStringConvertible {
@@ -86,6 +95,7 @@ extension HTTPError.FileProblem: CustomStringConvertible {
         case .notPermitted: "permission denied"
         case .diskFull: "the disk is full"
         case .notPlain: "is a link, or no plain file, and was not touched. Remove it"
+        case .isDevice: "is a device, a pipe or a socket, and was not touched. Give the name of a plain file"
         case .inUse: "another download writes to it"
         case .changed: "got shorter or longer while it was sent. Send a copy that nobody writes to"
         case .other(let number): String(cString: strerror(number))

@@ -95,8 +95,11 @@ public struct HTTPError: Error, Sendable {
         case notPermitted
         /// There is no room for it.
         case diskFull
-        /// What is there is no plain file with one name: a link, a pipe. It was left as it is.
+        /// What is in the place of the hidden file of a download is no plain file with one name: a link, for example.
+        /// It was left as it is.
         case notPlain
+        /// A device, a pipe or a socket has this name. It was left as it is.
+        case isDevice
         /// Another download writes to the same file.
         case inUse
         /// The file got shorter or longer while it was sent.
@@ -111,6 +114,12 @@ public struct HTTPError: Error, Sendable {
     public let method: String
     /// The address without user, password and query, which may be secret.
     public let url: String
+    /// The last address that redirects had led to, without what may be secret. Nil: the request was not redirected.
+    public internal(set) var redirectedTo: String?
+    /// The proxy that the request went through, without its password. Nil: none, or the transport does not know.
+    public internal(set) var proxy: String?
+    /// Something may have reached a server before it failed, whatever the reason says of the end.
+    var isAfterTheRequest = false
 
     /// What went wrong with this request; for transports and tests.
     public init(_ reason: Reason, _ request: URLRequest) {
@@ -143,11 +152,31 @@ public struct HTTPError: Error, Sendable {
         }
     }
 
-    /// Nothing of the request has reached the server.
+    /// Nothing of the request has reached a server.
     var isBeforeTheRequest: Bool {
         switch reason {
-        case .hostNotFound, .connectionRefused, .hostNotReached, .proxyNotReached, .tooManyOpenFiles: true
+        case .hostNotFound, .connectionRefused, .hostNotReached, .proxyNotReached, .tooManyOpenFiles: !isAfterTheRequest
         default: false
         }
+    }
+}
+
+extension HTTPError {
+    /// What became of a request after redirects had led it there. The first server has received it, and so it is no
+    /// more to be sent again than it was.
+    func redirected(to target: URL, from request: URLRequest) -> HTTPError {
+        var error = HTTPError(reason, request)
+        error.redirectedTo = target.withoutSecrets
+        error.proxy = proxy
+        error.isAfterTheRequest = true
+        return error
+    }
+
+    /// What the system says of a local file.
+    ///
+    /// - Parameter isSent: Whether something may have reached a server.
+    init(_ error: FileError, _ request: URLRequest, isSent: Bool) {
+        self.init(error.reason, request)
+        isAfterTheRequest = isSent
     }
 }

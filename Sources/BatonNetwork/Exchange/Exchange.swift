@@ -104,7 +104,7 @@ final class Exchange: Sendable {
             machine.withLock { $0.hasRead(count) }
             return data
         } catch {
-            throw HTTPError(error, request)
+            throw HTTPError(error, request, isSent: true)
         }
     }
 
@@ -134,7 +134,7 @@ final class Exchange: Sendable {
                 try overflow.write(data, at: offset)
                 resume(machine.withLock { $0.hasWritten(data.count) })
             } catch {
-                fail(.file(error.problem, path: error.path))
+                fail(error.reason)
             }
         case .dropped: break
         }

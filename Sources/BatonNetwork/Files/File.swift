@@ -40,13 +40,19 @@ struct File: Sendable {
     }
 
     /// Opens a file whose content is to be sent.
-    static func openUpload(_ file: URL, _ request: URLRequest) throws -> File {
+    ///
+    /// - Parameter isSent: Whether something of the request may have reached a server.
+    static func openUpload(_ file: URL, _ request: URLRequest, isSent: Bool = false) throws -> File {
         // The path of another address may be that of a file here.
         if !file.isFileURL {
             let problem = "‘\(file.withoutSecrets)’, whose content is to be sent, is no file"
             throw HTTPError(.invalidRequest(problem), request)
         }
-        do throws(FileError) { return try openReadable(file.path) } catch { throw HTTPError(error, request) }
+        do throws(FileError) {
+            return try openReadable(file.path)
+        } catch {
+            throw HTTPError(error, request, isSent: isSent)
+        }
     }
 
     /// A new one that only its owner can open.
@@ -181,7 +187,7 @@ struct File: Sendable {
         switch status.st_mode & S_IFMT {
         case S_IFREG: nil
         case S_IFDIR: .isDirectory
-        default: .notPlain
+        default: .isDevice
         }
     }
 
@@ -247,6 +253,12 @@ struct FileError: Error {
     init(_ problem: HTTPError.FileProblem, _ path: String) {
         self.problem = problem
         self.path = path
+    }
+
+    /// What it means for a request. A process without descriptors is soon another one, and a missing file is not.
+    var reason: HTTPError.Reason {
+        [.other(errno: EMFILE), .other(errno: ENFILE)].contains(problem)
+            ? .tooManyOpenFiles : .file(problem, path: path)
     }
 
     /// It is no plain file.

@@ -6,7 +6,11 @@ internal import Foundation
 
 extension HTTPOptions {
     /// Sends the request, and after each redirect the next one.
-    func send(_ body: HTTPRequestBody?, sent: @escaping @Sendable (Int64) -> Void) async throws -> HTTPAnswer {
+    ///
+    /// - Parameter target: Where the last redirect has led. Nil: none was followed.
+    func send(
+        _ body: HTTPRequestBody?, redirectedTo target: inout URL?, sent: @escaping @Sendable (Int64) -> Void
+    ) async throws -> HTTPAnswer {
         var (request, body) = (request, body)
         var count = 0
         while true {
@@ -25,6 +29,7 @@ extension HTTPOptions {
             count += 1
             if !next.mayHaveBody { body = nil }
             request = next
+            target = next.url
         }
     }
 }
@@ -85,6 +90,15 @@ extension URLRequest {
 }
 
 extension URL {
+    /// With the fragment of another address, unless it has its own (RFC 9110, 10.2.2).
+    fileprivate func withFragment(of other: URL?) -> URL {
+        guard fragment == nil, let other = other.flatMap({ URLComponents(url: $0, resolvingAgainstBaseURL: true) }),
+            other.percentEncodedFragment != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        else { return self }
+        parts.percentEncodedFragment = other.percentEncodedFragment
+        return parts.url ?? self
+    }
+
     /// With the user and password of another address, unless it has its own.
     fileprivate func withUser(of other: URL?) -> URL {
         guard user == nil, let other = other.flatMap({ URLComponents(url: $0, resolvingAgainstBaseURL: true) }),
@@ -100,8 +114,8 @@ extension HTTPHead {
     /// Where a redirect leads (RFC 3986, 5.3). Nil: nowhere that could be asked by HTTP.
     fileprivate func target(from request: URL?) -> URL? {
         guard let location = headers.values(of: "Location").first?.trimmed, !location.isEmpty,
-            let target = URL(string: location, relativeTo: request)?.absoluteURL, target.isHTTP
+            let target = URL(address: location, relativeTo: request), target.isHTTP
         else { return nil }
-        return target
+        return target.withFragment(of: request)
     }
 }

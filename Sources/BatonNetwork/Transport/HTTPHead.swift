@@ -27,24 +27,23 @@ public struct HTTPHead: Sendable, Hashable {
         if headers["Transfer-Encoding"] != nil { return nil }
         let lengths = contentLengths
         guard let text = lengths.first, lengths.allSatisfy({ $0 == text }) else { return nil }
-        return Int64(text).flatMap { $0 < 0 ? nil : $0 }
+        return Int64(digits: text)
     }
 
     /// What `Content-Length` says: several times the same is as good as once (RFC 9110, 8.6).
     var contentLengths: [String] {
-        headers.values(of: "Content-Length").flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
-            .map { String($0).trimmed }
+        headers.values(of: "Content-Length").flatMap { $0.parts(separatedBy: ",") }
     }
 
-    /// The type of the body without its parameters, in lower case: "application/json".
-    public var contentType: String? { headers["Content-Type"].flatMap(Self.type) }
+    /// The type of the body without its parameters, in lower case: "application/json". Of several, the last one counts.
+    public var contentType: String? { headers.values(of: "Content-Type").last.flatMap(Self.type) }
 
     /// 101 is final: what follows is no HTTP.
     var isInterim: Bool { 100...199 ~= status && status != 101 }
 
     /// Without parameters, in lower case.
     static func type(_ text: String) -> String? {
-        text.split(separator: ";").first.map { String($0).trimmed.lowercased() }
+        text.parts(separatedBy: ";").first { !$0.isEmpty }?.lowercased()
     }
 }
 
@@ -79,4 +78,18 @@ public struct HTTPHeaders: Sendable, Hashable {
 
 extension String {
     var trimmed: String { trimmingCharacters(in: .whitespacesAndNewlines) }
+
+    /// What stands between these characters, without blanks around it. A character is one even if an accent follows
+    /// that would combine with it: header fields are bytes.
+    func parts(separatedBy separator: Unicode.Scalar) -> [String] {
+        unicodeScalars.split(separator: separator, omittingEmptySubsequences: false).map { String($0).trimmed }
+    }
+}
+
+extension Int64 {
+    /// A number that is written in digits alone, as those of HTTP are: `+5` is none.
+    init?(digits: String) {
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+        self.init(digits)
+    }
 }

@@ -79,7 +79,7 @@ public struct URLSessionTransport: HTTPTransport {
             }
             return (.file(URL(fileURLWithPath: file.file.path)), file)
         } catch let error as FileError {
-            throw HTTPError(error, request)
+            throw HTTPError(error, request, isSent: false)
         }
     }
 }

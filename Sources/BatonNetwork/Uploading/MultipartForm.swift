@@ -142,12 +142,12 @@ public struct MultipartForm: Sendable {
             switch content {
             case .data(let data): return data.isEmpty ? true : try await put(data)
             case .file(let url):
-                let file = try File.openUpload(url, request)
+                let file = try File.openUpload(url, request, isSent: true)
                 defer { file.close() }
                 do {
                     return try await send(file, put)
                 } catch let error as FileError {
-                    throw HTTPError(error, request)
+                    throw HTTPError(error, request, isSent: true)
                 }
             }
         }

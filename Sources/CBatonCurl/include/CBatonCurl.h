@@ -40,7 +40,9 @@ CURLcode baton_curl_set_resolve(CURL *_Nonnull handle, baton_curl_resolve _Nonnu
 /// The getters; 0 or null if there is nothing.
 long baton_curl_long(CURL *_Nonnull handle, CURLINFO info);
 void *_Nullable baton_curl_private(CURL *_Nonnull handle);
-/// Opens a socket for an address, and keeps it from programs that are started. On failure -1, and `errno` says why.
+/// Opens a socket for an address, and keeps it from programs that are started. Of what is to be sent, the system takes
+/// little more than the network does, so that what libcurl has given to it has nearly been sent. On failure -1, and
+/// `errno` says why.
 curl_socket_t baton_curl_open(const struct curl_sockaddr *_Nonnull address);
 
 /// Whether a socket is connected from a local port to an address and port.
@@ -51,6 +53,16 @@ void baton_curl_initialize(void);
 
 /// How many milliseconds ago a TCP socket received something; -1 if that is not known.
 long baton_curl_silence(curl_socket_t socket);
+
+/// How many bytes the other side of a TCP socket has acknowledged; -1 if that is not known.
+long long baton_curl_acknowledged(curl_socket_t socket);
+
+/// How many bytes of what a TCP socket has received have been read; -1 if that is not known.
+long long baton_curl_read_count(curl_socket_t socket);
+
+/// Whether the two sides of a secure connection have agreed on HTTP/2, which they do while keys are exchanged: 1 or 0,
+/// and -1 if that is not known. libcurl tells with the first head of an answer only.
+int baton_curl_speaks_http2(CURL *_Nonnull handle);
 
 /// Whether a socket has bytes to be read, or has been closed by the other side.
 int baton_curl_is_readable(curl_socket_t socket);

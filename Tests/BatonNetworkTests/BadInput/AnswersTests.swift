@@ -1,5 +1,6 @@
 import Baton
 import BatonNetwork
+import BatonTesting
 import Foundation
 import Testing
 
@@ -62,6 +63,19 @@ import Testing
         try await server.release(key)
     }
 
+    /// While the beginning of its body is awaited.
+    @Test func aDeadlineDoesNotHideARefusal() async throws {
+        let clock = TestClock()
+        let stub = StubTransport { _ in
+            HTTPAnswer(status: 403, Data("not you".utf8)) {
+                clock.advance(by: .seconds(1))
+                try await Gate().waitUnlessCancelled()
+            }
+        }
+        let error = await failure(HTTPData("http://a/").transport(stub).deadline(.seconds(1), clock: clock))
+        #expect(error?.reason == .refused(HTTPError.Refusal(status: 403, excerpt: "not you")))
+    }
+
     @Test func aCancelledRefusalIsCancelled() async throws {
         let page = HTTPData(raw("HTTP/1.1 403 Forbidden\nContent-Length: 100\n\nnot you", ["hold": "1"]))
         let operation = AsyncOperation(page).add(to: AsyncOperationQueue())
@@ -84,6 +98,26 @@ import Testing
         #expect(allows(.hostNotFound, "POST"))
         #expect(!allows(.connectionBroken, "POST"))
         #expect(!allows(.invalidAnswer("no HTTP"), "GET"))
+    }
+
+    // MARK: What a head says
+
+    /// RFC 9110, 15.4.5: it has no content.
+    @Test(arguments: [204, 205, 304]) func whatHasNoContentNeedsNoType(_ status: Int) {
+        let validation = ResponseValidation.status(200, status).contentType("application/json")
+        #expect(validation.accepts(HTTPHead(status: status, url: nil)))
+        #expect(!validation.accepts(HTTPHead(status: 200, url: nil)))
+    }
+
+    @Test func theLastOfSeveralTypesCounts() {
+        var fields = HTTPHeaders(["Content-Type": "text/html"])
+        fields.add("Content-Type", "application/json; charset=utf-8")
+        #expect(HTTPHead(status: 200, url: nil, headers: fields).contentType == "application/json")
+    }
+
+    @Test(arguments: ["+5", "-5", " ", "5 6", "５"]) func whatIsNoLength(_ text: String) {
+        let head = HTTPHead(status: 200, url: nil, headers: HTTPHeaders(["Content-Length": text]))
+        #expect(head.contentLength == nil)
     }
 
     // MARK: Redirects

@@ -1,7 +1,12 @@
 import Baton
-import BatonNetwork
 import Foundation
 import Testing
+
+@testable import BatonNetwork
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
 
 /// Files that are no plain ones, have long names, or have rights.
 @Suite(.timeLimit(.minutes(10))) struct FilesTests {
@@ -25,11 +30,30 @@ import Testing
         let upload = HTTPUpload(file: folder.file("pipe"), to: server.url("/upload"))
         await withTaskGroup(of: HTTPError.FileProblem?.self) { group in
             for _ in 0..<16 { group.addTask { await problem(upload) } }
-            for await found in group { #expect(found == .notPlain) }
+            for await found in group { #expect(found == .isDevice) }
         }
         let zeros = URL(fileURLWithPath: "/dev/zero")
-        #expect(await problem(HTTPUpload(file: zeros, to: server.url("/upload"))) == .notPlain)
+        #expect(await problem(HTTPUpload(file: zeros, to: server.url("/upload"))) == .isDevice)
         #expect(await problem(HTTPUpload(file: folder.url, to: server.url("/upload"))) == .isDirectory)
+    }
+
+    /// Nobody is told to remove the null device.
+    @Test func adviceIsForWhatIsThere() {
+        #expect(!"\(HTTPError.FileProblem.isDevice)".contains("Remove"))
+    }
+
+    /// Before the request was sent, a POST may be sent again; afterwards it may not.
+    @Test func aProcessWithoutDescriptorsMayTryAgain() {
+        var request = URLRequest(url: server.url("/"))
+        request.httpMethod = "POST"
+        for number in [EMFILE, ENFILE] {
+            for isSent in [false, true] {
+                let error = HTTPError(FileError(number, "x"), request, isSent: isSent)
+                #expect(error.reason == .tooManyOpenFiles && error.isTransient)
+                #expect(HTTPRetry.idempotent.allows(.failed(error)) == !isSent)
+            }
+        }
+        #expect(HTTPError(FileError(EIO, "x"), request, isSent: false).reason == .file(.other(errno: EIO), path: "x"))
     }
 
     @Test func aLinkToAFileIsSent() async throws {

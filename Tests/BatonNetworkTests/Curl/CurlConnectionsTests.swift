@@ -51,7 +51,7 @@
         }
 
         @Test("Connections with one local port are told apart by their servers")
-        func oneLocalPort() throws {
+        func oneLocalPort() async throws {
             let servers = try (0..<2).map { _ in try boundSocket() }
             for server in servers { _ = try checked(listen(server, 1), "listen") }
             let first = try boundSocket()
@@ -69,9 +69,17 @@
                     localPort: Int32(try port(of: first)), peer: "127.0.0.1", peerPort: Int32(try port(of: server)))
             }
             // Both were opened by one transfer, and the order says nothing.
-            for name in names { connections.note(clients, as: name, isSecure: false) }
+            for name in names { connections.note(clients, as: name, .http1) }
             #expect(names.map(connections.isClosed) == [false, false])
             #expect(names.map(connections.hasLeftovers) == [false, false])
+            // What the system of the other side has got counts, whether anybody reads it or not.
+            let before = try names.map { try #require(connections.acknowledgedCount($0)) }
+            _ = try checked(Int32(send(clients[1], "hello", 5, 0)), "send")
+            while connections.acknowledgedCount(names[1]) != before[1] + 5 { await Task.yield() }
+            #expect(connections.acknowledgedCount(names[0]) == before[0])
+            connections.note(.http2, of: names[1])
+            #expect(connections.acknowledgedCount(names[1]) == nil)
+            connections.note(.http1, of: names[1])
             _ = try checked(Int32(send(accepted[1], "x", 1, 0)), "send")
             #expect(names.map(connections.hasLeftovers) == [false, true])
             close(accepted.removeFirst())
@@ -92,7 +100,7 @@
             let name = CurlConnections.Name(
                 localPort: Int32(try port(of: old)), peer: "127.0.0.1", peerPort: Int32(serverPort))
             let connections = CurlConnections()
-            connections.note([old], as: name, isSecure: false)
+            connections.note([old], as: name, .http1)
             let accepted = try checked(accept(server, nil, nil), "accept")
             close(accepted)
             #expect(connections.isClosed(name))

@@ -386,5 +386,14 @@
             }
             #expect(Set(try await server.log(key).map(\.connection)).count == 3)
         }
+
+        @Test("An upload that nobody reads is given up")
+        func uploadsThatNobodyReads() async throws {
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                faults.on("/", readsBodyFirst: false, .waitForRelease("never"))
+                let upload = HTTPUpload(Data(count: 30_000_000), to: faults.url("/")).timeout(.milliseconds(200))
+                #expect(await failure(upload)?.reason == .timedOut(after: .milliseconds(200)))
+            }
+        }
     }
 #endif

@@ -49,6 +49,21 @@ import Testing
         #expect(head.headers["X-A"] == "café  b")
     }
 
+    @Test("An accent after a colon or a blank does not hide it")
+    func accents() throws {
+        let lines = ["HTTP/1.1 200 \u{301}\n", "X-A:\u{301}a\n", " \u{301}b\n", "X-B: \u{301}\n", "\n"]
+        let head = try #require(headOf(parse(lines.map { Array($0.utf8) })))
+        #expect(head.headers["X-A"] == "\u{301}a \u{301}b")
+        #expect(head.headers["X-B"] == "\u{301}")
+    }
+
+    @Test("Bytes of an address that are no UTF-8 stay what they are")
+    func bytesOfAddresses() throws {
+        let line = Array("LOCATION: /caf".utf8) + [0xe9, 0x2f, 0x0a, 0x0a].dropLast()
+        let head = try #require(headOf(parse([Array("HTTP/1.1 302 Found\n".utf8), line, Array("\n".utf8)])))
+        #expect(head.headers["Location"] == "/caf%E9/")
+    }
+
     @Test("Interim heads are kept aside, and what follows the final head is no part of it")
     func interimHeads() throws {
         var parser = HeadParser(url: nil)

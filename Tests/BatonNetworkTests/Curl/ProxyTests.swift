@@ -1,8 +1,9 @@
 #if os(Linux)
     import Baton
-    import BatonNetwork
     import Foundation
     import Testing
+
+    @testable import BatonNetwork
 
     @Suite(.timeLimit(.minutes(10))) struct ProxyTests {
         private func transport(_ proxy: String) -> CurlTransport {
@@ -44,7 +45,7 @@
             #expect(error?.isTransient == false)
             #expect(error?.description.contains("wrong") == false)
             let plain = await failure(HTTPData(server.url("/bytes/10")).transport(bad))
-            #expect(plain?.reason == .refused(HTTPError.Refusal(status: 407)))
+            #expect(plain?.reason == .proxyRefused(proxy: "http://127.0.0.1:\(proxy.port)", status: 407))
         }
 
         @Test("A proxy that refuses a tunnel is named, with its status", arguments: [403, 502, 503])
@@ -123,8 +124,27 @@
             let dying = try RawServer("")
             defer { dying.stop() }
             let transport = transport("http://127.0.0.1:\(dying.port)")
-            #expect(
-                await failure(HTTPData("http://example.invalid/").transport(transport))?.reason == .connectionBroken)
+            let error = await failure(HTTPData("http://example.invalid/").transport(transport))
+            #expect(error?.reason == .connectionBroken && error?.proxy == "http://127.0.0.1:\(dying.port)")
+            #expect(error?.description.contains("through the proxy http://127.0.0.1:\(dying.port)") == true)
+        }
+
+        @Test(
+            "Hosts, domains and networks of no_proxy have no proxy",
+            arguments: [
+                ("example.org", "*", true), ("example.org", "a, example.org", true),
+                ("EXAMPLE.org.", "example.ORG", true),
+                ("www.example.org", "example.org", true), ("www.example.org", ".example.org", true),
+                ("example.org", ".example.org", true), ("notexample.org", "example.org", false),
+                ("example.org", "www.example.org", false), ("example.org", ".", false),
+                ("192.0.2.7", "192.0.2.7", true), ("192.0.2.7", "192.0.2.0/24", true),
+                ("192.0.3.7", "192.0.2.0/24", false), ("192.0.2.7", "192.0.2.0/33", false),
+                ("192.0.2.7", ".0.2.7", false),
+                ("10.1.2.3", "10.0.0.0/8", true), ("[2001:db8::1]", "2001:db8::/32", true),
+                ("2001:db9::1", "2001:db8::/32", false), ("192.0.2.7", "0.0.0.0/0", true), ("192.0.2.7", "::/0", false),
+            ])
+        func exceptions(_ host: String, _ list: String, _ expected: Bool) {
+            #expect(CurlProxy.isException(host, list) == expected)
         }
 
         @Test("Without a proxy, a server that does not listen is not taken for one")
@@ -149,6 +169,9 @@
                 setenv("no_proxy", "127.0.0.1", 1)
                 let status = try await outcome(HTTPData(server.url("/bytes/10"))).get().status
                 precondition(status == 200)
+                // The proxy has nothing to do with this.
+                let other = await failure(HTTPData("http://127.0.0.1:1/"))
+                precondition(other?.reason == .connectionRefused && other?.proxy == nil, "\(String(describing: other))")
             }
         }
     }

@@ -81,7 +81,22 @@
                 $0.clientCertificate = .init(certificate: PythonServer.certificate("client"))
             }
             #expect(try await outcome(HTTPData(server.url("/bytes/10")).transport(with)).get().status == 200)
-            #expect(await failure(HTTPData(server.url("/bytes/10")).transport(Self.transport())) != nil)
+            let error = await failure(HTTPData(server.url("/bytes/10")).transport(Self.transport()))
+            guard case .insecureConnection? = error?.reason else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(error?.isTransient == false)
+        }
+
+        @Test("A head that comes slowly is waited for")
+        func slowHeads() async throws {
+            let server = TestServer("tls", PythonServer.certificate("good").path)
+            defer { server.stop() }
+            let reply = Data("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".utf8).base64EncodedString()
+            let url = server.url("/raw", ["reply": reply, "slow": "40"])
+            let page = HTTPData(url).timeout(.milliseconds(400)).transport(Self.transport())
+            #expect(try await outcome(page).get().data == Data("hi".utf8))
         }
 
         @Test("A server that dies while keys are exchanged is a broken connection")

@@ -1,8 +1,10 @@
 import Baton
-import BatonNetwork
+import BatonNetworkTesting
 import BatonTesting
 import Foundation
 import Testing
+
+@testable import BatonNetwork
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -154,6 +156,52 @@ import Testing
         let response = try await outcome(HTTPData("http://example.org/path").transport(stub)).get()
         #expect(response.data == Data("stub".utf8))
         #expect(response.headers["x-path"] == "/path")
+    }
+
+    // MARK: Addresses and fields
+
+    @Test(arguments: [
+        ("/a%20b|c", "/a%20b%7Cc"), ("/p?n=My%20File[1].pdf", "/p?n=My%20File%5B1%5D.pdf"),
+        ("/é?q=%C3%A9 ü", "/%C3%A9?q=%C3%A9%20%C3%BC"), ("/x%2", "/x%252"), ("/a:b@c", "/a:b@c"),
+    ]) func anAddressIsEscapedOnce(_ text: String, _ target: String) async throws {
+        let faults = try FaultServer()
+        defer { faults.stop() }
+        faults.on(String(target.prefix { $0 != "?" }), .answer(200))
+        _ = try await outcome(HTTPData("http://127.0.0.1:\(faults.port)\(text)")).get()
+        #expect(faults.requests.map(\.target) == [target])
+    }
+
+    @Test(arguments: [
+        ("http://bücher.invalid/%41b c", "bücher.invalid"), ("http://u%20ser:p|w@[::1]:8080/", "::1"),
+        ("HTTP://Example.ORG", "Example.ORG"),
+    ]) func hostsAreLeftToFoundation(_ text: String, _ host: String) throws {
+        let url = try #require(URL(address: text))
+        #expect(url.isHTTP && !url.absoluteString.contains("%25"))
+        #expect(url.host == host || url.host == URL(string: "http://\(host)/")?.host)
+    }
+
+    @Test(arguments: [
+        "ftp://user:secret@127.0.0.1/?token=secret", "http://user:sec#ret-secret@127.0.0.1/",
+        "http://user:secret@h:99999999/#secret", "http://user:secret@[::1/x?a=secret", "user:secret@h",
+    ]) func anAddressThatIsNoneKeepsItsSecrets(_ text: String) async throws {
+        let error = try #require(await failure(HTTPData(text)))
+        guard case .invalidURL(let shown) = error.reason else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(!"\(error)".contains("secret") && !shown.isEmpty, "\(shown)")
+    }
+
+    /// Foundation leaves such a field out, and a server would let in whoever it was to keep out.
+    @Test(arguments: [("X-Key", "a\nb"), ("X-Key", "a\r\nX-Other: b"), ("X-Key", "a\u{0}"), ("X Key", "a"), ("", "a")])
+    func aFieldThatCannotBeSentIsAnError(_ name: String, _ value: String) async throws {
+        let page = HTTPData(server.url("/headers")).header(name, value)
+        guard case .invalidRequest(let problem)? = await failure(page)?.reason else {
+            Issue.record("it was sent")
+            return
+        }
+        #expect(name.isEmpty || problem.contains(name))
+        #expect(try await outcome(page.header(name.lowercased(), nil)).get().status == 200)
     }
 }
 

@@ -29,6 +29,21 @@ import Testing
         #expect(plan(206, ["Content-Range": "bytes 0-99/100"], start: 0) == .refuse)
     }
 
+    /// What the request asks for itself.
+    @Test(arguments: [
+        ("bytes=40-99", "bytes 40-99/100", true), ("bytes=40-99", "bytes 40-59/100", true),
+        ("bytes=40-99", "bytes 40-100/200", false), ("bytes=40-99", "bytes 0-59/100", false),
+        ("bytes=40-99", nil, false), ("bytes=40-", "bytes 40-99/100", true), ("bytes=40-", "bytes 41-99/100", false),
+        ("bytes=-10", "bytes 90-99/100", true), ("bytes=-10", "bytes 90-99/*", true),
+        ("bytes=-10", "bytes 80-89/100", false), ("bytes=-10", "bytes 80-99/100", false),
+        ("bytes=0-1,5-6", nil, true), ("lines=1-2", nil, true), ("bytes=9-3", nil, true),
+    ]) func aPartThatWasAskedForIsThatPart(_ wanted: String, _ came: String?, _ isTaken: Bool) {
+        let fields = HTTPHeaders(came.map { ["Content-Range": $0] } ?? [:])
+        let plan = DownloadPlan(
+            HTTPHead(status: 206, url: nil, headers: fields), start: 0, origin: nil, wanted: RequestedRange(wanted))
+        #expect(plan == (isTaken ? .replace : .refuse))
+    }
+
     /// The server may have sent less than it was asked for.
     @Test func aPartWhoseEndNobodyKnowsIsNotTaken() {
         let origin = PartialFile.Origin(url: "u", validator: "\"tag\"", length: nil)

@@ -1,5 +1,6 @@
 import Baton
 import BatonNetwork
+import BatonNetworkTesting
 import BatonTesting
 import Foundation
 import Testing
@@ -173,5 +174,26 @@ import Testing
         _ = await failure(download(["short": "700000", "etag": "tag", "faults": "1"]))
         try Data(count: 5_000_000).write(to: folder.file(".file.partial"))
         expectWhole(try await outcome(download(["etag": "tag", "short": "1", "faults": "0"])).get(), resumedFrom: 0)
+    }
+
+    /// Its answer may differ from one time to the next, and to ask for it may do something.
+    @Test func whatIsNoGETStartsOver() async throws {
+        let faults = try FaultServer()
+        defer { faults.stop() }
+        let fields = ["ETag: \"a\"", "Accept-Ranges: bytes", "Content-Length: 1000"]
+        faults.on("/export", .answerHead(200, fields), .sendPattern(count: 500), .close)
+        let folder = try TestFolder()
+        var request = URLRequest(url: faults.url("/export"))
+        request.httpMethod = "POST"
+        request.httpBody = Data("what".utf8)
+        let export = HTTPDownload(request, to: folder.file("export"))
+        #expect(await failure(export)?.reason == .bodyTooShort(received: 500, promised: 1000))
+        #expect(folder.names.isEmpty)
+        // One that a GET has left there belongs to the GET.
+        _ = await failure(HTTPDownload(faults.url("/export"), to: folder.file("export")))
+        #expect(folder.names == [".export.origin", ".export.partial"])
+        _ = await failure(export)
+        #expect(faults.requests.map(\.method) == ["POST", "GET", "POST"])
+        #expect(faults.requests.allSatisfy { $0.values(of: "Range").isEmpty && $0.values(of: "If-Range").isEmpty })
     }
 }

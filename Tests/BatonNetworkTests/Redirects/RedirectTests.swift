@@ -1,5 +1,6 @@
 import Baton
 import BatonNetwork
+import BatonNetworkTesting
 import BatonTesting
 import Foundation
 import Testing
@@ -47,6 +48,37 @@ import Testing
                 #expect(entry.headers["Cookie"] == expected.map { "a=\($0)" })
                 #expect(entry.headers["X-Other"] == "kept")
             }
+        }
+    }
+
+    @Test(
+        "What is escaped in a Location stays as it is, and the rest is escaped",
+        arguments: [
+            ("/p?n=My%20File[1].pdf", "/p?n=My%20File%5B1%5D.pdf"), ("/a%20b|c", "/a%20b%7Cc"),
+            ("/x%20y z", "/x%20y%20z"), ("/caf%C3%A9/é", "/caf%C3%A9/%C3%A9"), ("/100%/x", "/100%25/x"),
+            ("/q?a=%2Fb&c={d}", "/q?a=%2Fb&c=%7Bd%7D"), ("/a?b#c#d", "/a?b"), ("/\\x", "/%5Cx"),
+            ("?x=[1]", "/start?x=%5B1%5D"),
+        ])
+    func locations(_ location: String, _ target: String) async throws {
+        let faults = try FaultServer()
+        defer { faults.stop() }
+        for path in ["/start", String(target.prefix { $0 != "?" })] {
+            faults.on(path) { request in
+                FaultScript([request.target == "/start" ? .answer(302, ["Location: \(location)"]) : .answer(200)])
+            }
+        }
+        for transport in Transports.all {
+            let count = faults.requests.count
+            _ = try await outcome(HTTPData(faults.url("/start")).transport(transport)).get()
+            #expect(faults.requests.dropFirst(count).map(\.target) == ["/start", target])
+        }
+    }
+
+    @Test("The fragment of an address goes on with a redirect that has none")
+    func fragments() async throws {
+        for (location, expected) in [("/bytes/10", "top"), ("/bytes/10#end", "end")] {
+            let page = HTTPData(server.url("/redirect", ["to": location]).absoluteString + "#top")
+            #expect(try await outcome(page).get().head.url?.fragment == expected)
         }
     }
 

@@ -1,5 +1,6 @@
 import Baton
 import BatonNetwork
+import BatonNetworkTesting
 import BatonTesting
 import Foundation
 import Testing
@@ -49,6 +50,33 @@ import Testing
         let again = HTTPUpload(Data("x".utf8), to: server.url("/flaky/1", ["key": freshKey()]))
         let operation = AsyncOperation(again).retryHTTP(attempts: 3, .immediately, if: .anyMethod)
         #expect(try await outcome(of: operation).get().status == 200)
+    }
+
+    /// The first server has received it, and may have done what it asks for.
+    @Test("A request that is not idempotent is not sent again after a redirect", arguments: [302, 303, 307])
+    func redirectedRequests(_ code: Int) async throws {
+        let faults = try FaultServer()
+        defer { faults.stop() }
+        let gone = try FaultServer()
+        let refusing = gone.url("/").absoluteString
+        gone.stop()
+        faults.on("/die", .reset)
+        faults.on("/short", .answerHead(200, ["Content-Length: 100"]), .send("abc"), .close)
+        for (number, target) in ["/die", "/short", refusing].enumerated() {
+            faults.on("/form\(number)", .answer(code, ["Location: \(target)"]))
+            for method in ["POST", "PATCH"] {
+                let upload = HTTPUpload(Data("x".utf8), to: faults.url("/form\(number)")).method(method)
+                let operation = AsyncOperation(upload).retryHTTP(attempts: 3, .immediately)
+                let error = try #require(await outcome(of: operation).httpError)
+                #expect(error.isTransient && operation.attempts.count == 1)
+                #expect(error.method == method && error.url.hasSuffix("/form\(number)"))
+                #expect(error.redirectedTo?.hasSuffix(target) == true)
+                #expect(error.description.contains("redirected to "))
+            }
+        }
+        let page = AsyncOperation(HTTPData(faults.url("/form0"))).retryHTTP(attempts: 3, .immediately)
+        _ = await outcome(of: page)
+        #expect(page.attempts.count == 3)
     }
 
     // MARK: Retry-After

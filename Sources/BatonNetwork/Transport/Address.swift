@@ -1,0 +1,92 @@
+internal import Foundation
+
+extension URL {
+    /// The address that a text gives, seen from another one (RFC 3986, 5.3).
+    ///
+    /// What an address cannot contain is escaped, and what is escaped already stays as it is. Foundation would escape
+    /// all of it once more: of `/My%20File[1].pdf` it makes `/My%2520File%5B1%5D.pdf`.
+    init?(address text: String, relativeTo base: URL? = nil) {
+        guard let url = URL(string: text.escapedAsAddress, relativeTo: base)?.absoluteURL else { return nil }
+        self = url
+    }
+}
+
+extension String {
+    /// Each byte that has no place in an address, as a percent sign and two digits (RFC 3986, 2 and 3). The name of a
+    /// host is left to Foundation, which knows of names that are not ASCII.
+    fileprivate var escapedAsAddress: String {
+        let host = hostRange
+        let beforeHost = utf8[..<host.lowerBound]
+        return beforeHost.escaped() + self[host] + utf8[host.upperBound...].escaped()
+    }
+
+    /// Where host and port are; empty at the start if this is no address with a host.
+    private var hostRange: Range<Index> {
+        guard let start = authorityStart else { return startIndex..<startIndex }
+        let end = utf8[start...].firstIndex { "/?#".utf8.contains($0) } ?? endIndex
+        let user = utf8[start..<end].lastIndex(of: UInt8(ascii: "@"))
+        return (user.map { utf8.index(after: $0) } ?? start)..<end
+    }
+
+    /// Behind `//`, if that comes first, or after a scheme.
+    private var authorityStart: Index? {
+        let scheme = utf8.prefix { !":/?#".utf8.contains($0) }
+        var rest = utf8[scheme.endIndex...]
+        if rest.first == UInt8(ascii: ":") { rest = rest.dropFirst() } else if !scheme.isEmpty { return nil }
+        return rest.starts(with: "//".utf8) ? rest.index(rest.startIndex, offsetBy: 2) : nil
+    }
+
+    /// An address that is none, to be shown: without what stands before an `@` or after a `?`, which may be secret.
+    var withoutSecretsOfAddress: String {
+        let start = range(of: "://")?.upperBound ?? startIndex
+        var rest = self[start...]
+        let at = rest.lastIndex(of: "@")
+        if let at { rest = rest[at...] }
+        let visible = rest.prefix { $0 != "?" && $0 != "#" }
+        return self[..<start] + (at == nil ? "" : "…") + visible + (visible.endIndex == endIndex ? "" : "…")
+    }
+}
+
+extension Substring.UTF8View {
+    fileprivate func escaped() -> String {
+        var text = ""
+        var hasFragment = false
+        for index in indices {
+            let byte = self[index]
+            let isPlain =
+                switch byte {
+                case UInt8(ascii: "%"): isEscape(at: index)
+                case UInt8(ascii: "#"): !hasFragment
+                default: byte.isPlainInAddresses
+                }
+            if byte == UInt8(ascii: "#") { hasFragment = true }
+            text += isPlain ? String(Unicode.Scalar(byte)) : byte.escaped
+        }
+        return text
+    }
+
+    private func isEscape(at index: Index) -> Bool {
+        let digits = self[index...].dropFirst().prefix(2)
+        return digits.count == 2 && digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+    }
+}
+
+extension UInt8 {
+    /// Letters, digits, and what RFC 3986 calls reserved or unreserved, but for brackets, which belong to hosts.
+    private static let plain = Set("-._~:/?@!$&'()*+,;=".utf8)
+
+    fileprivate var isPlainInAddresses: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: Self.plain.contains(self)
+        }
+    }
+
+    /// `%E9`, for example.
+    var escaped: String {
+        let digits = String(self, radix: 16, uppercase: true)
+        return "%" + (digits.count == 1 ? "0" : "") + digits
+    }
+}
