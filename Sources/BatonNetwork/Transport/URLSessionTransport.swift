@@ -17,6 +17,7 @@
 /// around it can mend:
 ///
 /// - A connection that the server closes inside the head of an answer, and trailers after a chunked body, end the process.
+/// - A cancel in the middle of an upload, or an idle limit that ends inside a head, may end the process.
 /// - An answer of 401 with `WWW-Authenticate: Basic realm=…` does not end before the time limit.
 /// - A request with a body on a kept connection that the server closes at that moment hangs until its time limit, or is sent twice.
 /// - While an answer is awaited, a whole core is busy.

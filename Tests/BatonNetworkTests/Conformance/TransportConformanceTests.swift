@@ -25,7 +25,7 @@
         /// On Linux, with Swift 6.3.
         private static let faultsOfURLSession: [String: String] = [
             "chunked-trailers": ends, "closed-in-head": ends, "closed-in-head-of-post": ends, "any-bytes": ends,
-            "cancel-in-upload": mayEnd, "stream-cancelled": mayEnd,
+            "cancel-in-upload": mayEnd, "stream-cancelled": mayEnd, "idle-in-head": mayEnd,
             "401-basic": neverEnds, "401-several": neverEnds, "401-with-credentials": neverEnds,
             "post-on-closing": repeats, "post-on-closing-large": repeats, "put-on-closing": repeats,
             "post-and-reset": repeats, "post-and-close": repeats, "patch-and-reset": repeats,
