@@ -49,7 +49,7 @@
 
         func number(_ info: CURLINFO) -> Int { baton_curl_long(pointer, info) }
 
-        /// What the two sides of a secure connection have agreed on.
+        /// The version of HTTP that the two sides of a secure connection have agreed on.
         var version: CurlConnections.Version {
             switch baton_curl_speaks_http2(pointer) {
             case 0: .http1

@@ -11,8 +11,8 @@ public import Foundation
 /// let picture = AsyncOperation(HTTPDownload(url, to: file)).retryHTTP(attempts: 5)
 /// ```
 ///
-/// What comes goes to the disk at once, so that it takes little memory whatever its size. Until it is complete it is in a
-/// hidden file beside the target, `.NAME.partial`.
+/// Each piece goes to the disk as it comes, so that a file of any size takes little memory. Until the file is complete
+/// it has a hidden name beside the target, `.NAME.partial`.
 ///
 /// If a GET ends before, that file stays (unless it is gone, or cannot be written), with a note of what it is the beginning
 /// of, `.NAME.origin`. The next run, of a retry or of a later operation, asks for the rest only, and goes on if the answer

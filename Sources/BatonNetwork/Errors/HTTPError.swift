@@ -95,7 +95,7 @@ public struct HTTPError: Error, Sendable {
         case notPermitted
         /// There is no room for it.
         case diskFull
-        /// What is in the place of the hidden file of a download is no plain file with one name: a link, for example.
+        /// A link, or another file than a plain one with one name, is in the place of the hidden file of a download.
         /// It was left as it is.
         case notPlain
         /// A device, a pipe or a socket has this name. It was left as it is.
@@ -162,8 +162,8 @@ public struct HTTPError: Error, Sendable {
 }
 
 extension HTTPError {
-    /// What became of a request after redirects had led it there. The first server has received it, and so it is no
-    /// more to be sent again than it was.
+    /// The error of a request that failed after redirects had led it to this address. The first server has received it,
+    /// so whether it may be sent again depends on its own method.
     func redirected(to target: URL, from request: URLRequest) -> HTTPError {
         var error = HTTPError(reason, request)
         error.redirectedTo = target.withoutSecrets
@@ -172,7 +172,7 @@ extension HTTPError {
         return error
     }
 
-    /// What the system says of a local file.
+    /// The error of a request for which a local file could not be used.
     ///
     /// - Parameter isSent: Whether something may have reached a server.
     init(_ error: FileError, _ request: URLRequest, isSent: Bool) {

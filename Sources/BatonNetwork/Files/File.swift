@@ -255,7 +255,8 @@ struct FileError: Error {
         self.path = path
     }
 
-    /// What it means for a request. A process without descriptors is soon another one, and a missing file is not.
+    /// The reason of a request that fails by it. Descriptors come free again, so a lack of them may pass; a
+    /// missing file stays missing.
     var reason: HTTPError.Reason {
         [.other(errno: EMFILE), .other(errno: ENFILE)].contains(problem)
             ? .tooManyOpenFiles : .file(problem, path: path)

@@ -3,8 +3,8 @@ internal import Foundation
 extension URL {
     /// The address that a text gives, seen from another one (RFC 3986, 5.3).
     ///
-    /// What an address cannot contain is escaped, and what is escaped already stays as it is. Foundation would escape
-    /// all of it once more: of `/My%20File[1].pdf` it makes `/My%2520File%5B1%5D.pdf`.
+    /// Characters that an address cannot contain are escaped, and escapes stay as they are. Foundation would
+    /// escape all of it once more: of `/My%20File[1].pdf` it makes `/My%2520File%5B1%5D.pdf`.
     init?(address text: String, relativeTo base: URL? = nil) {
         guard let url = URL(string: text.escapedAsAddress, relativeTo: base)?.absoluteURL else { return nil }
         self = url

@@ -79,7 +79,7 @@ public struct HTTPHeaders: Sendable, Hashable {
 extension String {
     var trimmed: String { trimmingCharacters(in: .whitespacesAndNewlines) }
 
-    /// What stands between these characters, without blanks around it. A character is one even if an accent follows
+    /// The texts between these characters, without blanks around them. A character is one even if an accent follows
     /// that would combine with it: header fields are bytes.
     func parts(separatedBy separator: Unicode.Scalar) -> [String] {
         unicodeScalars.split(separator: separator, omittingEmptySubsequences: false).map { String($0).trimmed }
