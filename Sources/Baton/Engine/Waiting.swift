@@ -1,7 +1,7 @@
 /// Awaiting an outcome. A body that waits lends its slot: it is given back when its first wait begins, and taken again
 /// before its last one ends, so that a queue of width 1 can run a graph nested to any depth.
 extension AnyOperation {
-    /// Returns when this has finished.
+    /// Returns when this has finished, and those who observe it have been told.
     ///
     /// - Parameters:
     ///   - body: The operation whose body waits, nil for anybody else.
@@ -11,7 +11,10 @@ extension AnyOperation {
     nonisolated(nonsending) final func awaitOutcome(
         for body: AnyOperation?, asChild: Bool = false, begun: () -> Void = {}
     ) async throws(OperationError) {
-        if withLife({ $0.phase == .finished }) { return }
+        if withLife({ $0.phase == .finished }) {
+            if isObserved { await waitUntilEndIsTold() }
+            return
+        }
         let loan = body?.beginWait(for: self, asChild: asChild)
         if let body, body.level > level { Self.raise([self], to: body.level) }
         let error = await withUnsafeContinuation { continuation in
@@ -29,6 +32,7 @@ extension AnyOperation {
         }
         Handover.didAwait(loan?.body ?? self)
         if let error { throw error }
+        if isObserved { await waitUntilEndIsTold() }
     }
 
     /// A wait can close a circle, as an add can. Operations of it that have not begun fail; if there is none, all are bodies

@@ -45,6 +45,8 @@ struct EventOutbox: ~Copyable {
     private var isSubjectFinal = false
     /// When the last start was told, on the clock of the queue.
     private(set) var start: Duration?
+    /// Tasks that have the outcome and wait until the end is told.
+    private var waiters: [UnsafeContinuation<Void, Never>] = []
 
     /// - Parameter hub: Of its queue, if it has been added.
     init(hub: EventHub? = nil, ignoresStart: Bool = false) {
@@ -151,6 +153,25 @@ struct EventOutbox: ~Copyable {
         stage = .over
         hub = nil
         own = nil
+    }
+
+    // MARK: Waiting for the end
+
+    /// Keeps a task that waits until the end is told. The caller has seen that the operation has finished: its end is
+    /// here, or the thread that has finished it brings it next.
+    ///
+    /// - Returns: False if the end has been told, and there is nothing to wait for.
+    mutating func keep(_ waiter: UnsafeContinuation<Void, Never>) -> Bool {
+        if stage == .over { return false }
+        waiters.append(waiter)
+        return true
+    }
+
+    /// The tasks to resume now, outside every lock: none until the end is told.
+    mutating func takeWaiters() -> [UnsafeContinuation<Void, Never>] {
+        if stage != .over { return [] }
+        defer { waiters = [] }
+        return waiters
     }
 
     // MARK: Those who observe it alone

@@ -24,12 +24,29 @@ extension AnyOperation {
         }
         while let batch = next.take() {
             let start = batch.tell()
-            next = withLife { life in
-                guard let outbox = life.borrowedOutbox else { return nil }
+            let waiters: [UnsafeContinuation<Void, Never>]
+            (next, waiters) = withLife { life in
+                guard let outbox = life.borrowedOutbox else { return (nil, []) }
                 return outbox._withUnsafeGuaranteedRef {
-                    $0.machine.continueTelling(start: start) { namedSoFar(&life) }
+                    let next = $0.machine.continueTelling(start: start) { namedSoFar(&life) }
+                    return (next, $0.machine.takeWaiters())
                 }
             }
+            for waiter in waiters { waiter.resume() }
+        }
+    }
+
+    /// Returns when its end is told to those who observe it or its queue. It has finished.
+    ///
+    /// The outcome can be seen a moment before: the thread that finishes the operation tells of it next, or leaves that to
+    /// a thread that is telling something else.
+    @inline(never)
+    nonisolated(nonsending) final func waitUntilEndIsTold() async {
+        await withUnsafeContinuation { continuation in
+            let mustWait = withLife { life in
+                life.borrowedOutbox?._withUnsafeGuaranteedRef { $0.machine.keep(continuation) } ?? false
+            }
+            if !mustWait { continuation.resume() }
         }
     }
 

@@ -38,6 +38,26 @@ import Testing
         #expect(all.count >= 1600, "Those that were added before anybody cancelled them.")
     }
 
+    /// Whoever has the outcome reads of it: the last operation is not missing from what was recorded.
+    @Test func G27_whoHasTheOutcomeFindsTheEndToldWhateverThreadTells() async {
+        let queue = AsyncOperationQueue()
+        let events = queue.events
+        var missing = 0
+        for round in 0..<5000 {
+            let operation = AsyncOperation("a") { for _ in 0..<round % 3 { await Task.yield() } }
+            queue.add(operation)
+            async let cancelled: Void = round % 4 == 0 ? operation.cancel() : ()
+            // It looks at the outcome at the very moment when that is published.
+            while round % 2 == 0, operation.result == nil { await Task.yield() }
+            _ = try? await operation.value
+            if !events.takeAll().contains(where: { $0.isFinish && $0.operation == operation.reference }) {
+                missing += 1
+            }
+            await cancelled
+        }
+        #expect(missing == 0)
+    }
+
     @Test func G27_numbersRiseStrictlyWhateverThreadTells() async {
         let queues = (0..<4).map { _ in AsyncOperationQueue() }
         let told = LockedState<[UInt32: [OperationEvent]]>([:])

@@ -99,4 +99,27 @@ import Testing
         _ = outbox.continueTelling()
         #expect(outbox.audience == nil)
     }
+
+    @Test func whoWaitsForTheEndIsGivenBackWhenItIsTold() async {
+        let box = EventOutbox.Box(hub: hub, ignoresStart: false)
+        await withUnsafeContinuation { continuation in
+            let isKept = box.machine.keep(continuation)
+            #expect(isKept, "The thread that finishes it has not come yet.")
+            box.machine.append(.finished(.success, error: nil))
+            var waiters = box.machine.takeWaiters()
+            #expect(waiters.isEmpty)
+            #expect(names(box.machine.startTelling()) == ["finished success"])
+            waiters = box.machine.takeWaiters()
+            #expect(waiters.isEmpty, "It is being told.")
+            #expect(box.machine.continueTelling() == nil)
+            waiters = box.machine.takeWaiters()
+            #expect(waiters.count == 1)
+            for waiter in waiters { waiter.resume() }
+        }
+        await withUnsafeContinuation { continuation in
+            let isKept = box.machine.keep(continuation)
+            #expect(!isKept, "It has been told.")
+            continuation.resume()
+        }
+    }
 }
