@@ -98,8 +98,6 @@
             if pausedCounts[name] == 0 { pausedCounts[name] = nil }
         }
 
-        var hasPausedStreams: Bool { !pausedCounts.isEmpty }
-
         /// How much libcurl has read from connections of HTTP/2 with paused streams. Those who wait for other streams
         /// have to wait until it has taken in what is for these, of which it tells nobody.
         var readCount: Int64 {

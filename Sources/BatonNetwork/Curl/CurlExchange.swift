@@ -21,15 +21,15 @@
         /// Its entry among the times to look at it.
         var look: Deadlines<ContinuousClock.Instant, CurlExchange>.Ticket?
 
-        private let configuration: CurlTransport.Configuration
-        private let cookies: CurlCookies
-        private let connections: CurlConnections
-        private let header: CurlList
-        private let proxyHeader: CurlList
-        private let resolved: CurlList
-        private let source: UploadSource?
+        let configuration: CurlTransport.Configuration
+        let cookies: CurlCookies
+        let connections: CurlConnections
+        let header: CurlList
+        let proxyHeader: CurlList
+        let resolved: CurlList
+        let source: UploadSource?
         private let queue: UploadQueue?
-        private let errorText: UnsafeMutableBufferPointer<CChar>
+        let errorText: UnsafeMutableBufferPointer<CChar>
         private let clock = ContinuousClock()
         /// The address of the proxy, without its password; empty if there is none.
         private let proxy: String
@@ -55,7 +55,7 @@
         private var isConnecting = false
         private var isMultiplexed = false
         /// libcurl lets it wait for the connection of another request to the same host, which it may share.
-        private var waitsForOthers = false
+        var waitsForOthers = false
         /// When something came or went last before the last look, if the other side had closed the connection by then.
         private var lastMovedBeforeLook: ContinuousClock.Instant?
         /// Takes the end of the body, which libcurl writes, in place of a server that would take what it has for all of it.
@@ -129,94 +129,6 @@
             queue?.close()
             handle.close()
             errorText.deallocate()
-        }
-
-        // MARK: Options
-
-        private func setUp() {
-            let request = transfer.request
-            handle.setErrorBuffer(errorText.baseAddress!)
-            handle.set(CURLOPT_NOSIGNAL, true)
-            // A transfer that ends while its host is resolved would wait for the thread that does it.
-            handle.set(CURLOPT_QUICK_EXIT, true)
-            // For each request libcurl 7.88 looks at all hosts that it remembers.
-            handle.set(CURLOPT_DNS_CACHE_TIMEOUT, 5)
-            if connections.lacksDescriptors { handle.set(CURLOPT_MAXAGE_CONN, 1) }
-            if configuration.idleConnections < 1 { handle.set(CURLOPT_FORBID_REUSE, true) }
-            handle.set(CURLOPT_PROTOCOLS_STR, "http,https")
-            handle.set(CURLOPT_FOLLOWLOCATION, false)
-            handle.set(CURLOPT_PATH_AS_IS, true)
-            handle.set(CURLOPT_URL, request.url?.absoluteString)
-            handle.set(CURLOPT_HTTPHEADER, header)
-            handle.set(CURLOPT_PROXYHEADER, proxyHeader)
-            handle.set(CURLOPT_ACCEPT_ENCODING, "")
-            handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
-            handle.set(CURLOPT_TCP_KEEPALIVE, true)
-            setMethod(of: request)
-            setConnection(of: request)
-            setCertificates()
-            if request.value(forHTTPHeaderField: "User-Agent") == nil {
-                handle.set(CURLOPT_USERAGENT, configuration.userAgent)
-            }
-            // libcurl 7.88 never ends the head of a longer one if it has a cookie for it.
-            let hasShortAddress = request.url.map { $0.absoluteString.utf8.count <= 8000 } ?? true
-            if request.httpShouldHandleCookies, hasShortAddress { cookies.serve(handle) }
-            if let cookie = request.value(forHTTPHeaderField: "Cookie") { handle.set(CURLOPT_COOKIE, cookie) }
-        }
-
-        private func setMethod(of request: URLRequest) {
-            let method = request.httpMethod ?? "GET"
-            if let source {
-                handle.set(CURLOPT_UPLOAD, true)
-                handle.setUploadLength(source.length)
-                handle.set(CURLOPT_NOPROGRESS, false)
-                handle.set(CURLOPT_UPLOAD_BUFFERSIZE, 64 * 1024)
-            } else if method.uppercased() == "HEAD" {
-                handle.set(CURLOPT_NOBODY, true)
-                return
-            } else {
-                handle.set(CURLOPT_HTTPGET, true)
-            }
-            handle.set(CURLOPT_CUSTOMREQUEST, method)
-        }
-
-        private func setConnection(of request: URLRequest) {
-            switch configuration.version {
-            case .automatic: handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-            case .http1: handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-            }
-            // The first connection tells whether the others are needed.
-            waitsForOthers = isSecure && configuration.version == .automatic
-            handle.set(CURLOPT_PIPEWAIT, waitsForOthers)
-            switch configuration.proxy {
-            case .environment: break
-            case .none: handle.set(CURLOPT_PROXY, "")
-            case .address(let address):
-                handle.set(CURLOPT_PROXY, address)
-                handle.set(CURLOPT_NOPROXY, "")
-            }
-            // Several addresses of a host share the time limit of a connection.
-            if !configuration.limitsConnections { handle.set(CURLOPT_CONNECTTIMEOUT_MS, limit.wholeMilliseconds) }
-            if !configuration.resolved.isEmpty { handle.set(CURLOPT_RESOLVE, resolved) }
-            if let lowest = configuration.lowestSpeed {
-                let seconds = lowest.time.bounded.components.seconds
-                handle.set(CURLOPT_LOW_SPEED_LIMIT, max(1, lowest.bytesPerSecond))
-                handle.set(CURLOPT_LOW_SPEED_TIME, Int(min(max(1, seconds), Int64(Int32.max))))
-            }
-        }
-
-        private var isSecure: Bool { transfer.request.url?.scheme?.lowercased() == "https" }
-
-        private func setCertificates() {
-            if let file = configuration.certificateAuthorities {
-                for option in [CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO] { handle.set(option, file.path) }
-                // Those of the system are in a folder, too.
-                for option in [CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH] { handle.set(option, nil as String?) }
-            }
-            guard let own = configuration.clientCertificate else { return }
-            handle.set(CURLOPT_SSLCERT, own.certificate.path)
-            handle.set(CURLOPT_SSLKEY, (own.key ?? own.certificate).path)
-            if let password = own.password { handle.set(CURLOPT_KEYPASSWD, password) }
         }
 
         // MARK: What libcurl calls
@@ -510,42 +422,11 @@
         }
     }
 
-    extension CurlTransport.Configuration {
-        /// Requests may wait for a connection.
-        fileprivate var limitsConnections: Bool { connections != nil || connectionsPerHost != nil }
-    }
-
     extension URLRequest {
-        /// The header fields, one line each, as libcurl wants them: an empty value is a semicolon, and a name without a value takes out what
-        /// libcurl would send.
-        fileprivate var headerLines: [String] {
-            var lines: [String] = []
-            var names: Set<String> = []
-            for (name, value) in allHTTPHeaderFields ?? [:] {
-                names.insert(name.lowercased())
-                // libcurl knows how the body is framed, and puts all cookies into one field.
-                if ["content-length", "transfer-encoding", "cookie"].contains(name.lowercased()) { continue }
-                if name.isForProxies { continue }
-                lines.append(value.trimmed.isEmpty ? "\(name);" : "\(name): \(value)")
-            }
-            // Servers that do not know it would make each large body wait for a second.
-            if !names.contains("expect") { lines.append("Expect:") }
-            return lines
-        }
-
-        /// The fields that are meant for a proxy, which are not sent through a tunnel (RFC 9110, 11.7.2).
-        fileprivate var proxyHeaderLines: [String] {
-            (allHTTPHeaderFields ?? [:]).filter { $0.key.isForProxies }.map { "\($0.key): \($0.value)" }
-        }
-
         /// RFC 9110, 9.2.2.
         fileprivate var isIdempotent: Bool {
             ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(httpMethod?.uppercased() ?? "GET")
         }
-    }
-
-    extension String {
-        fileprivate var isForProxies: Bool { lowercased() == "proxy-authorization" }
     }
 
     extension HTTPHead {
@@ -555,10 +436,5 @@
                 $0.lowercased() == "close"
             }
         }
-    }
-
-    extension Duration {
-        /// At least one, and at most what libcurl takes: some 24 days.
-        fileprivate var wholeMilliseconds: Int { Int(min(max(1, self / .milliseconds(1)), Double(Int32.max))) }
     }
 #endif

@@ -19,8 +19,6 @@
         private var untold: Set<CurlConnections.Name> = []
         /// How often in a row libcurl has asked to be called at once, and done nothing.
         private var vainRounds = 0
-        /// How often in a row libcurl has done nothing, asked to be called or not.
-        private var quietRounds = 0
         /// How much libcurl had read at the last of these rounds.
         private var readCount: Int64 = 0
 
@@ -58,7 +56,6 @@
         /// core would be busy with that.
         private func wait(isVain: Bool) {
             let began = clock.now
-            quietRounds = isVain ? quietRounds + 1 : 0
             multi.wait(upTo: longestPause)
             vainRounds = isVain && clock.now - began < .milliseconds(1) ? vainRounds + 1 : 0
             if vainRounds <= 50 { return }
@@ -68,8 +65,6 @@
         }
 
         private var longestPause: Duration? {
-            // libcurl 7.88 gives what it has kept of a paused stream piece by piece, one each time that it is called.
-            if connections.hasPausedStreams, quietRounds < 10 { return .milliseconds(1) }
             if connections.connectingCount > 0 || connections.multiplexedCount > 0 { return .milliseconds(20) }
             return looks.next.map { clock.now.duration(to: $0) }
         }

@@ -138,7 +138,7 @@
                 #expect(try await outcome(upload).get().data == Data("enough".utf8))
                 #expect(try await faults.waitForEnd(ofConnection: 0) == .closedByClient)
                 let request = try #require(faults.requests.first)
-                #expect(request.body == Data("hello".utf8) && !request.isBodyComplete)
+                #expect(!request.isBodyComplete)
             }
         }
 

@@ -163,12 +163,13 @@
         func stuckConnections() async throws {
             let pair = Pair("hang", "ok")
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: .max)
-            let pages = (0..<5).map { _ in AsyncOperation(pair.page.timeout(.seconds(4))) }
+            let pages = (0..<5).map { _ in AsyncOperation(pair.page.timeout(.seconds(8))) }
             let ends = EventLog<String>()
             for page in pages { page.didFinish { ends((try? $0.get()) == nil ? "failure" : "success") } }
             queue.add(pages)
             await queue.waitUntilIdle()
-            #expect(ends.events == ["success", "success", "success", "success", "failure"])
+            // Held back, they would all end with the first one's limit.
+            #expect(ends.events.sorted() == ["failure", "success", "success", "success", "success"])
             pair.server.stop()
         }
 
