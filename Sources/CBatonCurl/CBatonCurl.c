@@ -184,6 +184,25 @@ CURLSH *baton_curl_cookie_share(void) {
     return share;
 }
 
+size_t baton_curl_cookie_length(CURL *handle, int all) {
+    struct curl_slist *lines = NULL;
+    if (curl_easy_getinfo(handle, CURLINFO_COOKIELIST, &lines) != CURLE_OK) return 0;
+    size_t longest = 0, sum = 0;
+    for (struct curl_slist *line = lines; line; line = line->next) {
+        // Domain, whether it has subdomains, path, whether it is secure, expiry; then name and value.
+        const char *text = line->data;
+        for (int field = 0; field < 5 && text; field++) {
+            text = strchr(text, '\t');
+            if (text) text++;
+        }
+        size_t length = text ? strlen(text) + 2 : 0;
+        sum += length;
+        if (length > longest) longest = length;
+    }
+    curl_slist_free_all(lines);
+    return all ? sum : longest;
+}
+
 CURL *baton_curl_next_ended(CURLM *multi, CURLcode *result) {
     int left;
     CURLMsg *message;

@@ -31,10 +31,22 @@
             if request.value(forHTTPHeaderField: "User-Agent") == nil {
                 handle.set(CURLOPT_USERAGENT, configuration.userAgent)
             }
-            // libcurl 7.88 never ends the head of a longer one if it has a cookie for it.
-            let hasShortAddress = request.url.map { $0.absoluteString.utf8.count <= 8000 } ?? true
-            if request.httpShouldHandleCookies, hasShortAddress { cookies.serve(handle) }
-            if let cookie = request.value(forHTTPHeaderField: "Cookie") { handle.set(CURLOPT_COOKIE, cookie) }
+            let ownCookies = request.value(forHTTPHeaderField: "Cookie")
+            if request.httpShouldHandleCookies {
+                cookies.serve(handle, headLength: headLengthBeforeCookies, hasOwn: ownCookies != nil)
+            }
+            if let ownCookies { handle.set(CURLOPT_COOKIE, ownCookies) }
+        }
+
+        /// At most: libcurl writes some of the fields before the cookies, and adds a few of its own.
+        private var headLengthBeforeCookies: Int {
+            let request = transfer.request
+            let url = request.url
+            let fields = ["Host", "User-Agent", "Accept", "Accept-Encoding", "Referer", "Range", "TE"]
+            let secrets = (url?.user ?? "").utf8.count + (url?.password ?? "").utf8.count
+            let values = fields.compactMap { request.value(forHTTPHeaderField: $0)?.utf8.count }
+            return 1024 + (url?.absoluteString.utf8.count ?? 0) + 2 * secrets + values.reduce(0, +)
+                + (configuration.userAgent?.utf8.count ?? 0)
         }
 
         private func setMethod(of request: URLRequest) {
@@ -89,7 +101,8 @@
             guard let own = configuration.clientCertificate else { return }
             handle.set(CURLOPT_SSLCERT, own.certificate.path)
             handle.set(CURLOPT_SSLKEY, (own.key ?? own.certificate).path)
-            if let password = own.password { handle.set(CURLOPT_KEYPASSWD, password) }
+            // Without one, OpenSSL would ask for it at the terminal, and hold up all transfers meanwhile.
+            handle.set(CURLOPT_KEYPASSWD, own.password ?? "")
         }
     }
 

@@ -39,7 +39,10 @@
             _ = baton_curl_set_pointer(pointer, CURLOPT_ERRORBUFFER, buffer)
         }
 
-        func setShare(_ share: UnsafeMutableRawPointer) { _ = baton_curl_set_pointer(pointer, CURLOPT_SHARE, share) }
+        func setShare(_ share: UnsafeMutableRawPointer?) { _ = baton_curl_set_pointer(pointer, CURLOPT_SHARE, share) }
+
+        /// How many bytes the longest of the cookies that it shares takes in a request, or all of them together.
+        func cookieLength(ofAll: Bool) -> Int { baton_curl_cookie_length(pointer, ofAll ? 1 : 0) }
 
         func unpause(receiving: Bool, sending: Bool) {
             curl_easy_pause(pointer, (receiving ? 0 : CURLPAUSE_RECV) | (sending ? 0 : CURLPAUSE_SEND))
@@ -131,46 +134,5 @@
         }
 
         deinit { curl_slist_free_all(pointer) }
-    }
-
-    /// The cookies of a transport, which all of its handles share. Its thread alone uses it.
-    final class CurlCookies {
-        private let share: UnsafeMutableRawPointer?
-        private let file: String?
-        private var isRead = false
-
-        init(_ cookies: CurlTransport.Configuration.Cookies) {
-            switch cookies {
-            case .inMemory: (share, file) = (baton_curl_cookie_share(), nil)
-            case .file(let url):
-                // libcurl would put a file in the place of a link.
-                let path = url.resolvingSymlinksInPath().path
-                // A pipe would block the thread.
-                let isPlain = url.isFileURL && File.hindrance(at: path) == nil
-                (share, file) = (baton_curl_cookie_share(), isPlain ? path : nil)
-            case .none: (share, file) = (nil, nil)
-            }
-        }
-
-        /// To be called when no handle is left.
-        func close() {
-            if let share { curl_share_cleanup(share) }
-        }
-
-        func serve(_ handle: CurlHandle) {
-            guard let share else { return }
-            handle.setShare(share)
-            handle.set(CURLOPT_COOKIEFILE, isRead ? "" : file ?? "")
-            isRead = true
-        }
-
-        /// An answer has set some: they are in the file when the handle is closed.
-        func note(in handle: CurlHandle) {
-            guard let file, let made = try? File.open(file, O_WRONLY | O_CREAT | O_CLOEXEC, mode: 0o600) else { return }
-            // libcurl gives the file that it writes the rights of the one that is there.
-            made.hide()
-            made.close()
-            handle.set(CURLOPT_COOKIEJAR, file)
-        }
     }
 #endif

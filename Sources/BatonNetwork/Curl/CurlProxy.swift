@@ -3,7 +3,8 @@
 
     /// Which proxy libcurl uses for a request. Its versions before 8.7 do not tell, so this follows its rules.
     enum CurlProxy {
-        /// The address of the proxy, without its password; empty if there is none.
+        /// Scheme, host and port of the proxy; empty if there is none. What else is in its text may be a password that was
+        /// not escaped.
         static func address(for url: URL?, _ proxy: CurlTransport.Configuration.Proxy) -> String {
             let address =
                 switch proxy {
@@ -12,8 +13,11 @@
                 case .environment: ofEnvironment(for: url)
                 }
             guard let address, !address.isEmpty else { return "" }
-            let url = URL(string: address.contains("://") ? address : "http://" + address)
-            return url?.withoutSecrets ?? "of the environment"
+            guard let url = URL(string: address.contains("://") ? address : "http://" + address), let host = url.host,
+                !host.isEmpty
+            else { return "‘…’, whose address cannot be read" }
+            let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+            return "\(url.scheme ?? "http")://\(name)\(url.port.map { ":\($0)" } ?? "")"
         }
 
         /// `HTTP_PROXY` does not count: a server that runs this as CGI would have it from a request.

@@ -22,8 +22,9 @@
     /// - Secure connections use the certificates of the system unless the configuration says otherwise.
     /// - Proxies are those of the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`) unless the configuration
     ///   says otherwise.
-    /// - Cookies are kept in memory and sent with later requests of the transport, except for addresses of more than 8,000 bytes, which
-    ///   libcurl 7.88 cannot send along with cookies.
+    /// - Cookies are kept in memory and sent with later requests of the transport, unless the address of a request is so
+    ///   long that libcurl 7.88 has no room for them: 3,000 to 7,000 bytes, as the cookies are long.
+    /// - The head of a request has at most 64 KB: more is ``HTTPError/Reason/invalidRequest(_:)``. Servers take less.
     /// - HTTP/2: libcurl itself keeps up to 32 MB for each request whose reader is slow.
     /// - What comes with 417, after a request with `Expect`, is not read on a kept connection.
     /// - A user and a password in the address are sent as Basic authentication.
@@ -32,6 +33,9 @@
     public struct CurlTransport: HTTPTransport {
         /// One for all, with the usual configuration.
         public static let shared = CurlTransport()
+
+        /// libcurl 7.88 does not send the rest of a head that the system does not take at once.
+        private static let longestHead = 64 * 1024
 
         private let engine: CurlEngine
 
@@ -52,6 +56,12 @@
                     .invalidRequest(
                         "the user agent of the transport has a line end or another control character in it"),
                     request)
+            }
+            if request.headLength > Self.longestHead {
+                throw HTTPError(
+                    .invalidRequest(
+                        "its address and header fields have \(request.headLength) bytes, and at most "
+                            + "\(Self.longestHead) can be sent. Send large values in a body"), request)
             }
             let transfer = try CurlTransfer(request, body, on: engine.worker, sent: sent)
             let reader = TransferReader(transfer, of: engine)
@@ -89,5 +99,13 @@
         func next() async throws -> Data? { try await transfer.next() }
 
         deinit { transfer.cancel() }
+    }
+
+    extension URLRequest {
+        /// How many bytes the method, the address and the header fields take in a request, at least.
+        fileprivate var headLength: Int {
+            let line = (httpMethod ?? "GET").utf8.count + (url?.absoluteString.utf8.count ?? 0)
+            return (allHTTPHeaderFields ?? [:]).reduce(line) { $0 + $1.key.utf8.count + $1.value.utf8.count + 4 }
+        }
     }
 #endif

@@ -52,9 +52,9 @@ extension Backoff {
     public static let http = exponential(from: .milliseconds(200)).capped(at: .seconds(20)).jittered()
         .honoringRetryAfter()
 
-    /// Waits as long as a server says by `Retry-After`, if it does.
+    /// Waits as long as a server says by `Retry-After`, if it does. One that says "at once" does not shorten the wait.
     public func honoringRetryAfter() -> Backoff {
-        honoring { ($0.underlyingError as? HTTPError)?.retryAfter }
+        honoring { ($0.underlyingError as? HTTPError)?.retryAfter.flatMap { $0 > .zero ? $0 : nil } }
     }
 }
 

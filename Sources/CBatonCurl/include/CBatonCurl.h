@@ -79,6 +79,10 @@ CURLMcode baton_curl_multi_set_long(CURLM *_Nonnull multi, CURLMoption option, l
 /// A share for the cookies of handles that one thread uses.
 CURLSH *_Nullable baton_curl_cookie_share(void);
 
+/// How many bytes the longest cookie that a handle knows takes in a request, or all of them together. Takes time for
+/// each cookie.
+size_t baton_curl_cookie_length(CURL *_Nonnull handle, int all);
+
 /// The next transfer that has ended, with its result in `result`. Null: there is none.
 CURL *_Nullable baton_curl_next_ended(CURLM *_Nonnull multi, CURLcode *_Nonnull result);
 

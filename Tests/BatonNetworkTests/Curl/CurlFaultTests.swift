@@ -395,5 +395,63 @@
                 #expect(await failure(upload)?.reason == .timedOut(after: .milliseconds(200)))
             }
         }
+
+        // MARK: Cookies and long heads
+
+        @Test("Long cookies, own ones and long addresses make whole requests", arguments: [3000, 4100, 7000, 9000])
+        func longCookies(_ count: Int) async throws {
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                let (transport, value) = (CurlTransport(), String(repeating: "v", count: 4000))
+                faults.on("/set", .answer(200, ["Set-Cookie: a=\(value); Path=/", "Set-Cookie: b=\(value); Path=/"]))
+                faults.on("*", .answer(body: "whole"))
+                _ = try await outcome(HTTPData(faults.url("/set")).transport(transport)).get()
+                let url = faults.url("/?" + String(repeating: "q", count: count))
+                for own in [nil, "c=3"] {
+                    let page = HTTPData(url).header("Cookie", own).transport(transport)
+                    #expect(try await outcome(page).get().data == Data("whole".utf8))
+                    let cookies = faults.requests.last?.values(of: "Cookie").first
+                    if let own { #expect(cookies?.contains(own) == true, "A field of the request's own is not lost.") }
+                }
+            }
+        }
+
+        @Test("A small cookie goes with an address of 7,000 bytes")
+        func smallCookies() async throws {
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                let transport = CurlTransport()
+                faults.on("/set", .answer(200, ["Set-Cookie: a=1; Path=/"]))
+                faults.on("*", .answer())
+                _ = try await outcome(HTTPData(faults.url("/set")).transport(transport)).get()
+                let url = faults.url("/?" + String(repeating: "q", count: 7000))
+                _ = try await outcome(HTTPData(url).transport(transport)).get()
+                #expect(faults.requests.last?.values(of: "Cookie") == ["a=1"])
+            }
+        }
+
+        @Test("A head of more than 64 KB is refused before anything is sent, and one of 64 KB arrives")
+        func longHeads() async throws {
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                faults.on("*", .answer())
+                let page = { (count: Int) in
+                    HTTPData(faults.url("/")).header("X-Long", String(repeating: "x", count: count)).transport(
+                        CurlTransport())
+                }
+                #expect(try await outcome(page(65_000)).get().status == 200)
+                for field in [66_000, 300_000, 9_000_000] {
+                    guard case .invalidRequest(let text)? = await failure(page(field))?.reason else {
+                        Issue.record("\(field)")
+                        continue
+                    }
+                    #expect(text.contains("65536"), "\(text)")
+                }
+                let method = HTTPData(faults.url("/")).method(String(repeating: "M", count: 70_000)).transport(
+                    CurlTransport())
+                guard case .invalidRequest? = await failure(method)?.reason else {
+                    Issue.record("a long method")
+                    return
+                }
+                #expect(faults.requests.count == 1)
+            }
+        }
     }
 #endif

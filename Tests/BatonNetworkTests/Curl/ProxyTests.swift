@@ -48,6 +48,18 @@
             #expect(plain?.reason == .proxyRefused(proxy: "http://127.0.0.1:\(proxy.port)", status: 407))
         }
 
+        @Test(
+            "Of the text of a proxy nothing is told that may be a password",
+            arguments: [
+                ("http://user:12/secret@127.0.0.1:8080", "http://user:12"),
+                ("ada:secret@[::1]:3128", "http://[::1]:3128"),
+                ("socks5h://ada:secret@localhost/secret?secret#secret", "socks5h://localhost"),
+                ("http://ada:se cret@", "‘…’, whose address cannot be read"), ("", ""),
+            ])
+        func names(_ text: String, _ name: String) {
+            #expect(CurlProxy.address(for: URL(string: "http://example.org"), .address(text)) == name)
+        }
+
         @Test("A proxy that refuses a tunnel is named, with its status", arguments: [403, 502, 503])
         func refusals(_ status: Int) async throws {
             let proxy = TestServer("proxy", "\(status)")

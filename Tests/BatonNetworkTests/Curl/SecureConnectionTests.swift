@@ -90,6 +90,31 @@
             Issue.record("the server's words were never told")
         }
 
+        /// OpenSSL would ask for the password at the terminal.
+        @Test("A key with a password that the configuration does not have is an error at once")
+        func lockedKeys() async throws {
+            let server = TestServer(
+                "tls", PythonServer.certificate("good").path, PythonServer.certificate("authority").path)
+            defer { server.stop() }
+            let page = HTTPData(server.url("/bytes/10"))
+            let own = { (password: String?) in
+                Self.transport {
+                    $0.clientCertificate = .init(
+                        certificate: PythonServer.certificate("client"), key: PythonServer.certificate("locked"),
+                        password: password)
+                }
+            }
+            #expect(try await outcome(page.transport(own("sesame"))).get().status == 200)
+            for password in [nil, "", "wrong"] {
+                let error = try #require(await failure(page.transport(own(password))))
+                guard case .insecureConnection(let text) = error.reason else {
+                    Issue.record("\(error)")
+                    continue
+                }
+                #expect(text.contains("locked.pem"), "\(text)")
+            }
+        }
+
         @Test("A head that comes slowly is waited for")
         func slowHeads() async throws {
             let server = TestServer("tls", PythonServer.certificate("good").path)

@@ -79,6 +79,13 @@ import Testing
         #expect(try await outcome(HTTPData(server.url("/bytes/1000")).sizeLimit(1000)).get().data.count == 1000)
     }
 
+    /// RFC 9110, 8.6: it is the length of another answer.
+    @Test(arguments: [204, 304]) func theLengthOfAnAnswerWithoutABodyIsNoLimit(_ status: Int) async throws {
+        let stub = StubTransport { _ in HTTPAnswer(status: status, headers: ["Content-Length": "100000"]) }
+        let page = HTTPData("http://example.org").sizeLimit(1000).validation(.none).transport(stub)
+        #expect(try await outcome(page).get().data.isEmpty)
+    }
+
     @Test(arguments: ["/silent", "/bytes/100"]) func nothingForTooLongIsATimeout(_ path: String) async throws {
         let key = freshKey()
         let error = await failure(

@@ -94,6 +94,18 @@ import Testing
         #expect(page.attempts.first?.delay == .seconds(30))
     }
 
+    @Test(arguments: ["0", "Sun, 06 Nov 1994 08:00:00 GMT"])
+    func aServerThatSaysAtOnceDoesNotShortenTheWait(_ text: String) async throws {
+        let clock = TestClock()
+        let page = AsyncOperation(HTTPData(flaky(1, ["status": "503", "after": text])))
+            .retryHTTP(attempts: 2, .constant(.seconds(1)))
+            .add(to: AsyncOperationQueue(clock: clock))
+        await clock.waitForSleepers(count: 1)
+        #expect(clock.nextDeadline == clock.now.advanced(by: .seconds(1)))
+        clock.advance(by: .seconds(1))
+        #expect(try await page.value.status == 200)
+    }
+
     @Test func aDateIsMeasuredByTheServersOwnClock() async throws {
         let url = server.url(
             "/status/503", ["after": "Sun, 06 Nov 1994 08:50:37 GMT", "date": "Sun, 06 Nov 1994 08:49:37 GMT"])
