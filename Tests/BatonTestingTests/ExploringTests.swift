@@ -112,8 +112,11 @@ private struct Broken: Error, Equatable {}
     @Test func goesUpwardsFromTheFirst() throws {
         #expect(Array(try SeedPlan(schedules: 3, from: 7, chosen: nil)) == [7, 8, 9])
         #expect(Array(try SeedPlan(schedules: 3, from: .max, chosen: "")) == [.max, 0, 1])
-        #expect(Array(try SeedPlan(schedules: 0, from: 7, chosen: nil)) == [])
-        #expect(Array(try SeedPlan(schedules: -1, from: 7, chosen: nil)) == [])
+        for count in [0, -1] {
+            #expect(throws: ScheduleError.noSchedules(count)) {
+                try SeedPlan(schedules: count, from: 7, chosen: nil)
+            }
+        }
     }
 
     @Test func aChosenSeedIsTheOnlyOne() throws {

@@ -47,6 +47,9 @@ public final class CircuitBreaker: OperationCondition {
         var machine: CircuitStateMachine
         /// By which the open time is measured. Nil: the breaker has never been open.
         var time: TimeSource?
+        /// Those that were let run and have not ended: one that asks again, because it has the breaker in two of its
+        /// conditions, is not another operation.
+        var admitted: Set<ObjectIdentifier> = []
         var waiters: [UInt64: UnsafeContinuation<Void, Never>] = [:]
         var lastWaiter: UInt64 = 0
 
@@ -114,10 +117,12 @@ public final class CircuitBreaker: OperationCondition {
     /// - Throws: ``CircuitOpenError``.
     public func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
         let time = operation.core?.time ?? Self.fallback
-        switch ask() {
-        case .refuse(let timeLeft): throw CircuitOpenError(circuit: circuit, timeUntilTrial: timeLeft)
-        case .admit(let permit):
-            let admission = Admission(of: self, permit, time)
+        let id = ObjectIdentifier(operation)
+        switch ask(for: id) {
+        case nil: return .satisfied
+        case .refuse(let timeLeft)?: throw CircuitOpenError(circuit: circuit, timeUntilTrial: timeLeft)
+        case .admit(let permit)?:
+            let admission = Admission(of: self, permit, id, time)
             // Before the outcome is published: what comes after the operation finds what it has meant.
             operation.addHandlerBeforeFinish { admission.end(as: $0.verdict(countingIf: admission.breaker.isFailure)) }
             return .satisfied
@@ -127,15 +132,18 @@ public final class CircuitBreaker: OperationCondition {
     /// For an operation that is in no queue.
     private static let fallback = TimeSource(ContinuousClock())
 
-    private func ask() -> CircuitStateMachine.AskAction {
+    /// Nil: this operation was let run already.
+    private func ask(for operation: ObjectIdentifier) -> CircuitStateMachine.AskAction? {
         while true {
             let (time, changes) = storage.withLock { ($0.time, $0.machine.changeCount) }
             // The clock is the user's, and asked outside the lock.
             let now = time?.now ?? .zero
-            let answer = storage.withLock { storage -> (CircuitStateMachine.AskAction, Waiters)? in
+            let answer = storage.withLock { storage -> (CircuitStateMachine.AskAction?, Waiters)? in
+                if storage.admitted.contains(operation) { return (nil, []) }
                 // Another clock may measure the time now.
                 if storage.machine.changeCount != changes { return nil }
                 let action = storage.machine.ask(at: now)
+                if case .admit = action { storage.admitted.insert(operation) }
                 return (action, storage.takeWaiters(ifChangedSince: changes))
             }
             guard let (action, waiters) = answer else { continue }
@@ -145,11 +153,13 @@ public final class CircuitBreaker: OperationCondition {
     }
 
     fileprivate func end(
-        _ permit: CircuitStateMachine.Permit, as verdict: CircuitStateMachine.Verdict, _ time: TimeSource
+        _ permit: CircuitStateMachine.Permit, of operation: ObjectIdentifier, as verdict: CircuitStateMachine.Verdict,
+        _ time: TimeSource
     ) {
         let now = time.now
         let (former, waiters) = storage.withLock { storage -> (TimeSource?, Waiters) in
             let changes = storage.machine.changeCount
+            storage.admitted.remove(operation)
             storage.machine.end(permit, as: verdict, at: now)
             // Released after unlocking.
             var former: TimeSource?
@@ -167,17 +177,23 @@ public final class CircuitBreaker: OperationCondition {
     private final class Admission: Sendable {
         let breaker: CircuitBreaker
         private let permit: CircuitStateMachine.Permit
+        /// It owns this, so that no other operation can have its identity before the end.
+        private let operation: ObjectIdentifier
         private let time: TimeSource
 
-        init(of breaker: CircuitBreaker, _ permit: CircuitStateMachine.Permit, _ time: TimeSource) {
+        init(
+            of breaker: CircuitBreaker, _ permit: CircuitStateMachine.Permit, _ operation: ObjectIdentifier,
+            _ time: TimeSource
+        ) {
             self.breaker = breaker
             self.permit = permit
+            self.operation = operation
             self.time = time
         }
 
-        func end(as verdict: CircuitStateMachine.Verdict) { breaker.end(permit, as: verdict, time) }
+        func end(as verdict: CircuitStateMachine.Verdict) { breaker.end(permit, of: operation, as: verdict, time) }
 
-        deinit { breaker.end(permit, as: .nothing, time) }
+        deinit { breaker.end(permit, of: operation, as: .nothing, time) }
     }
 
     // MARK: Those who watch

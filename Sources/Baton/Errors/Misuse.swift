@@ -125,7 +125,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case .finishedTwice:
             "finish was called twice; the second call was ignored. Call it exactly once on every path"
         case .waitedForItsOwnQueue:
-            "a body or a handler waited for its own queue to be idle, which would wait for itself; it did not. Await it outside"
+            "a body or a handler called waitUntilIdle, drain or shutdown of its own queue, which would wait for itself; the call "
+                + "did nothing, and the queue takes operations as before. Call it outside"
         case .unusableSignal(let signal, let problem):
             "shutdown cannot wait for \(signal): \(problem); it does not. Use .interrupt, .terminate or .hangUp"
         case .invalidExclusion(let problem):

@@ -4,8 +4,9 @@ extension AsyncOperationQueue {
     /// What their bodies run or produce is still taken, and what bodies of other queues run, for which a body of this one may
     /// wait: drain those first that run something here. What is added otherwise ends with
     /// ``OperationError/queueShutDown``, and who waits in ``submit(_:file:line:)`` gets that error. A suspended queue
-    /// has to be resumed, or this waits, too. May be called several times; all return when the queue is idle. In a body or a
-    /// handler of this queue it is ``Misuse``, and changes nothing.
+    /// has to be resumed, or this waits, too. An operation that repeats without an end keeps it waiting for ever: cancel
+    /// that first, or use ``shutdown(within:clock:)``. May be called several times; all return when the queue is idle. In
+    /// a body or a handler of this queue it is ``Misuse``, and changes nothing.
     public func drain() async {
         if refusesToWaitForItself() { return }
         core.close(.toOutside)
@@ -15,7 +16,8 @@ extension AsyncOperationQueue {
     /// Drains the queue, and after `limit` cancels what is left; returns when everything has finished.
     ///
     /// When the limit is over, or the calling task is cancelled, every operation is cancelled, and nothing more is taken,
-    /// from bodies neither. A body that ignores its cancel is waited for all the same: no work goes on behind the caller.
+    /// from bodies neither. A body that ignores its cancel, and a handler that does not return, are waited for
+    /// all the same: no work goes on behind the caller.
     /// May be called several times, also after ``drain()``; the shortest limit counts. In a body or a handler of this queue
     /// it is ``Misuse``, and changes nothing.
     ///

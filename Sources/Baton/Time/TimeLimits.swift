@@ -27,7 +27,9 @@ extension AnyOperation {
     /// Ends the operation with ``OperationError/timedOut(after:)`` if its body has not started `limit` after the add.
     ///
     /// It does not matter what it waits for: dependencies, a suspended queue, a slot, conditions, exclusions. Conditions that
-    /// are being evaluated are cancelled, and the outcome comes when they have returned. See ``timeout(_:file:line:)``.
+    /// are being evaluated are cancelled, and the outcome comes when they have returned. One that shares the outcome of
+    /// another with its unique key does not wait for a start of its own, and has no such limit. See
+    /// ``timeout(_:file:line:)``.
     @discardableResult
     public final func timeout(waiting limit: Duration, file: StaticString = #fileID, line: UInt = #line) -> Self {
         let limit = checked(limit, "a timeout", CallSite(file: file, line: line))

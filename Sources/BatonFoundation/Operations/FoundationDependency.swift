@@ -76,7 +76,7 @@ extension AsyncOperationQueue {
 private struct HasFinished: OperationCondition {
     let operation: Foundation.Operation
 
-    var name: String { "the Foundation operation has finished" }
+    var name: String { "the Foundation operation, which has to be in an OperationQueue or started, has finished" }
 
     func evaluate(for standIn: AnyOperation) async throws -> ConditionResult {
         // Foundation does not notice the end of one that has not told it, so it is asked.

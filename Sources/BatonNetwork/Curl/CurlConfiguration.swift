@@ -91,7 +91,8 @@
             /// as there are requests.
             public var connections: Int?
             /// How many connections are kept for later when nobody uses them. There are never more than half as many as the process may have
-            /// files open when the transport sends its first request, so that kept ones do not keep others from being made.
+            /// files open when the transport sends its first request, so that kept ones do not keep others from being made. What is left of
+            /// more requests at once is closed one by one, with later requests.
             public var idleConnections = 100
             /// A speed below which a transfer fails. Nil: none; the idle limit of each request counts.
             public var lowestSpeed: LowestSpeed?

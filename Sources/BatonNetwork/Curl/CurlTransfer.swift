@@ -25,14 +25,20 @@
             self.worker = worker
             self.sent = sent
             pass = try body?.stream?.pass(for: request)
-            machine = LockedState(Machine(isFeeding: pass != nil))
+            machine = LockedState(Machine(isFeeding: pass.map { $0.length != 0 } ?? false))
         }
 
         // MARK: Start and end
 
         /// Once.
-        func start() {
+        ///
+        /// - Throws: What a stream throws that has promised to be empty. libcurl would not look whether it is.
+        func start() async throws {
             guard let pass else { return worker.start(self, body, queue: nil) }
+            if pass.length == 0 {
+                try await pass.send { _ in true }
+                return worker.start(self, .data(Data()), queue: nil)
+            }
             let queue = UploadQueue(length: pass.length) { [self] in worker.resumeSending(self) }
             // It ends before the transfer is told to have ended, so the request waits for it.
             let feeder = Task {

@@ -24,7 +24,7 @@
     ///   says otherwise.
     /// - Cookies are kept in memory and sent with later requests of the transport, unless the address of a request is so
     ///   long that libcurl 7.88 has no room for them: 3,000 to 7,000 bytes, as the cookies are long.
-    /// - The head of a request has at most 64 KB: more is ``HTTPError/Reason/invalidRequest(_:)``. Servers take less.
+    /// - The head of a request has at most 120 KB: more is ``HTTPError/Reason/invalidRequest(_:)``. Servers take less.
     /// - HTTP/2: libcurl itself keeps up to 32 MB for each request whose reader is slow.
     /// - What comes with 417, after a request with `Expect`, is not read on a kept connection.
     /// - A user and a password in the address are sent as Basic authentication.
@@ -34,8 +34,9 @@
         /// One for all, with the usual configuration.
         public static let shared = CurlTransport()
 
-        /// libcurl 7.88 does not send the rest of a head that the system does not take at once.
-        private static let longestHead = 64 * 1024
+        /// The system takes at most 128 KB that are not sent yet, and libcurl 7.88 has been seen not to send the rest of a
+        /// longer head.
+        private static let longestHead = 120 * 1024
 
         private let engine: CurlEngine
 
@@ -65,7 +66,7 @@
             }
             let transfer = try CurlTransfer(request, body, on: engine.worker, sent: sent)
             let reader = TransferReader(transfer, of: engine)
-            transfer.start()
+            try await transfer.start()
             let head = try await reader.head()
             return HTTPAnswer(head: head, body: HTTPBody { try await reader.next() })
         }

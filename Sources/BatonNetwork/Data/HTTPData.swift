@@ -71,7 +71,7 @@ extension HTTPAnswer {
     ) async throws -> HTTPResponse {
         try await options.validation.check(self, of: options.request)
         // The length in the head of an answer without a body is that of another one (RFC 9110, 8.6).
-        let hasBody = options.request.httpMethod != "HEAD" && ![204, 304].contains(head.status)
+        let hasBody = options.request.httpMethod?.uppercased() != "HEAD" && ![204, 304].contains(head.status)
         let total = hasBody ? head.contentLength : nil
         if let total, total > limit { throw HTTPError(.bodyTooLarge(limit: limit), options.request) }
         let data = try await body.collect(upTo: limit) { progress($0, total.map(Int.init(clamping:))) }

@@ -51,13 +51,15 @@ extension PartialFile.Origin {
             return nil
         }
         guard let validator = head.strongValidator else { return nil }
-        self.init(url: url, validator: validator, length: head.contentLength)
+        self.init(url: url, validator: validator, length: head.contentLength, source: head.url?.withoutSecrets)
     }
 
     /// A server that does not know `If-Range` may answer with a part of another file: only a validator that it repeats says that it is
-    /// the same one (RFC 9110, 15.3.7.3).
+    /// the same one (RFC 9110, 15.3.7.3). A validator speaks of one resource alone (RFC 9110, 8.8.1), so a redirect must lead to the one
+    /// that the beginning came from.
     fileprivate func isSame(as head: HTTPHead, total: Int64?) -> Bool {
         if let length, let total, length != total { return false }
+        if let source, let url = head.url, source != url.withoutSecrets { return false }
         return head.headers[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"] == validator
     }
 

@@ -13,6 +13,9 @@ struct PartialFile: Sendable {
         var validator: String
         /// Of the whole file, if known.
         var length: Int64?
+        /// Where the answer came from after redirects, without its query, which is often another one each time. Nil if that
+        /// is not known.
+        var source: String?
     }
 
     let file: File

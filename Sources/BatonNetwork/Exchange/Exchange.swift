@@ -165,7 +165,7 @@ extension ExchangeMachine.Ending {
     fileprivate init(
         _ error: (any Error)?, _ head: HTTPHead?, _ count: Int64, isCancelled: Bool, _ request: URLRequest
     ) {
-        let hasBody = request.httpMethod != "HEAD" && ![204, 304].contains(head?.status)
+        let hasBody = request.httpMethod?.uppercased() != "HEAD" && ![204, 304].contains(head?.status)
         let promised = hasBody ? head?.contentLength : nil
         if isCancelled {
             self = .failed(CancellationError())

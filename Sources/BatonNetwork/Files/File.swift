@@ -49,7 +49,12 @@ struct File: Sendable {
             throw HTTPError(.invalidRequest(problem), request)
         }
         do throws(FileError) {
-            return try openReadable(file.path)
+            let opened = try openReadable(file.path)
+            if try opened.hasHiddenContent {
+                opened.close()
+                throw FileError(.changed, file.path)
+            }
+            return opened
         } catch {
             throw HTTPError(error, request, isSent: isSent)
         }
@@ -171,6 +176,16 @@ struct File: Sendable {
 
     /// How many bytes it has now.
     var size: Int64? { status.map { Int64($0.st_size) } }
+
+    /// Some files of the system are made when they are read, and have no size before.
+    private var hasHiddenContent: Bool {
+        get throws(FileError) {
+            var byte: UInt8 = 0
+            let count = size == 0 ? pread(descriptor, &byte, 1, 0) : 0
+            if count < 0 { throw FileError(errno, path) }
+            return count > 0
+        }
+    }
 
     private var status: stat? {
         var status = stat()

@@ -6,8 +6,9 @@ struct SeedPlan: Equatable, Sequence {
     /// - Parameter chosen: the text of `BATON_SEED`, which is then the only seed.
     init(schedules: Int, from first: UInt64, chosen: String?) throws(ScheduleError) {
         guard let chosen, !chosen.isEmpty else {
+            if schedules < 1 { throw .noSchedules(schedules) }
             self.first = first
-            count = Swift.max(schedules, 0)
+            count = schedules
             return
         }
         let seed = chosen.hasPrefix("0x") ? UInt64(chosen.dropFirst(2), radix: 16) : UInt64(chosen)

@@ -18,6 +18,9 @@ public enum ScheduleError: Error, Equatable {
 
     /// The environment variable `BATON_SEED` holds no seed.
     case malformedSeed(String)
+
+    /// So many schedules were asked for, and none has run.
+    case noSchedules(Int)
 }
 
 extension ScheduleError {
@@ -30,7 +33,9 @@ extension ScheduleError {
         case (.endless(let seed, let jobs), .endless(let other, let otherJobs)): (seed, jobs) == (other, otherJobs)
         case (.usedTwice(let seed), .usedTwice(let other)): seed == other
         case (.malformedSeed(let text), .malformedSeed(let other)): text == other
-        case (.stuck, _), (.notDeterministic, _), (.endless, _), (.usedTwice, _), (.malformedSeed, _): false
+        case (.noSchedules(let count), .noSchedules(let other)): count == other
+        case (.stuck, _), (.notDeterministic, _), (.endless, _), (.usedTwice, _), (.malformedSeed, _), (.noSchedules, _):
+            false
         }
     }
 }
@@ -46,7 +51,7 @@ extension ScheduleError: CustomStringConvertible {
     private var seed: UInt64? {
         switch self {
         case .stuck(let seed, _), .notDeterministic(let seed, _), .endless(let seed, _), .usedTwice(let seed): seed
-        case .malformedSeed: nil
+        case .malformedSeed, .noSchedules: nil
         }
     }
 
@@ -58,6 +63,7 @@ extension ScheduleError: CustomStringConvertible {
         case .endless: "endless"
         case .usedTwice: "used twice"
         case .malformedSeed: "malformed seed"
+        case .noSchedules: "no schedules"
         }
     }
 
@@ -81,6 +87,7 @@ extension ScheduleError: CustomStringConvertible {
         case .usedTwice: "the scheduler has had its run. Make a new one for another run."
         case .malformedSeed(let text):
             "BATON_SEED is \"\(text)\", which is no seed: write a number from 0 to \(UInt64.max)."
+        case .noSchedules(let count): "\(count) schedules test nothing. Ask for 1 or more."
         }
     }
 
@@ -88,7 +95,7 @@ extension ScheduleError: CustomStringConvertible {
     var listOfWaits: String {
         switch self {
         case .stuck(_, let waits): waits.map { "\n- \($0)" }.joined()
-        case .notDeterministic, .endless, .usedTwice, .malformedSeed: ""
+        case .notDeterministic, .endless, .usedTwice, .malformedSeed, .noSchedules: ""
         }
     }
 }

@@ -428,7 +428,7 @@
             }
         }
 
-        @Test("A head of more than 64 KB is refused before anything is sent, and one of 64 KB arrives")
+        @Test("A head of more than 120 KB is refused before anything is sent, and one of 120 KB arrives")
         func longHeads() async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in
                 faults.on("*", .answer())
@@ -436,21 +436,59 @@
                     HTTPData(faults.url("/")).header("X-Long", String(repeating: "x", count: count)).transport(
                         CurlTransport())
                 }
-                #expect(try await outcome(page(65_000)).get().status == 200)
-                for field in [66_000, 300_000, 9_000_000] {
+                #expect(try await outcome(page(122_000)).get().status == 200)
+                for field in [123_000, 300_000, 9_000_000] {
                     guard case .invalidRequest(let text)? = await failure(page(field))?.reason else {
                         Issue.record("\(field)")
                         continue
                     }
-                    #expect(text.contains("65536"), "\(text)")
+                    #expect(text.contains("122880"), "\(text)")
                 }
-                let method = HTTPData(faults.url("/")).method(String(repeating: "M", count: 70_000)).transport(
+                let method = HTTPData(faults.url("/")).method(String(repeating: "M", count: 130_000)).transport(
                     CurlTransport())
                 guard case .invalidRequest? = await failure(method)?.reason else {
                     Issue.record("a long method")
                     return
                 }
                 #expect(faults.requests.count == 1)
+            }
+        }
+
+        // MARK: Bodies that seem to be empty
+
+        @Test("A stream that has promised no bytes and has some is an error, and one that has none is sent")
+        func emptyStreams() async throws {
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                faults.on("*", .answer())
+                let upload = { (pieces: [Data]) in
+                    HTTPUpload(
+                        HTTPBodyStream(length: 0) {
+                            AsyncThrowingStream<Data, any Error> { stream in
+                                for piece in pieces { stream.yield(piece) }
+                                stream.finish()
+                            }
+                        }, to: faults.url("/"))
+                }
+                guard case .invalidRequest? = await failure(upload([Data("x".utf8)]))?.reason else {
+                    Issue.record("it has succeeded")
+                    return
+                }
+                #expect(try await outcome(upload([])).get().status == 200)
+                #expect(faults.requests.map { $0.values(of: "Content-Length") } == [["0"]])
+            }
+        }
+
+        @Test("A file of the system without a size that has content is an error, and an empty file is sent")
+        func filesWithoutASize() async throws {
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                faults.on("*", .answer())
+                let folder = try TestFolder()
+                try Data().write(to: folder.file("empty"))
+                let hidden = URL(fileURLWithPath: "/proc/self/status")
+                let error = await failure(HTTPUpload(file: hidden, to: faults.url("/")))
+                #expect(error?.reason == .file(.changed, path: hidden.path))
+                #expect(
+                    try await outcome(HTTPUpload(file: folder.file("empty"), to: faults.url("/"))).get().status == 200)
             }
         }
     }

@@ -67,6 +67,21 @@ import Testing
         #expect(plan(416, headers.merging(["Content-Range": "bytes */100"]) { $1 }, start: 100) == .startOver)
     }
 
+    /// RFC 9110, 8.8.1: a validator speaks of one resource alone. The query of a signed address is another one each time.
+    @Test(arguments: [
+        ("http://a.test/v1?key=2", true), ("http://a.test/v2", false), ("http://b.test/v1", false),
+        ("https://a.test/v1", false),
+    ]) func aPartFromElsewhereIsNotTaken(_ address: String, _ isTaken: Bool) throws {
+        let headers = ["ETag": "\"tag\"", "Content-Length": "100", "Content-Range": "bytes 40-99/100"]
+        func head(_ status: Int, _ url: String) -> HTTPHead {
+            HTTPHead(status: status, url: URL(string: url), headers: HTTPHeaders(headers))
+        }
+        let origin = try #require(PartialFile.Origin(head(200, "http://a.test/v1?key=1"), url: "u"))
+        #expect(
+            DownloadPlan(head(206, address), start: 40, origin: origin) == (isTaken ? .append(total: 100) : .startOver))
+        #expect(DownloadPlan(head(206, address), start: 40, origin: self.origin) == .append(total: 100))
+    }
+
     @Test func aDateIsRepeated() {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         let origin = PartialFile.Origin(url: "u", validator: date, length: 100)

@@ -71,6 +71,19 @@ import Testing
         #expect(stage.ran == ["trial", "next"])
     }
 
+    @Test("An operation that has the breaker in two of its conditions is let run once, and counts once")
+    func askedTwiceByOneOperation() {
+        let once = call("once", failing: true).addCondition(breaker).addCondition(breaker.and(breaker))
+        stage.run(once)
+        #expect(breaker.state == .closed, "One failure of two.")
+        open()
+        stage.advance(by: .seconds(30))
+        stage.run(call("trial").addCondition(breaker).addCondition(breaker.and(breaker)))
+        #expect(stage.ran == ["trial"] && breaker.state == .closed)
+        stage.run(call("next"))
+        #expect(stage.ran == ["trial", "next"])
+    }
+
     @Test("A trial whose child the breaker refuses says nothing about the service, and gives its permission back")
     func refusalsAreNoFailures() {
         open()

@@ -171,7 +171,8 @@ import Testing
         #expect(asked.explainedRoots == ["old: executing(attempt: 1, time: nil, isCancelled: true)"])
         #expect(
             "\(asked.explain())" == "‘asked’ waits for ‘middle’. ‘new’ has replaced ‘old’, and waits for its end. "
-                + "‘old’ is executing, although it was cancelled: let its body look at `Task.isCancelled`.")
+                + "‘old’ is executing, although it was cancelled: let its body look at `Task.isCancelled`, or use "
+                    + "`onCancel` of its callback.")
         end()
     }
 
