@@ -39,7 +39,9 @@ enum Wording {
         case .executing(let attempt, let time, let isCancelled):
             "\(operation) \(time.map { "has been executing for \(text($0))" } ?? "is executing")"
                 + (attempt > 1 ? ", attempt \(attempt)" : "")
-                + (isCancelled ? ", although it was cancelled: let its body look at `Task.isCancelled`, or use `onCancel` of its callback." : ".")
+                + (isCancelled
+                    ? ", although it was cancelled: let its body look at `Task.isCancelled`, or use `onCancel` of its "
+                        + "callback." : ".")
         case .awaitingElement: "\(operation) waits for the next element of a sequence."
         case .finishing: "\(operation) waits for its willFinish handlers."
         case .waitingForSlot(let queue, let width, let running):

@@ -34,7 +34,8 @@ extension ScheduleError {
         case (.usedTwice(let seed), .usedTwice(let other)): seed == other
         case (.malformedSeed(let text), .malformedSeed(let other)): text == other
         case (.noSchedules(let count), .noSchedules(let other)): count == other
-        case (.stuck, _), (.notDeterministic, _), (.endless, _), (.usedTwice, _), (.malformedSeed, _), (.noSchedules, _):
+        case (.stuck, _), (.notDeterministic, _), (.endless, _), (.usedTwice, _), (.malformedSeed, _),
+            (.noSchedules, _):
             false
         }
     }

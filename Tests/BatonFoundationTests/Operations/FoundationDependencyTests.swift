@@ -107,7 +107,7 @@ import Testing
         #expect(
             "\(operation.explain())"
                 == "‘ours’ waits for ‘forgotten’. ‘forgotten’ waits for the answer of the condition ‘the Foundation operation, which "
-                    + "has to be in an OperationQueue or started, has finished’."
+                + "has to be in an OperationQueue or started, has finished’."
         )
         operation.cancel()
     }

@@ -172,7 +172,7 @@ import Testing
         #expect(
             "\(asked.explain())" == "‘asked’ waits for ‘middle’. ‘new’ has replaced ‘old’, and waits for its end. "
                 + "‘old’ is executing, although it was cancelled: let its body look at `Task.isCancelled`, or use "
-                    + "`onCancel` of its callback.")
+                + "`onCancel` of its callback.")
         end()
     }
 
