@@ -40,15 +40,24 @@
         /// - Complexity: O(1) in most cases; O(number of cookies) with own cookies or a long head.
         func serve(_ handle: CurlHandle, headLength: Int, hasOwn: Bool) {
             guard let share else { return }
+            readFile(through: handle, into: share)
             handle.setShare(share)
             let isSafe = !hasOwn && headLength + Self.longestCookie < Self.longestHead
-            // What is in the file is not known yet.
-            let isKnown = isRead || file == nil
-            guard isSafe || isKnown && headLength + handle.cookieLength(ofAll: hasOwn) < Self.longestHead else {
+            guard isSafe || headLength + handle.cookieLength(ofAll: hasOwn) < Self.longestHead else {
                 return handle.setShare(nil)
             }
-            handle.set(CURLOPT_COOKIEFILE, isRead ? "" : file ?? "")
+            handle.set(CURLOPT_COOKIEFILE, "")
+        }
+
+        /// Once: the handle takes the cookies of the file into those that all share.
+        private func readFile(through handle: CurlHandle, into share: UnsafeMutableRawPointer) {
+            guard let file, !isRead else { return }
             isRead = true
+            handle.setShare(share)
+            handle.set(CURLOPT_COOKIEFILE, file)
+            handle.set(CURLOPT_COOKIELIST, "RELOAD")
+            // It would read the file once more. This also takes the handle's cookies away.
+            handle.set(CURLOPT_COOKIEFILE, nil as String?)
         }
 
         /// An answer has set some: they are in the file when the handle is closed.

@@ -415,6 +415,29 @@
             }
         }
 
+        @Test("Cookies of a file go with the first request, also beside a field of its own or a long address")
+        func cookiesOfAFile() async throws {
+            try await withFaults { (faults: FaultServer) async throws -> Void in
+                let folder = try TestFolder()
+                var configuration = CurlTransport.Configuration()
+                configuration.cookies = .file(folder.file("cookies"))
+                faults.on("/set", .answer(200, ["Set-Cookie: a=1; Path=/; Max-Age=1000"]))
+                faults.on("*", .answer())
+                _ = try await outcome(HTTPData(faults.url("/set")).transport(CurlTransport(configuration))).get()
+                for (own, count) in [("b=2", 10), (nil, 7000), (nil, 10)] {
+                    let page = HTTPData(faults.url("/?" + String(repeating: "q", count: count)))
+                        .header("Cookie", own).transport(CurlTransport(configuration))
+                    _ = try await outcome(page).get()
+                    let cookies = faults.requests.last?.values(of: "Cookie")
+                    #expect(cookies == [own.map { "a=1; " + $0 } ?? "a=1"])
+                }
+                let long = HTTPData(faults.url("/?" + String(repeating: "q", count: 9000)))
+                    .transport(CurlTransport(configuration))
+                _ = try await outcome(long).get()
+                #expect(faults.requests.last?.values(of: "Cookie") == [])
+            }
+        }
+
         @Test("A small cookie goes with an address of 7,000 bytes")
         func smallCookies() async throws {
             try await withFaults { (faults: FaultServer) async throws -> Void in
