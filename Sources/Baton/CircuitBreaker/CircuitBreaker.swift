@@ -47,7 +47,7 @@ public final class CircuitBreaker: OperationCondition {
         var machine: CircuitStateMachine
         /// By which the open time is measured. Nil: the breaker has never been open.
         var time: TimeSource?
-        /// Those that were let run and have not ended: one that asks again, because it has the breaker in two of its
+        /// The breaker has let these run, and they have not ended: one that asks again, because it has the breaker in two of its
         /// conditions, is not another operation.
         var admitted: Set<ObjectIdentifier> = []
         var waiters: [UInt64: UnsafeContinuation<Void, Never>] = [:]

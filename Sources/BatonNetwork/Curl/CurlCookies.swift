@@ -29,7 +29,7 @@
         /// libcurl 7.88 writes cookies while the head of a request has less than so many bytes. If there is no room for the
         /// first one, the head never ends; if there is none for all of them, the request's own cookies are left out.
         private static let longestHead = 8190
-        /// What a cookie has at most: 4,096 bytes in name and value.
+        /// libcurl takes no cookie with more than 4,096 bytes in name and value.
         private static let longestCookie = 4096 + 8
 
         /// Lets a handle send cookies and keep those that an answer sets, if that can be done.

@@ -4,7 +4,7 @@
     internal import Foundation
     internal import FoundationNetworking
 
-    /// What libcurl is told of a request and of the transport before the transfer starts.
+    /// Tells libcurl of the request and of the transport's configuration before the transfer starts.
     extension CurlExchange {
         func setUp() {
             let request = transfer.request
@@ -95,7 +95,7 @@
         private func setCertificates() {
             if let file = configuration.certificateAuthorities {
                 for option in [CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO] { handle.set(option, file.path) }
-                // Those of the system are in a folder, too.
+                // The system keeps its authorities in a folder, too.
                 for option in [CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH] { handle.set(option, nil as String?) }
             }
             guard let own = configuration.clientCertificate else { return }

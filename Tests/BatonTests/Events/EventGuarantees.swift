@@ -38,7 +38,7 @@ import Testing
         #expect(all.count >= 1600, "Those that were added before anybody cancelled them.")
     }
 
-    /// Whoever has the outcome reads of it: the last operation is not missing from what was recorded.
+    /// A task that has the outcome finds the end in the stream: the last operation is not missing from a recording.
     @Test func G27_whoHasTheOutcomeFindsTheEndToldWhateverThreadTells() async {
         let queue = AsyncOperationQueue()
         let events = queue.events
