@@ -108,8 +108,6 @@ extension AsyncOperationQueue {
 
     /// While true nothing new starts, and nothing repeats. What runs goes on, with the children that it runs and the further attempts of
     /// what has failed, unless ``suspendsFurtherAttempts`` is set; what is cancelled finishes.
-    ///
-    /// Any number of operations may be added meanwhile, but adding n barriers takes O(n²) time: see ``addBarrier(_:file:line:)``.
     public var isSuspended: Bool {
         get { core.state.withLock { $0.scheduler.isSuspended } }
         set {

@@ -4,7 +4,6 @@ struct Inspection {
     private struct Sight {
         let core: QueueCore
         let scheduler: (width: Int, isFull: Bool, isSuspended: Bool, suspendsFurtherAttempts: Bool)
-        let barriers: Set<ObjectIdentifier>
         /// The first few that hold slots, when somebody has wanted to know.
         var running: [OperationReference]?
         var now: Duration?
@@ -13,17 +12,13 @@ struct Inspection {
 
         init(_ core: QueueCore) {
             self.core = core
-            let (scheduler, barriers) = core.state.withLock { state in
+            scheduler = core.state.withLock { state in
                 let scheduler = state.scheduler
                 return (
-                    (
-                        scheduler.width, scheduler.running >= scheduler.width, scheduler.isSuspended,
-                        scheduler.suspendsFurtherAttempts
-                    ), state.barriers
+                    scheduler.width, scheduler.running >= scheduler.width, scheduler.isSuspended,
+                    scheduler.suspendsFurtherAttempts
                 )
             }
-            self.scheduler = scheduler
-            self.barriers = Set(barriers.map { ObjectIdentifier($0) })
         }
     }
 
@@ -38,19 +33,10 @@ struct Inspection {
 
     /// What it waits for and what has not finished, each once.
     mutating func waits(of operation: AnyOperation) -> [Wait] {
-        let (core, isRuled) = operation.withLife { life in
-            (life.isUnderWay ? operation.core : nil, life.details?.rules.areNone == false)
-        }
+        let isRuled = operation.withLife { $0.details?.rules.areNone == false }
         var seen: Set<ObjectIdentifier> = []
         var waits = operation.waits.filter { wait in
             !wait.source.hasFinished && seen.insert(ObjectIdentifier(wait.source)).inserted
-        }
-        if let core, waits.contains(where: { $0.kind == .order }) {
-            let barriers = see(core).barriers
-            waits = waits.map { wait in
-                let isBarrier = wait.kind == .order && barriers.contains(ObjectIdentifier(wait.source))
-                return isBarrier ? Wait(kind: .barrier, source: wait.source) : wait
-            }
         }
         if isRuled, waits.isEmpty, let (name, holder) = Claims.obstacle(for: operation) {
             waits.append(Wait(kind: .exclusion, source: holder, exclusion: name))

@@ -43,7 +43,7 @@ struct Wait {
 }
 
 extension AnyOperation {
-    /// What this waits for, finished or not; barriers count as what comes first. One that nobody has added waits for nothing.
+    /// What this waits for, finished or not. One that nobody has added waits for nothing.
     final var waits: [Wait] {
         var (waits, groups, listeners, replacement) = withLife {
             life -> ([Wait], [ChildGroup], [any OutcomeListener], Identities.Place?) in
@@ -66,6 +66,9 @@ extension AnyOperation {
         }
         if let replacement {
             waits = waits.map { $0.source.hasIdentity(at: replacement) ? Wait(kind: .replaced, source: $0.source) : $0 }
+        }
+        if waits.contains(where: { $0.source.isFence }) {
+            waits = waits.flatMap { wait in (wait.source as? Fence)?.waitsInItsStead ?? [wait] }
         }
         return waits + groups.flatMap(\.waitsFor).map { Wait(kind: .child, source: $0) }
             + listeners.flatMap(\.waitsFor).map { Wait(kind: .element, source: $0) }

@@ -66,7 +66,7 @@ extension AnyOperation {
 
     /// Ends the operation if it has been added and has not begun. The caller settles the end.
     final func endWhileAdded(with error: OperationError) -> EarlyEnd? {
-        withLife { $0.phase == .added && !$0.hasBegun ? endBeforeRun(with: error, &$0) : nil }
+        withLife { $0.phase == .added && !$0.hasBegun && !isFence ? endBeforeRun(with: error, &$0) : nil }
     }
 
     /// Ends the operation if it has been added, has not begun and still depends on `next`. The caller settles the end.

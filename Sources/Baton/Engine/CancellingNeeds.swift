@@ -35,7 +35,7 @@ extension AnyOperation {
     }
 
     private final var unfinishedSources: [AnyOperation] {
-        withLife { $0.phase == .created || $0.phase == .added ? edges.all : [] }
+        withLife { $0.phase == .created || $0.phase == .added ? edges.all.filter { !$0.isFence } : [] }
     }
 
     /// No unfinished operation depends on it, and nobody awaits it.

@@ -146,5 +146,5 @@ extension CycleFinder {
 
 extension AnyOperation {
     /// Added and not begun.
-    final var isUnrun: Bool { withLife { $0.phase == .added } }
+    final var isUnrun: Bool { !isFence && withLife { $0.phase == .added } }
 }

@@ -108,8 +108,6 @@ final class RareDetails {
     /// To be told when it starts.
     @exclusivity(unchecked) fileprivate(set) var chainStarts: [ChainStart] = []
     fileprivate(set) var uniqueness: Uniqueness?
-    /// Its queue knows it as a barrier.
-    fileprivate(set) var isBarrier = false
     /// The values that its body and handlers find in the task-locals that its queue carries.
     fileprivate(set) var taskLocals: TaskLocalValues?
     /// Somebody awaited it before it was added, and that will be reported unless it is added soon.
@@ -135,7 +133,7 @@ final class RareDetails {
     /// Something ends with the operation.
     var hasEnd: Bool {
         progress != nil || uniqueness != nil || nameHolder != nil || !childGroups.isEmpty || !listeners.isEmpty
-            || executor != nil || !policies.isEmpty || removals != nil || !waits.isEmpty || isBarrier
+            || executor != nil || !policies.isEmpty || removals != nil || !waits.isEmpty
             || taskLocals != nil
     }
 
@@ -250,11 +248,6 @@ extension Details {
         set { madeRare.uniqueness = newValue }
     }
 
-    var isBarrier: Bool {
-        get { rare?.isBarrier ?? false }
-        set { madeRare.isBarrier = newValue }
-    }
-
     var taskLocals: TaskLocalValues? {
         get { rare?.taskLocals }
         set { madeRare.taskLocals = newValue }
@@ -286,7 +279,7 @@ extension Details {
         let ends = Ends(
             alarms: timing?.takeAlarms(), closures: timing?.takeClosures(), groups: childGroups,
             listeners: listeners, uniqueness: uniqueness, progress: progress, nameHolder: nameHolder,
-            executor: executor, waits: waits, isBarrier: isBarrier,
+            executor: executor, waits: waits,
             taskLocals: handlers.hasHadAny ? nil : takeTaskLocals())
         if let rare {
             rare.executor = nil
@@ -315,14 +308,13 @@ final class Ends {
     private let executor: (any TaskExecutor)?
     /// That the body has left behind.
     private let waits: Slab<Awaited?>
-    private let isBarrier: Bool
     /// Nil also if handlers are to find them.
     private let taskLocals: TaskLocalValues?
 
     fileprivate init(
         alarms: Alarms?, closures: Any?, groups: [ChildGroup], listeners: [any OutcomeListener],
         uniqueness: Uniqueness?, progress: ProgressState?, nameHolder: AnyOperation?, executor: (any TaskExecutor)?,
-        waits: Slab<Awaited?>, isBarrier: Bool, taskLocals: TaskLocalValues?
+        waits: Slab<Awaited?>, taskLocals: TaskLocalValues?
     ) {
         self.alarms = alarms
         self.closures = closures
@@ -333,14 +325,12 @@ final class Ends {
         self.nameHolder = nameHolder
         self.executor = executor
         self.waits = waits
-        self.isBarrier = isBarrier
         self.taskLocals = taskLocals
     }
 
     /// It has finished.
     func tell(of operation: AnyOperation, in core: QueueCore?) {
         alarms?.takeOut(of: operation, from: core)
-        if isBarrier { core?.forget(barrier: operation) }
         uniqueness?.operationEnded(operation)
         for group in groups { group.parentEnded() }
         for listener in listeners { listener.bodyEnded() }

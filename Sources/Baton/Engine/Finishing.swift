@@ -5,7 +5,7 @@ extension QueueCore {
     @inline(__always)
     func settle(_ operation: AnyOperation, _ ending: Lifecycle.Ending, continuing: Bool) -> Settled {
         if continuing { operation.dropBodyAndEdges() } else { operation.leaveSources() }
-        if ending.hasDetails, operation.isObserved { operation.tellFinish() }
+        if ending.hasDetails, operation.isObserved { operation.tellFinish(in: self) }
         if ending.claims { Claims.giveBack(atEndOf: operation) }
         var released = Released(continuing: continuing)
         ending.dependents.visit { countDown($0, &released) }
@@ -71,6 +71,7 @@ extension AnyOperation {
         switch dependent._withUnsafeGuaranteedRef({ $0.countdown.countDown() }) {
         case .waiting: break
         case .ready:
+            if let fence = dependent._withUnsafeGuaranteedRef({ $0 as? Fence }) { return Trampoline.run(.open(fence)) }
             guard let core else { preconditionFailure("one that has finished is marked as ended") }
             dependent._withUnsafeGuaranteedRef { operation in
                 if operation.isObserved { operation.tellReady() }
@@ -200,7 +201,7 @@ extension AnyOperation {
     ) -> Unmanaged<AnyOperation>? {
         guard let core else {
             leaveSources()
-            if ending.hasDetails, isObserved { tellFinish() }
+            if ending.hasDetails, isObserved { tellFinish(in: nil) }
             ending.dependents.visit { AnyOperation.countDownElsewhere($0) }
             let woken = ending.wakes ? wake(in: nil) : .nobody
             if woken.handlersAreDue { deliver(from: nil) }

@@ -45,8 +45,22 @@ struct EventOutbox: ~Copyable {
     private var isSubjectFinal = false
     /// When the last start was told, on the clock of the queue.
     private(set) var start: Duration?
-    /// Tasks that have the outcome and wait until the end is told.
-    private var waiters: [UnsafeContinuation<Void, Never>] = []
+    private var waiters: [Waiter] = []
+
+    /// Who waits until the end is told.
+    enum Waiter {
+        /// A task that has the outcome.
+        case task(UnsafeContinuation<Void, Never>)
+        /// The queue, which is not idle before.
+        case queue(QueueCore)
+
+        func endIsTold() {
+            switch self {
+            case .task(let continuation): continuation.resume()
+            case .queue(let core): core.deliveryEnded()
+            }
+        }
+    }
 
     /// - Parameter hub: Of its queue, if it has been added.
     init(hub: EventHub? = nil, ignoresStart: Bool = false) {
@@ -157,18 +171,20 @@ struct EventOutbox: ~Copyable {
 
     // MARK: Waiting for the end
 
-    /// Keeps a task that waits until the end is told. The caller has seen that the operation has finished: its end is
+    var hasToldEnd: Bool { stage == .over }
+
+    /// Keeps somebody who waits until the end is told. The caller has seen that the operation has finished: its end is
     /// here, or the thread that has finished it brings it next.
     ///
     /// - Returns: False if the end has been told, and there is nothing to wait for.
-    mutating func keep(_ waiter: UnsafeContinuation<Void, Never>) -> Bool {
+    mutating func keep(_ waiter: Waiter) -> Bool {
         if stage == .over { return false }
         waiters.append(waiter)
         return true
     }
 
-    /// The tasks to resume now, outside every lock: none until the end is told.
-    mutating func takeWaiters() -> [UnsafeContinuation<Void, Never>] {
+    /// Those to be told now, outside every lock: none until the end is told.
+    mutating func takeWaiters() -> [Waiter] {
         if stage != .over { return [] }
         defer { waiters = [] }
         return waiters

@@ -24,7 +24,7 @@ extension AnyOperation {
         }
         while let batch = next.take() {
             let start = batch.tell()
-            let waiters: [UnsafeContinuation<Void, Never>]
+            let waiters: [EventOutbox.Waiter]
             (next, waiters) = withLife { life in
                 guard let outbox = life.borrowedOutbox else { return (nil, []) }
                 return outbox._withUnsafeGuaranteedRef {
@@ -32,7 +32,7 @@ extension AnyOperation {
                     return (next, $0.machine.takeWaiters())
                 }
             }
-            for waiter in waiters { waiter.resume() }
+            for waiter in waiters { waiter.endIsTold() }
         }
     }
 
@@ -44,7 +44,7 @@ extension AnyOperation {
     nonisolated(nonsending) final func waitUntilEndIsTold() async {
         await withUnsafeContinuation { continuation in
             let mustWait = withLife { life in
-                life.borrowedOutbox?._withUnsafeGuaranteedRef { $0.machine.keep(continuation) } ?? false
+                life.borrowedOutbox?._withUnsafeGuaranteedRef { $0.machine.keep(.task(continuation)) } ?? false
             }
             if !mustWait { continuation.resume() }
         }
@@ -80,8 +80,16 @@ extension AnyOperation {
     }
 
     /// From the one that has published the outcome, before anything follows from that.
+    ///
+    /// - Parameter core: Its queue, which it has not left, and which is idle only when the end is told.
     @inline(never)
-    final func tellFinish() { tell(.finished(outcomeKind, error: failure)) }
+    final func tellFinish(in core: QueueCore?) {
+        tell(.finished(outcomeKind, error: failure))
+        guard let core, withLife({ $0.outbox?.machine.hasToldEnd }) == false else { return }
+        // Another thread tells it.
+        core.state.withLock { $0.deliveries.begin() }
+        if !withLife({ $0.outbox?.machine.keep(.queue(core)) ?? false }) { core.deliveryEnded() }
+    }
 
     @inline(never)
     final func tellProgress(_ fraction: Double, version: UInt64) {
@@ -147,7 +155,7 @@ extension AnyOperation {
     private final func toldEdges(_ policies: [EdgePolicy], inputCount: Int) -> [OperationEvent.Edge] {
         // In the order of their edges.
         var rest = policies.filter { $0.policy != .always }[...]
-        return edges.all.enumerated().map { place, source in
+        return edges.all.withoutFences.enumerated().map { place, source in
             if place < inputCount { return OperationEvent.Edge(source: source.reference, kind: .input) }
             guard let next = rest.first, next.source.toOpaque() == Unmanaged.passUnretained(source).toOpaque() else {
                 return OperationEvent.Edge(source: source.reference, kind: .order(.always))

@@ -1,8 +1,8 @@
-/// The operations of a queue whose handlers are due, and the tasks that call them, each one operation after another. Pure;
-/// the queue locks it, asks, unlocks, and obeys.
+/// The operations of a queue whose handlers are due, and the tasks that call them, each one operation after another.
+/// Pure; the queue locks it, asks, unlocks, and obeys.
 ///
-/// A handler may suspend, or block its thread, for as long as it likes. So while an operation is pending a task is *coming*:
-/// it starts or has yielded, and takes the next operation whatever the others are doing.
+/// A handler may suspend, or block its thread, for as long as it likes. So while an operation is pending a task is
+/// *coming*: it starts or has yielded, and takes the next operation whatever the others are doing.
 struct Deliveries {
     /// What a task does next.
     enum Turn {
@@ -19,11 +19,13 @@ struct Deliveries {
     private static let mostComing = 2
 
     private var pending = Fifo<Unmanaged<AnyOperation>>()
-    /// Pending, or with a task that calls their handlers. One that is due twice counts twice.
+    /// Pending, or with a task that calls their handlers, or with a thread that tells their end. One that is due twice
+    /// counts twice.
     private var open = 0
     private var coming = 0
 
-    /// Every handler that was due has returned, and its operation is let go.
+    /// Every handler that was due has returned, and its operation is let go; and every end is told to those who observe
+    /// it.
     var isIdle: Bool { open == 0 }
 
     /// The reference is the delivery's from here on. True: a task has to be started.
@@ -32,6 +34,9 @@ struct Deliveries {
         pending.append(operation)
         return callTask()
     }
+
+    /// A thread tells the end of an operation, and will say when it is told.
+    mutating func begin() { open += 1 }
 
     /// A task has its thread, for the first time or again.
     mutating func taskCame() { coming -= 1 }
@@ -44,8 +49,8 @@ struct Deliveries {
         return .yield
     }
 
-    /// An operation has been let go.
-    mutating func callEnded() { open -= 1 }
+    /// An operation has been let go, or its end is told.
+    mutating func ended() { open -= 1 }
 
     private mutating func callTask() -> Bool {
         if pending.isEmpty || coming > 0 { return false }

@@ -47,7 +47,7 @@ extension QueueCore {
     private func ended(_ operation: Unmanaged<AnyOperation>, _ isSliceOver: Bool) -> Deliveries.Turn {
         operation.release()
         let (turn, idleWaiters) = state.withLock { state in
-            state.deliveries.callEnded()
+            state.deliveries.ended()
             let turn = state.deliveries.nextTurn(isSliceOver: isSliceOver, emptyTurns: 0)
             return (turn, takeIdleWaiters(&state))
         }
@@ -59,9 +59,14 @@ extension QueueCore {
     private func retire(_ operation: Unmanaged<AnyOperation>) {
         operation._withUnsafeGuaranteedRef { if $0.hasDueHandlers { deliver($0) } }
         operation.release()
+        deliveryEnded()
+    }
+
+    /// It may have been the last that the queue was busy with.
+    func deliveryEnded() {
         resumeWaiters(
             state.withLock { state in
-                state.deliveries.callEnded()
+                state.deliveries.ended()
                 return takeIdleWaiters(&state)
             })
     }

@@ -103,6 +103,14 @@ public class AnyOperation: @unchecked Sendable {
         if let name { withLife { $0.madeDetails().name = name } }
     }
 
+    /// As above, with nothing to run.
+    init(after sources: [AnyOperation]) {
+        needsInputs = false
+        life = Lifecycle()
+        edges = Edges(sources)
+        fallbackName = .none
+    }
+
     deinit {
         // What has edges has one of these, too.
         if body != nil || outcomeOwns || life.borrowedDetails != nil { bury() }
@@ -163,14 +171,21 @@ extension AnyOperation {
     /// have finished meanwhile count it down, and the last of them, or this, lets go of it.
     final func leaveSources() {
         body = nil
+        var fence: Fence?
         if countdown.isLinked, countdown.holdUnlessZero() {
             edges.visit(of: .passUnretained(self)) { place, source in
                 let isCounted = source._withUnsafeGuaranteedRef { $0.withLife { !$0.unregister(place) } }
-                if !isCounted { _ = countdown.countDown() }
+                if !isCounted {
+                    _ = countdown.countDown()
+                    if source._withUnsafeGuaranteedRef({ $0.isFence }) {
+                        fence = source.takeUnretainedValue() as? Fence
+                    }
+                }
             }
             if case .ended = countdown.countDown() { Unmanaged.passUnretained(self).release() }
         }
         dropEdgesIfOver()
+        fence?.isLeft()
     }
 
     /// Nobody has it in a list any more, and it has finished.

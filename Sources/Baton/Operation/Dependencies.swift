@@ -124,7 +124,7 @@ extension AnyOperation {
     public final var dependencies: [AnyOperation] {
         var seen: Set<ObjectIdentifier> = []
         let all = withLife { $0.phase == .finished ? [] : edges.all }
-        return all.filter { seen.insert(ObjectIdentifier($0)).inserted }
+        return all.withoutFences.filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
 
     private final func reportTooLate(_ what: String, _ file: StaticString, _ line: UInt) {

@@ -57,24 +57,26 @@ extension QueueCore {
         return isTaken
     }
 
-    /// Adds a barrier, which also waits for what `sources` finds in the same step in which it enters.
-    func addAlone(_ operation: AnyOperation, _ callSite: CallSite?, behind sources: (inout State) -> [AnyOperation]) {
+    /// Adds a barrier, and sets up the fences before and behind it in the same step in which it enters.
+    func add(barrier: AnyOperation, _ callSite: CallSite?) {
         var batch = Batch(origin: .outside, on: self)
-        claim(.passRetained(operation), callSite, &batch)
+        claim(.passRetained(barrier), callSite, &batch)
         guard let claimed = batch.claimed.first else { return }
-        operation.withLife { $0.madeDetails().isBarrier = true }
-        let (door, sources) = change { state in
+        let (door, fencing) = change { state in
             let door = state.door(for: .outside)
-            let found = sources(&state)
+            if !door.isClosed { state.setUpFences(around: barrier, on: self) }
             enter(claimed, &state)
-            return (door, found)
+            return (door, door.isClosed ? nil : state.fencing)
         }
         if stalls.isWatched { stalls.adjust(on: self) }
-        operation.withLife { _ in for source in sources { operation.edges.append(source) } }
-        // What it would stand behind is among the sources.
-        if case .closed = door { pass(operation, door) }
         batch = Batch(origin: .outside, on: self)
+        // The fence before it stands behind the earlier ones.
+        pass(barrier, fencing.map { .behind($0.before) } ?? door)
+        let isJoiner = barrier.withLife { $0.details?.uniqueness?.joined != nil }
+        if let fencing { link(fencing.before, &batch) }
         link(claimed, &batch)
+        if let fencing { link(fencing.behind, &batch) }
+        if isJoiner { fencing?.before.isLeft() }
         while !batch.isEmpty { enter(&batch) }
         lookForCycles(closedBy: batch)
     }
@@ -266,6 +268,21 @@ extension QueueCore {
             }
             batch.links += links.registered
         }
+    }
+
+    private func link(_ fence: Fence, _ batch: inout Batch) {
+        var links = Links()
+        let level = fence.level
+        fence.edges.enter(.passUnretained(fence)) { links.register($0, with: $1, at: level) }
+        if links.foundLower { fence.raiseSources() }
+        if links.foundFinished { CycleBreak.foundFinished(by: fence) }
+        let linked = fence.countdown.linked(to: links.registered)
+        if linked.isReady {
+            fence.open()
+        } else if links.waitsForAdded, linked.wasAwaited {
+            batch.suspects.append(fence)
+        }
+        batch.links += links.registered
     }
 
     /// Once for a whole add: a search for each operation would walk the same graph again and again.

@@ -155,7 +155,7 @@ extension AnyOperation {
         switch life.phase {
         case .created: reach == .all ? edges.all[...] : edges.all.prefix(life.inputCount)
         // The add of this operation adds its inputs.
-        case .added: reach == .inputs || life.isUpstreamAdded ? [] : edges.all[...]
+        case .added: reach == .inputs || life.isUpstreamAdded ? [] : edges.all.filter { !$0.isFence }[...]
         case .evaluating, .executing, .finishing, .finished: []
         }
     }

@@ -1,14 +1,15 @@
 extension AsyncOperationQueue {
-    /// Adds an operation that starts when everything that is in the queue now has finished, and before everything added later.
+    /// Adds an operation that starts when everything that is in the queue now has finished, and before everything added
+    /// later.
     ///
-    /// What a body of an earlier operation or of another queue awaits, by ``OperationContext/run(_:)`` or, on its own task,
-    /// ``run(_:)``, goes before the barrier, with all that it needs; what the body produces comes after. What the barrier takes its inputs
-    /// from is added with it. Its other dependencies must have been added before, or be added to another queue: one that is added
-    /// later would wait for the barrier, and such a cycle fails with ``OperationError/dependencyCycle(_:)``.
+    /// What a body of an earlier operation or of another queue awaits, by ``OperationContext/run(_:)`` or, on its own
+    /// task, ``run(_:)``, goes before the barrier, with all that it needs; what the body produces comes after. What the
+    /// barrier takes its inputs from is added with it. Its other dependencies must have been added before, or be added
+    /// to another queue: one that is added later would wait for the barrier, and such a cycle fails with
+    /// ``OperationError/dependencyCycle(_:)``.
     ///
-    /// Takes time and memory for each operation in the queue, and so does each later add for each barrier that has not finished.
-    /// Both are quadratic if barriers pile up, as in a suspended queue: 1,000 of them, each after one operation, take tens of
-    /// megabytes, and 4,000 take hundreds. Where so many are wanted, let a ``GroupOperation`` or dependencies make the order.
+    /// - Complexity: O(n) for the n operations in the queue if no earlier barrier is left, else for those added since
+    ///   the last one. What is added later takes no longer for it.
     public func addBarrier(_ operation: AnyOperation, file: StaticString = #fileID, line: UInt = #line) {
         core.addBarrier(operation, CallSite(file: file, line: line))
     }
@@ -28,17 +29,6 @@ extension QueueCore {
     fileprivate func addBarrier(_ barrier: AnyOperation, _ callSite: CallSite?) {
         // Inputs that are added after the barrier would wait for it.
         addInputs(of: barrier)
-        addAlone(barrier, callSite) { state in
-            state.barriers.append(barrier)
-            // Also what an earlier barrier waits for, which may yet be cancelled and then finishes before that.
-            return state.members()
-        }
-    }
-
-    /// It has finished. Whoever tells this holds it.
-    func forget(barrier: AnyOperation) {
-        state.withLock { state in
-            if let place = state.barriers.firstIndex(where: { $0 === barrier }) { state.barriers.remove(at: place) }
-        }
+        add(barrier: barrier, callSite)
     }
 }

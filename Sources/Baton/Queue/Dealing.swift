@@ -92,6 +92,12 @@ extension QueueCore.State {
         return roster.members()
     }
 
+    /// As above, of those that have entered at these places.
+    mutating func members(at places: [UInt32]) -> [AnyOperation] {
+        takeBackAll()
+        return roster.members(at: places)
+    }
+
     /// How many there are.
     mutating func count() -> Int {
         takeBackAll()

@@ -33,8 +33,8 @@ enum Origin {
 /// What stands between an add and the queue.
 enum Door {
     case open
-    /// It starts after these.
-    case behind([AnyOperation])
+    /// It starts after the barriers behind which this stands.
+    case behind(Fence)
     /// It does not run, and ends with this error.
     case closed(OperationError)
 
@@ -42,6 +42,13 @@ enum Door {
         switch self {
         case .open: true
         case .behind, .closed: false
+        }
+    }
+
+    var isClosed: Bool {
+        switch self {
+        case .closed: true
+        case .open, .behind: false
         }
     }
 }
@@ -62,8 +69,7 @@ extension QueueCore.State {
         case (_, .toAll), (.outside, .toOutside): return .closed(.queueShutDown)
         // Nobody could resume it.
         case (.produced, _) where isReleased && scheduler.isSuspended: return .closed(.queueReleased)
-        // The newest alone would not do: it may yet be cancelled, and then finishes before the others.
-        case (.outside, .not), (.produced, _): return barriers.isEmpty ? .open : .behind(barriers)
+        case (.outside, .not), (.produced, _): return fencing.map { .behind($0.behind) } ?? .open
         case (.awaited, _), (.child, _): return .open
         }
     }
@@ -75,17 +81,16 @@ extension QueueCore {
     func pass(_ operation: AnyOperation, _ door: Door) {
         switch door {
         case .open: break
-        case .behind(let barriers): stand(operation, behind: barriers)
+        case .behind(let fence): stand(operation, behind: fence)
         // The linking finds this end, and settles it.
         case .closed(let error): _ = operation.endBeforeRun(with: error)
         }
     }
 
-    private func stand(_ operation: AnyOperation, behind barriers: [AnyOperation]) {
+    private func stand(_ operation: AnyOperation, behind fence: Fence) {
         operation.withLife { life in
-            // It does not start.
-            if life.details?.uniqueness?.joined != nil { return }
-            for barrier in barriers { operation.edges.append(barrier) }
+            // One that has joined another does not start.
+            if life.details?.uniqueness?.joined == nil { operation.edges.append(fence) }
         }
     }
 }

@@ -18,9 +18,8 @@ final class QueueCore: Sendable {
         /// Those who take elements of sequences, and have not come to an end.
         var deliverers: [ObjectIdentifier: (number: UInt64, listener: any ClosingListener)] = [:]
         var lastDeliverer: UInt64 = 0
-        /// What is added later starts after these, which have not finished. Several, because a later one that is cancelled finishes
-        /// before an earlier one.
-        var barriers: [AnyOperation] = []
+        /// Nil: there is no barrier that has not finished.
+        var fencing: Fencing?
         /// What may have closed a cycle, to be looked at.
         var suspects = PendingSuspects()
         /// The last handle has gone.
@@ -172,6 +171,7 @@ final class QueueCore: Sendable {
             _ = Unmanaged.passRetained(self)
         }
         state.roster.enter(operation)
+        if state.fencing != nil { state.noteEntry(of: operation) }
     }
 
     /// Locked by the caller, which calls `left` after unlocking and after it has let go of the operation.

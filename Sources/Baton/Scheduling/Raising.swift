@@ -35,6 +35,10 @@ extension AnyOperation {
                 if isChanged { self.level = level }
                 return (isChanged, nil, nil)
             case .finished: return (false, nil, nil)
+            case .added where isFence:
+                let isChanged = condition(self.level)
+                if isChanged { self.level = level }
+                return (isChanged, nil, nil)
             default: return (false, self.core, life.details?.resumption)
             }
         }

@@ -101,5 +101,18 @@ struct Roster {
         }
     }
 
+    /// Retained: those that are at these places now, each once.
+    ///
+    /// - Complexity: O(n log n) for n places.
+    func members(at places: [UInt32]) -> [AnyOperation] {
+        var last: UInt32?
+        return places.sorted().compactMap { place in
+            defer { last = place }
+            guard place != last, place < used, self.places[Int(place)] & 1 == 0 else { return nil }
+            let address = UnsafeRawPointer(bitPattern: self.places[Int(place)])!
+            return Unmanaged<AnyOperation>.fromOpaque(address).takeUnretainedValue()
+        }
+    }
+
     private static let end = UInt.max >> 1
 }

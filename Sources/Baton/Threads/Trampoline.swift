@@ -17,6 +17,8 @@ enum Trampoline {
         /// Calls `onCancel` handlers, which are user code and may cancel again.
         case cancelTask(Lane)
         case cancel([AnyOperation], CancellationReason)
+        /// All that it stood behind has finished; perhaps that was another fence.
+        case open(Fence)
         /// The last handle of the queue is gone.
         case releaseQueue(QueueCore)
     }
@@ -73,6 +75,7 @@ enum Trampoline {
         case .release, .drop: break
         case .settle(let end): end.settleNow()
         case .cancelTask(let lane): lane.cancelTaskNow()
+        case .open(let fence): fence.open()
         case .releaseQueue(let core): core.handleReleased()
         case .cancel(let operations, let reason):
             AnyOperation.cancel(operations, reason: reason) { $0.ownerWithdraws(reason) }

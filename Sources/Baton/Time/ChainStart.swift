@@ -157,7 +157,9 @@ extension AnyOperation {
             let new = ChainStart(placeCount: edges.placeCount)
             details.add(new)
             // A removal may have moved the others to other places.
-            guard case .allBefore(let count) = use, details.removals == nil else { return (new, nil, edges.all) }
+            guard case .allBefore(let count) = use, details.removals == nil else {
+                return (new, nil, edges.all.filter { !$0.isFence })
+            }
             return (new, former, edges.all(after: count))
         }
         guard let (chain, former, sources) = found else {

@@ -89,7 +89,7 @@ extension AnyOperation {
         CycleFinder.circle(through: self) { operation in
             if operation === self { return former }
             return operation.withLife { $0.phase == .created ? operation.edges.all : nil } ?? operation.waitsFor
-        }?.map(\.reference)
+        }?.filter { !$0.isFence }.map(\.reference)
     }
 }
 

@@ -23,9 +23,10 @@ extension AnyOperation {
     /// Some other operation than those who have joined this needs it, whose outcome is not decided.
     final func isNeeded(by dependents: [AnyOperation]) -> Bool {
         dependents.contains { dependent in
-            dependent.withLife { life in
-                !life.isDecided && life.details?.uniqueness?.joined?.original !== self
-            }
+            !dependent.isFence
+                && dependent.withLife { life in
+                    !life.isDecided && life.details?.uniqueness?.joined?.original !== self
+                }
         }
     }
 }

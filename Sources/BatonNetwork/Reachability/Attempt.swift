@@ -16,14 +16,19 @@ final class Attempt: Sendable {
     static func failure(host: String, port: Int) async -> ReachabilityError? {
         guard let wake = Wake() else { return .noResources("no descriptor is free") }
         let attempt = Attempt()
-        let connecting = Connecting(host: host, port: port, wake: wake)
-        let isStarted = PosixThread.start("Baton connects") { attempt.end(with: connecting.failure()) }
-        if !isStarted { return .noResources("no thread is free") }
+        let lookup = Lookup(of: host)
+        let connecting = Connecting(host: host, port: port, wake: wake, lookup: lookup)
+        lookup.begin {
+            if PosixThread.start("Baton connects", { attempt.end(with: connecting.failure()) }) { return }
+            lookup.end()
+            attempt.end(with: .noResources("no thread is free"))
+        }
         return await withTaskCancellationHandler {
             await attempt.failure()
         } onCancel: {
             // The thread ends soon, or when the name is looked up.
             wake.wake()
+            lookup.leave()
             attempt.end(with: nil)
         }
     }

@@ -13,22 +13,15 @@ struct Connecting {
     let host: String
     let port: Int
     let wake: Wake
+    let lookup: Lookup
 
     /// Nil: it took the connection, or nobody wants to know any more.
     ///
     /// To look up the name takes as long as the system likes; after that, a wake ends this at once.
     func failure() -> ReachabilityError? {
-        // C would look for what stands before it.
-        if host.utf8.contains(0) { return .unresolved(host: host, reason: "a name has no zero in it") }
-        var hints = addrinfo()
-        // Each address once, and not once for each kind of socket.
-        hints.ai_protocol = Int32(IPPROTO_TCP)
-        var found: UnsafeMutablePointer<addrinfo>?
-        let status = getaddrinfo(host, "\(port)", &hints, &found)
-        guard status == 0, let found else {
-            let reason = status == EAI_SYSTEM ? text(of: errno) : String(cString: gai_strerror(status))
-            return .unresolved(host: host, reason: reason)
-        }
+        let (found, problem) = lookUp()
+        lookup.end()
+        guard let found else { return .unresolved(host: host, reason: problem) }
         defer { freeaddrinfo(found) }
         var failure: ReachabilityError? = .unresolved(host: host, reason: "it has no address")
         var next: UnsafeMutablePointer<addrinfo>? = found
@@ -38,6 +31,22 @@ struct Connecting {
             next = address.ai_next
         }
         return failure
+    }
+
+    /// The addresses, or why there are none.
+    private func lookUp() -> (UnsafeMutablePointer<addrinfo>?, problem: String) {
+        // C would look for what stands before it.
+        if host.utf8.contains(0) { return (nil, "a name has no zero in it") }
+        var hints = addrinfo()
+        // Each address once, and not once for each kind of socket.
+        hints.ai_protocol = Int32(IPPROTO_TCP)
+        // As it stands in a URL.
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        let name = isBracketed ? String(host.dropFirst().dropLast()) : host
+        var found: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(name, "\(port)", &hints, &found)
+        if status == 0 { return (found, "it has no address") }
+        return (nil, status == EAI_SYSTEM ? text(of: errno) : String(cString: gai_strerror(status)))
     }
 
     private func failure(at address: addrinfo) -> ReachabilityError? {

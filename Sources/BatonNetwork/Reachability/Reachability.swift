@@ -1,16 +1,19 @@
 public import Baton
 
-/// Satisfied if a host takes a connection at a port: looked at by connecting, over TCP, and closing the connection at once.
+/// Satisfied if a host takes a connection at a port: looked at by connecting, over TCP, and closing the connection at
+/// once.
 ///
 /// ```swift
 /// upload.addCondition(.reachable("example.com", port: 443, waitToConnect: true))
 /// ```
 ///
-/// With ``waitToConnect`` the operation is kept until it is reachable, and looks again after each ``interval``; a cancel ends
-/// that at once. Without, it looks once, and fails with a ``ReachabilityError``. Meanwhile it holds no slot of its queue.
+/// With ``waitToConnect`` the operation is kept until it is reachable, and looks again after each ``interval``; a
+/// cancel ends that at once. Without, it looks once, and fails with a ``ReachabilityError``. Meanwhile it holds no slot
+/// of its queue.
 ///
-/// Each attempt has a thread of its own, because to look up a name blocks one: never a thread of Swift's. What has been reachable
-/// may not be so a moment later: retry what fails all the same.
+/// Each attempt has a thread of its own, because to look up a name blocks one: never a thread of Swift's. While a
+/// lookup goes on that took too long or was cancelled, no other one of the same host begins: attempts wait for its end
+/// as long as they may take. What has been reachable may not be so a moment later: retry what fails all the same.
 public struct Reachability: OperationCondition {
     /// A name or an address.
     public let host: String
@@ -28,7 +31,7 @@ public struct Reachability: OperationCondition {
     /// Makes the condition, and connects to nothing yet.
     ///
     /// - Parameters:
-    ///   - host: A name or an address.
+    ///   - host: A name or an address; an IPv6 address with brackets or without.
     ///   - port: From 1 to 65535; another one is ``ReachabilityError/invalidPort(_:)`` when it is looked at.
     ///   - waitToConnect: Whether the operation waits until the host is reachable.
     ///   - timeout: How long one attempt may take. Less than a millisecond counts as one.

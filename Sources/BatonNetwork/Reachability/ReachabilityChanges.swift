@@ -21,8 +21,8 @@ extension Reachability {
 /// Whether a host is reachable, as that changes. From ``Reachability/changes``.
 ///
 /// An iterator looks when it is asked for its first element, and delivers what it finds; then it looks after each
-/// ``Reachability/interval``, and delivers what differs. That another reason keeps the host from being reached is no difference.
-/// It looks only while somebody awaits the next element, and ends when the task that does so is cancelled.
+/// ``Reachability/interval``, and delivers what differs. That another reason keeps the host from being reached is no
+/// difference. It looks only while somebody awaits the next element, and ends when the task that does so is cancelled.
 public struct ReachabilityChanges: AsyncSequence, Sendable {
     /// Whether it is reachable.
     public typealias Element = ReachabilityStatus

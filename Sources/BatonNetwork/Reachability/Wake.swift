@@ -40,8 +40,8 @@ final class Wake: Sendable {
 }
 
 enum Descriptor {
-    /// The kind of a socket that connects, which programs that this one starts do not get: where the system can, from its
-    /// beginning.
+    /// The kind of a socket that connects, which programs that this one starts do not get: where the system can, from
+    /// its beginning.
     static var stream: Int32 {
         #if canImport(Glibc)
             Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)

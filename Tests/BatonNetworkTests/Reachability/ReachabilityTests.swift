@@ -26,6 +26,11 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
+    @Test(arguments: ["::1", "[::1]"]) func anIPv6AddressMayHaveBrackets(host: String) async throws {
+        let failure = try await Reachability(host: host, port: 1, clock: clock).failure()
+        if case .unresolved = failure { Issue.record("\(host) is an address") }
+    }
+
     @Test func R5_8_withoutWaitingItIsLookedAtOnce() async throws {
         let port = try Port()
         let operation = AsyncOperation("upload") { 7 }.addCondition(reachable(port))

@@ -58,6 +58,23 @@ import Testing
         #expect(missing == 0)
     }
 
+    @Test func G27_anIdleQueueHasToldEveryEndWhateverThreadTells() async {
+        let queue = AsyncOperationQueue()
+        let events = queue.events
+        var missing = 0
+        for round in 0..<5000 {
+            let operation = AsyncOperation("a") { for _ in 0..<round % 3 { await Task.yield() } }
+            queue.add(operation)
+            async let cancelled: Void = round % 4 != 0 ? operation.cancel() : ()
+            await queue.waitUntilIdle()
+            if !events.takeAll().contains(where: { $0.isFinish && $0.operation == operation.reference }) {
+                missing += 1
+            }
+            await cancelled
+        }
+        #expect(missing == 0)
+    }
+
     @Test func G27_numbersRiseStrictlyWhateverThreadTells() async {
         let queues = (0..<4).map { _ in AsyncOperationQueue() }
         let told = LockedState<[UInt32: [OperationEvent]]>([:])

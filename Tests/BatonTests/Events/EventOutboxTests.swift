@@ -103,7 +103,7 @@ import Testing
     @Test func whoWaitsForTheEndIsGivenBackWhenItIsTold() async {
         let box = EventOutbox.Box(hub: hub, ignoresStart: false)
         await withUnsafeContinuation { continuation in
-            let isKept = box.machine.keep(continuation)
+            let isKept = box.machine.keep(.task(continuation))
             #expect(isKept, "The thread that finishes it has not come yet.")
             box.machine.append(.finished(.success, error: nil))
             var waiters = box.machine.takeWaiters()
@@ -114,10 +114,10 @@ import Testing
             #expect(box.machine.continueTelling() == nil)
             waiters = box.machine.takeWaiters()
             #expect(waiters.count == 1)
-            for waiter in waiters { waiter.resume() }
+            for waiter in waiters { waiter.endIsTold() }
         }
         await withUnsafeContinuation { continuation in
-            let isKept = box.machine.keep(continuation)
+            let isKept = box.machine.keep(.task(continuation))
             #expect(!isKept, "It has been told.")
             continuation.resume()
         }

@@ -32,7 +32,7 @@ import Testing
         for number in 0..<3 { _ = append(number, to: &deliveries) }
         deliveries.taskCame()
         #expect(turn(&deliveries) == "0+")
-        deliveries.callEnded()
+        deliveries.ended()
         #expect(turn(&deliveries) == "1", "Another one is coming already.")
         deliveries.taskCame()
         #expect(turn(&deliveries) == "2")
@@ -53,7 +53,7 @@ import Testing
         _ = append(0, to: &deliveries)
         deliveries.taskCame()
         #expect(turn(&deliveries) == "0")
-        deliveries.callEnded()
+        deliveries.ended()
         #expect(turn(&deliveries) == "yield")
         #expect(!append(1, to: &deliveries))
         deliveries.taskCame()
@@ -65,7 +65,7 @@ import Testing
         _ = append(0, to: &deliveries)
         deliveries.taskCame()
         _ = turn(&deliveries)
-        deliveries.callEnded()
+        deliveries.ended()
         for emptyTurns in 0...Deliveries.patience {
             #expect(turn(&deliveries, emptyTurns: emptyTurns) == "yield")
             deliveries.taskCame()
@@ -103,11 +103,11 @@ import Testing
         _ = append(0, to: &deliveries)
         deliveries.taskCame()
         #expect(turn(&deliveries) == "0+")
-        deliveries.callEnded()
+        deliveries.ended()
         #expect(!deliveries.isIdle)
         #expect(turn(&deliveries) == "0")
         #expect(!deliveries.isIdle)
-        deliveries.callEnded()
+        deliveries.ended()
         #expect(deliveries.isIdle)
     }
 }

@@ -177,6 +177,51 @@ import Testing
         #expect(violations.count == 0)
     }
 
+    /// What is behind a barrier does not depend on it.
+    @Test func cancellingWhatIsBehindItWithItsDependenciesLeavesIt() {
+        let stage = Stage(isSuspended: true)
+        stage.queue.add(stage.noting("before"))
+        stage.queue.addBarrier(stage.noting("barrier"))
+        let needed = stage.noting("needed")
+        let later = stage.noting("later", after: needed)
+        stage.queue.add(needed, later)
+        later.cancel(includingDependencies: true)
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["before", "barrier"])
+    }
+
+    /// A barrier waits for it, and that is no use of it.
+    @Test func whatIsBeforeItIsNotNeededByIt() {
+        let stage = Stage(isSuspended: true)
+        let needed = stage.noting("needed")
+        let user = stage.noting("user", after: needed)
+        stage.queue.add(needed, user)
+        stage.queue.addBarrier(stage.noting("barrier"))
+        user.cancel(includingDependencies: true)
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["barrier"])
+    }
+
+    @Test func aBarrierThatJoinsAnotherOperationHoldsNothingBack() {
+        let stage = Stage()
+        let gate = Gate()
+        let original = AsyncOperation("original") { [log = stage.log] in
+            await gate.wait()
+            log("original")
+        }.unique(by: "key")
+        stage.run(original)
+        let joiner = AsyncOperation("joiner") {}.unique(by: "key", policy: .join)
+        stage.queue.addBarrier(joiner)
+        stage.run(stage.noting("later"))
+        #expect(stage.ran == [])
+        gate.open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["original", "later"])
+        #expect(joiner.ending == "success")
+    }
+
     /// The second barrier is cancelled while the first still waits: what comes after both waits for the first.
     @Test func aCancelledBarrierLeavesTheEarlierOneInPlace() {
         let stage = Stage()
