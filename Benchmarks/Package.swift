@@ -2,7 +2,8 @@
 import Foundation
 import PackageDescription
 
-/// oneTBB's flow graph runs as a contestant when its headers are installed; BATON_BENCH_TBB=0 leaves it out, =1 insists.
+/// oneTBB's flow graph runs as a contestant when its headers are installed; BATON_BENCH_TBB=0 leaves it out, =1
+/// insists.
 ///
 /// SwiftPM caches what a manifest says: after installing or removing oneTBB, say it, as the Makefile does.
 let hasOneTBB: Bool = {

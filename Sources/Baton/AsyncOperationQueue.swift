@@ -5,9 +5,9 @@
 /// let picture = try await queue.run(image)      // adds what `image` needs, and awaits it
 /// ```
 ///
-/// Bodies run on tasks of the queue, on its executor. Nothing ever blocks a thread to wait. All members may be used from any
-/// thread. Releasing the queue does not stop it: what was added goes on; if it is suspended, what has not begun finishes
-/// with ``OperationError/queueReleased``, because nobody could resume it.
+/// Bodies run on tasks of the queue, on its executor. Nothing ever blocks a thread to wait. All members may be used
+/// from any thread. Releasing the queue does not stop it: what was added goes on; if it is suspended, what has not
+/// begun finishes with ``OperationError/queueReleased``, because nobody could resume it.
 public final class AsyncOperationQueue: Sendable {
     /// No limit to the operations that run at a time.
     public static let unlimited = Int.max
@@ -18,28 +18,31 @@ public final class AsyncOperationQueue: Sendable {
     /// One for the whole process, never suspended unless somebody does so, of the default width.
     public static let shared = AsyncOperationQueue(name: "shared")
 
-    // Safe: retained from the beginning to the end. So its release can be left to the trampoline: what a queue has of the user's may be
-    // the last handle of another queue.
+    // Safe: retained from the beginning to the end. So its release can be left to the trampoline: what a queue has of
+    // the user's may be the last handle of another queue.
     unowned(unsafe) let core: QueueCore
 
     /// Makes a queue.
     ///
     /// - Parameters:
     ///   - name: What it is called in explanations and reports.
-    ///   - maxConcurrentOperationCount: Its width, at least 1; see the property. Less is ``Misuse`` and gives the default.
+    ///   - maxConcurrentOperationCount: Its width, at least 1; see the property. Less is ``Misuse`` and gives the
+    ///     default.
     ///   - isSuspended: Whether it waits to be resumed before it starts anything.
-    ///   - executor: Where conditions are evaluated and bodies run; the global executor if nil. For bodies that block their thread
-    ///     use a ``ThreadExecutor``. Handlers, observers and time limits do not depend on it: Baton has threads for them. An executor that runs a job inside
-    ///     `enqueue` can end a task inside a cancel of that very task, which Swift's runtime answers by ending the process.
-    ///   - taskPriority: What the tasks of the queue say to their executor; nil says nothing. It does not order the operations
-    ///     of the queue: that is ``AnyOperation/priority``.
+    ///   - executor: Where conditions are evaluated and bodies run; the global executor if nil. For bodies that block
+    ///     their thread use a ``ThreadExecutor``. Handlers, observers and time limits do not depend on it: Baton has
+    ///     threads for them. An executor that runs a job inside `enqueue` can end a task inside a cancel of that very
+    ///     task, which Swift's runtime answers by ending the process.
+    ///   - taskPriority: What the tasks of the queue say to their executor; nil says nothing. It does not order the
+    ///     operations of the queue: that is ``AnyOperation/priority``.
     ///   - clock: What measures the delays and time limits of its operations, and the times of its events.
-    ///   - taskLocals: The task-locals that reach bodies and handlers, as in `taskLocals: Request.$id, ServiceContext.$current`.
-    ///     Their values are those of the task that adds an operation. They are bound around its body, with the hooks of
-    ///     ``around(_:)``, and around its handlers, but not around handlers that are added when it has finished and the others
-    ///     have returned. Operations that the body runs or produces get them in turn. Conditions, with the operations that
-    ///     they bring along, and retry predicates do not find them. A value is released when the operation has finished and
-    ///     its handlers have returned. Each costs some 0.1 to 0.2 µs per operation.
+    ///   - taskLocals: The task-locals that reach bodies and handlers, as in `taskLocals: Request.$id,
+    ///     ServiceContext.$current`. Their values are those of the task that adds an operation. They are bound around
+    ///     its body, with the hooks of ``around(_:)``, and around its handlers, but not around handlers that are added
+    ///     when it has finished and the others have returned. Operations that the body runs or produces get them in
+    ///     turn. Conditions, with the operations that they bring along, and retry predicates do not find them. A value
+    ///     is released when the operation has finished and its handlers have returned. Each costs some 0.1 to 0.2 µs
+    ///     per operation.
     ///   - onMisuse: Told of calls that make no sense; see the property.
     public convenience init<each Local: Sendable>(
         name: String? = nil,
@@ -61,7 +64,7 @@ public final class AsyncOperationQueue: Sendable {
 
     /// - Parameters:
     ///   - probe: Told of every event on the thread that tells it, outside every lock.
-    ///   - leastReach: How many operations a lane takes at once when it begins, at most 16; it learns to take more.
+    ///   - leastReach: How many operations a worker takes at once when it begins, at most 16; it learns to take more.
     @_disfavoredOverload  // `AsyncOperationQueue { … }` would be ambiguous in the package.
     package init(
         name: String? = nil, maxConcurrentOperationCount width: Int = defaultMaxConcurrentOperationCount,
@@ -106,8 +109,8 @@ extension AsyncOperationQueue {
         set { core.change { $0.scheduler.order = newValue } }
     }
 
-    /// While true nothing new starts, and nothing repeats. What runs goes on, with the children that it runs and the further attempts of
-    /// what has failed, unless ``suspendsFurtherAttempts`` is set; what is cancelled finishes.
+    /// While true nothing new starts, and nothing repeats. What runs goes on, with the children that it runs and the
+    /// further attempts of what has failed, unless ``suspendsFurtherAttempts`` is set; what is cancelled finishes.
     public var isSuspended: Bool {
         get { core.state.withLock { $0.scheduler.isSuspended } }
         set {
@@ -125,10 +128,11 @@ extension AsyncOperationQueue {
 
     /// Whether suspending the queue also holds further attempts back; false unless set.
     ///
-    /// By default an operation that has failed tries again although the queue is suspended, because it has begun. With true, its
-    /// next attempt waits until the queue is resumed, and then comes before operations of its priority that have not begun. If a
-    /// suspended queue is released, such an operation ends with ``OperationError/queueReleased``. The children that a running body
-    /// waits for go on in any case. May be changed at any time, and holds for attempts that fail from then on.
+    /// By default an operation that has failed tries again although the queue is suspended, because it has begun. With
+    /// true, its next attempt waits until the queue is resumed, and then comes before operations of its priority that
+    /// have not begun. If a suspended queue is released, such an operation ends with ``OperationError/queueReleased``.
+    /// The children that a running body waits for go on in any case. May be changed at any time, and holds for attempts
+    /// that fail from then on.
     public var suspendsFurtherAttempts: Bool {
         get { core.state.withLock { $0.scheduler.suspendsFurtherAttempts } }
         set { core.change { $0.scheduler.suspendsFurtherAttempts = newValue } }
@@ -140,8 +144,8 @@ extension AsyncOperationQueue {
     /// How many operations were added and have not finished.
     public var operationCount: Int { core.state.withLock { $0.count() } }
 
-    /// Called once for every call that makes no sense and does not throw, on the thread that made it. It changed nothing.
-    /// Nil, the default, writes a line to standard error.
+    /// Called once for every call that makes no sense and does not throw, on the thread that made it. It changed
+    /// nothing. Nil, the default, writes a line to standard error.
     public var onMisuse: (@Sendable (Misuse) -> Void)? {
         get { core.misuseHandler.withLock { $0 } }
         set {
@@ -160,11 +164,11 @@ extension AsyncOperationQueue {
 extension AsyncOperationQueue {
     /// Adds an operation, and what it takes its inputs from, directly or not, as far as nobody has added that.
     ///
-    /// Its other dependencies (``AnyOperation/addDependency(_:file:line:)``) are left to their owner, who adds them here or to another queue,
-    /// in any order; ``run(_:)`` and `includingDependencies` add them, too.
+    /// Its other dependencies (``AnyOperation/addDependency(_:file:line:)``) are left to their owner, who adds them
+    /// here or to another queue, in any order; ``run(_:)`` and `includingDependencies` add them, too.
     ///
-    /// To add an operation twice is ``Misuse``, and the second add changes nothing. To add an input once more after it came along with its
-    /// reader is no misuse, if it is added to the same queue.
+    /// To add an operation twice is ``Misuse``, and the second add changes nothing. To add an input once more after it
+    /// came along with its reader is no misuse, if it is added to the same queue.
     ///
     /// - Parameters:
     ///   - operation: What is to run.
@@ -204,8 +208,8 @@ extension AsyncOperationQueue {
         operations.withUnsafeBufferPointer { core.add($0, CallSite(file: file, line: line), withInputs: true) }
     }
 
-    /// Adds several operations of one type, as they are: made an array of ``AnyOperation`` first, each would be retained once
-    /// more.
+    /// Adds several operations of one type, as they are: made an array of ``AnyOperation`` first, each would be
+    /// retained once more.
     public func add<Operation: AnyOperation>(
         _ operations: [Operation], file: StaticString = #fileID, line: UInt = #line
     ) {
@@ -228,15 +232,17 @@ extension AsyncOperationQueue {
         return operation
     }
 
-    /// Adds it with everything it needs that nobody has added yet. One that was added before is left alone, and no misuse.
+    /// Adds it with everything it needs that nobody has added yet. One that was added before is left alone, and no
+    /// misuse.
     package func addUnlessAdded(_ operation: AnyOperation) { core.addWithUpstream(operation, nil) }
 
-    /// Adds an operation, with everything it needs that nobody has added yet, and returns its output when it has finished.
+    /// Adds an operation, with everything it needs that nobody has added yet, and returns its output when it has
+    /// finished.
     ///
-    /// It may have been added before. Cancelling the calling task cancels it, and of what this call added whatever no other
-    /// unfinished operation needs and nobody else awaits; this returns when the operation has finished all the same, so
-    /// that no work goes on behind the caller. Called by a body or a child task of it, it lends that body's slot meanwhile, as
-    /// `context.run` does; called in an unstructured task (`Task { }`) it does not.
+    /// It may have been added before. Cancelling the calling task cancels it, and of what this call added whatever no
+    /// other unfinished operation needs and nobody else awaits; this returns when the operation has finished all the
+    /// same, so that no work goes on behind the caller. Called by a body or a child task of it, it lends that body's
+    /// slot meanwhile, as `context.run` does; called in an unstructured task (`Task { }`) it does not.
     ///
     /// - Throws: The error of the outcome.
     public func run<Output>(_ operation: AsyncOperation<Output>) async throws(OperationError) -> Output {
@@ -246,8 +252,8 @@ extension AsyncOperationQueue {
 }
 
 extension AnyOperation {
-    /// Adds this to the queue, as ``AsyncOperationQueue/add(_:includingDependencies:file:line:)`` does: last in a chain of inputs, it adds
-    /// the whole chain.
+    /// Adds this to the queue, as ``AsyncOperationQueue/add(_:includingDependencies:file:line:)`` does: last in a chain
+    /// of inputs, it adds the whole chain.
     @discardableResult
     @inlinable
     public final func add(
@@ -273,9 +279,9 @@ extension AsyncOperationQueue {
     ///
     /// While the queue is suspended, or an operation waits for one that nobody adds, this waits, too.
     ///
-    /// A body that awaits the idleness of another queue, itself or in a child task, lends its slot meanwhile. A body or a handler that
-    /// awaits the idleness of its own queue would wait for itself: that is ``Misuse``, and returns at once. It cannot be told in an
-    /// unstructured task, nor when two bodies await the idleness of each other's queues.
+    /// A body that awaits the idleness of another queue, itself or in a child task, lends its slot meanwhile. A body or
+    /// a handler that awaits the idleness of its own queue would wait for itself: that is ``Misuse``, and returns at
+    /// once. It cannot be told in an unstructured task, nor when two bodies await the idleness of each other's queues.
     public func waitUntilIdle() async {
         if refusesToWaitForItself() { return }
         await core.waitUntilIdleLendingSlot()
@@ -287,7 +293,7 @@ extension QueueCore {
     ///
     /// - Parameter closedBefore: Waits until the queue is closed first.
     func waitUntilIdleLendingSlot(closedBefore: Bool = false) async {
-        guard let body = OwnTask.current?.running, let queue = body.core else {
+        guard let body = WorkerTaskContext.current?.running, let queue = body.core else {
             return await waitUntilIdle(closedBefore: closedBefore)
         }
         let idleness = AsyncOperation<Void>("idleness of \(name.map { "‘\($0)’" } ?? "a queue")") {

@@ -1,4 +1,5 @@
-/// What to do: a value with one method, and no identity or state of its own. Wrap it in an ``AsyncOperation`` to plan a run.
+/// What to do: a value with one method, and no identity or state of its own. Wrap it in an ``AsyncOperation`` to plan a
+/// run.
 ///
 /// A procedure can be run any number of times, by any number of operations at once, and can be called directly in a
 /// test: `try await procedure.execute(in: OperationContext())`.

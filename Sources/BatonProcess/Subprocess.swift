@@ -13,27 +13,29 @@ public import Baton
 /// print(try await queue.run(sorted).text)
 /// ```
 ///
-/// **Start.** Its body starts the program in a session of its own, with its three standard descriptors and no other, and every signal
-/// at its default. A keyboard's Ctrl-C therefore reaches this process and not the program, and a program that asks for a password on
-/// the terminal finds none: it fails at once instead of waiting unseen. If all descriptors or processes that there may be are in use,
-/// the start is tried again whenever another program has ended; it fails if none of those that run can end by itself.
+/// **Start.** Its body starts the program in a session of its own, with its three standard descriptors and no other,
+/// and every signal at its default. A keyboard's Ctrl-C therefore reaches this process and not the program, and a
+/// program that asks for a password on the terminal finds none: it fails at once instead of waiting unseen. If all
+/// descriptors or processes that there may be are in use, the start is tried again whenever another program has ended;
+/// it fails if none of those that run can end by itself.
 ///
-/// **End.** The body returns when the program itself has ended, whatever processes it leaves behind. What it wrote until then
-/// is complete; what those write to its pipes afterwards is not read, and they get a broken pipe. An exit status that is not
-/// ``accepted``, and every signal, is a ``SubprocessError``.
+/// **End.** The body returns when the program itself has ended, whatever processes it leaves behind. What it wrote
+/// until then is complete; what those write to its pipes afterwards is not read, and they get a broken pipe. An exit
+/// status that is not ``accepted``, and every signal, is a ``SubprocessError``.
 ///
-/// **Cancel.** When the operation is cancelled, or an attempt reaches its time limit, every process of the group gets `SIGTERM`
-/// and, if the program has not ended after ``grace``, `SIGKILL`. As soon as the program has ended, what is left of its group is
-/// killed. So nothing of it goes on behind the operation's outcome, but what left its group. A program that fails by what it
-/// writes (``StandardOutput/collected(limit:)``, a handler that throws) is ended in the same way.
+/// **Cancel.** When the operation is cancelled, or an attempt reaches its time limit, every process of the group gets
+/// `SIGTERM` and, if the program has not ended after ``grace``, `SIGKILL`. As soon as the program has ended, what is
+/// left of its group is killed. So nothing of it goes on behind the operation's outcome, but what left its group. A
+/// program that fails by what it writes (``StandardOutput/collected(limit:)``, a handler that throws) is ended in the
+/// same way.
 ///
-/// **The end of this process.** However it ends, by Ctrl-C, by any other signal, by `exit` or by a crash, the programs that run, and
-/// their groups, get `SIGTERM` and, if they have not ended after five seconds, `SIGKILL`, and the drafts of files that they write are
-/// removed. A shell that waits in the background for the end of this process sees to that. A program that is to outlive this process
-/// has to leave its session (`setsid`).
+/// **The end of this process.** However it ends, by Ctrl-C, by any other signal, by `exit` or by a crash, the programs
+/// that run, and their groups, get `SIGTERM` and, if they have not ended after five seconds, `SIGKILL`, and the drafts
+/// of files that they write are removed. A shell that waits in the background for the end of this process sees to that.
+/// A program that is to outlive this process has to leave its session (`setsid`).
 ///
-/// **Threads.** Nothing blocks the threads of the tasks. Two threads, for all programs together, start them and wait for their
-/// pipes; they stay until this process ends.
+/// **Threads.** Nothing blocks the threads of the tasks. Two threads, for all programs together, start them and wait
+/// for their pipes; they stay until this process ends.
 public struct Subprocess: Sendable {
     /// A path, if there is a slash in it; else a name, to be looked up in the `PATH` of its environment.
     ///
@@ -57,7 +59,8 @@ public struct Subprocess: Sendable {
     public var grace: Duration
     /// What measures the grace.
     public var clock: any Clock<Duration>
-    /// In a pipeline: whether it is a success to end because the program that reads from it has ended. Without effect elsewhere.
+    /// In a pipeline: whether it is a success to end because the program that reads from it has ended. Without effect
+    /// elsewhere.
     public var brokenPipe = BrokenPipe.success
     /// All pipes of its pipeline.
     var pipeline: [ProgramPipe] = []

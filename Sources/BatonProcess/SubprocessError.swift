@@ -24,7 +24,8 @@ public enum SubprocessError: Error, Sendable, Hashable {
     case invalidText(program: String, problem: String)
     /// Its pipe in a pipeline has been used before: a program of a pipeline cannot run a second time.
     case pipeUsed(program: String)
-    /// It has ended, and nobody knows how, because other code of this process has waited for every child, or ignores `SIGCHLD`.
+    /// It has ended, and nobody knows how, because other code of this process has waited for every child, or ignores
+    /// `SIGCHLD`.
     case statusLost(program: String)
 }
 

@@ -11,9 +11,9 @@ public import Baton
 /// The bytes go from program to program and not through this process. The ``Subprocess/input`` of the first and the
 /// ``Subprocess/output`` of the last are what they say; the others are connected, whatever they say.
 ///
-/// A program whose reader has ended gets a broken pipe, as `yes` does in `yes | head`; to be ended by that is a success here,
-/// unless its ``Subprocess/brokenPipe`` says something else.
-/// A program whose writer has ended, or never starts, sees the end of its input.
+/// A program whose reader has ended gets a broken pipe, as `yes` does in `yes | head`; to be ended by that is a success
+/// here, unless its ``Subprocess/brokenPipe`` says something else. A program whose writer has ended, or never starts,
+/// sees the end of its input.
 public struct SubprocessPipeline: Sendable {
     /// The programs, in the order in which data flows.
     public var programs: [Subprocess]
@@ -26,9 +26,10 @@ public struct SubprocessPipeline: Sendable {
 
     /// An operation for each of the programs, with an outcome of its own.
     ///
-    /// They do not depend on one another. All of them have to be added, to any queues and in any order: a program waits for what
-    /// the one before it writes. While one waits for another to be started it holds no slot, so the queue may be narrower than
-    /// the pipeline. They cannot be retried one by one: that is ``SubprocessError/pipeUsed(program:)``.
+    /// They do not depend on one another. All of them have to be added, to any queues and in any order: a program waits
+    /// for what the one before it writes. While one waits for another to be started it holds no slot, so the queue may
+    /// be narrower than the pipeline. They cannot be retried one by one: that is
+    /// ``SubprocessError/pipeUsed(program:)``.
     public func operations() -> [AsyncOperation<SubprocessResult>] {
         let pipes = programs.dropFirst().map { _ in ProgramPipe() }
         return programs.enumerated().map { place, program in
@@ -53,8 +54,8 @@ public struct SubprocessPipeline: Sendable {
 extension SubprocessPipeline: Procedure {
     /// Runs all programs as children of the operation, and returns what the last one leaves.
     ///
-    /// When one of them fails, the others are cancelled, and its error is this one's. Without any program there is nothing to
-    /// do, and nothing in the result. It can be retried: every attempt makes the pipeline anew.
+    /// When one of them fails, the others are cancelled, and its error is this one's. Without any program there is
+    /// nothing to do, and nothing in the result. It can be retried: every attempt makes the pipeline anew.
     public func execute(in context: OperationContext) async throws -> SubprocessResult {
         let operations = operations()
         return try await withThrowingTaskGroup(of: (Int, SubprocessResult).self) { runs in

@@ -13,12 +13,12 @@ public final class EventLog<Event: Sendable>: Sendable {
         var events: [Event] = []
         var clearedCount = 0
         /// At the total that they wait for, with what was cleared.
-        var watchers = Deadlines<Int, Wait>()
+        var watchers = TimerHeap<Int, Wait>()
 
         var total: Int { clearedCount + events.count }
     }
 
-    private let state = LockedState(State())
+    private let state = Locked(State())
 
     /// A log without events.
     public init() {}

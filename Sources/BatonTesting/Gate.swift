@@ -11,11 +11,11 @@ internal import Baton
 ///
 /// A gate that has been opened stays open.
 public final class Gate: Sendable {
-    private let machine: LockedState<GateMachine<Wait>>
+    private let machine: Locked<GateStateMachine<Wait>>
 
     /// A gate, closed unless said otherwise.
     public init(isOpen: Bool = false) {
-        machine = LockedState(GateMachine(isOpen: isOpen))
+        machine = Locked(GateStateMachine(isOpen: isOpen))
     }
 
     /// Whether the gate has been opened.
@@ -55,8 +55,8 @@ public final class Gate: Sendable {
 
     /// Suspends until at least `count` tasks wait for the gate to open.
     ///
-    /// Returns at once, whatever the number, if the gate is open, and as soon as it is: nobody waits then any more. The same
-    /// holds when the waiting task is cancelled.
+    /// Returns at once, whatever the number, if the gate is open, and as soon as it is: nobody waits then any more. The
+    /// same holds when the waiting task is cancelled.
     public func waitForWaiters(count: Int) async {
         let wait = Wait()
         guard let ticket = machine.withLock({ $0.watch(wait, count: count) }) else { return }
@@ -66,7 +66,7 @@ public final class Gate: Sendable {
     }
 
     /// Nil if the gate is open.
-    private func enter(_ wait: Wait) -> GateMachine<Wait>.Ticket? {
+    private func enter(_ wait: Wait) -> GateStateMachine<Wait>.Ticket? {
         switch machine.withLock({ $0.arrive(wait) }) {
         case .pass:
             return nil

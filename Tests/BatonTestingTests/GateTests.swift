@@ -101,8 +101,8 @@ import Testing
     }
 }
 
-@Suite struct GateMachineTests {
-    private func arrive(_ name: String, at gate: inout GateMachine<String>) -> (ticket: Int?, wakes: [String]) {
+@Suite struct GateStateMachineTests {
+    private func arrive(_ name: String, at gate: inout GateStateMachine<String>) -> (ticket: Int?, wakes: [String]) {
         switch gate.arrive(name) {
         case .pass: (nil, [])
         case .wait(let ticket, let wakes): (ticket, wakes)
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func letsWaitersGoInOrderOfArrivalAndOnce() throws {
-        var gate = GateMachine<String>(isOpen: false)
+        var gate = GateStateMachine<String>(isOpen: false)
         let names = (0..<20).map { "\($0)" }
         let tickets = names.map { arrive($0, at: &gate).ticket }
         gate.removeWaiter(try #require(tickets[7]))
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func tellsThoseWhoWatchForWaiters() throws {
-        var gate = GateMachine<String>(isOpen: false)
+        var gate = GateStateMachine<String>(isOpen: false)
         let none = gate.watch("none", count: 0)
         #expect(none == nil)
         for (name, count) in [("two", 2), ("one", 1), ("two more", 2), ("nine", 9)] {

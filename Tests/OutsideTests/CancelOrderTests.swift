@@ -58,7 +58,8 @@ struct CancelOrderTests {
             }
             for gate in running { await gate.wait() }
             next?.cancel()
-            // The innermost of those that nest has returned first. The rest was left to a loop when the stack became deep.
+            // The innermost of those that nest has returned first. The rest was left to a loop when the stack became
+            // deep.
             let first = order.withLock { $0 }.first
             #expect(first ?? 0 >= 50)
             await queue.waitUntilIdle()

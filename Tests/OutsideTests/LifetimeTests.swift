@@ -286,7 +286,7 @@ struct LifetimeTests {
 
     // MARK: The run goes on
 
-    @Test("Operations that are ended while lanes run others finish once, and are gone")
+    @Test("Operations that are ended while workers run others finish once, and are gone")
     func endedInHands() async throws {
         try await within {
             let tokens = Tokens()
@@ -365,7 +365,8 @@ struct LifetimeTests {
 
     /// Returns the last one of a chain, whose body ends when the outputs of the others, but two at most, are gone.
     ///
-    /// Not at once: the add of a chain holds its operations until it returns, and another thread may run all of them before.
+    /// Not at once: the add of a chain holds its operations until it returns, and another thread may run all of them
+    /// before.
     private static func chain(_ tokens: Tokens) -> AsyncOperation<Void> {
         var last = AsyncOperation { tokens.make() }
         for _ in 1..<300 { last = last.then { _ in tokens.make() } }

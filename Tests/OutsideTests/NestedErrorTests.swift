@@ -3,8 +3,8 @@ import Testing
 
 internal import class Foundation.Thread
 
-/// Each error is made by operations that pass on one another's errors, then described, asked and released on a thread whose stack is
-/// as small as those of Swift's pool on Darwin.
+/// Each error is made by operations that pass on one another's errors, then described, asked and released on a thread
+/// whose stack is as small as those of Swift's pool on Darwin.
 @Suite("Errors that pass on other errors", .timeLimit(.minutes(5)))
 struct NestedErrorTests {
     private let depth = 10_000
@@ -117,7 +117,7 @@ struct NestedErrorTests {
 
     // MARK: Width
 
-    @Test("Dependents of a group with many failures do not look at them")
+    @Test("DependentList of a group with many failures do not look at them")
     func wideGroups() async throws {
         try await expectNearlyLinear(1_000) { count in
             let queue = AsyncOperationQueue()

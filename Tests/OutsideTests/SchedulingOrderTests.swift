@@ -61,8 +61,8 @@ struct SchedulingOrderTests {
         return pages.highest
     }
 
-    /// An add connects the operations of a batch after it has listed those that need nothing. If its thread has to wait in between, the
-    /// 32 pages of the batch may be fetched before anybody needs them, as well as the sixteen.
+    /// An add connects the operations of a batch after it has listed those that need nothing. If its thread has to wait
+    /// in between, the 32 pages of the batch may be fetched before anybody needs them, as well as the sixteen.
     @Test("Few of a thousand pages wait to be parsed", .timeLimit(.minutes(10)), arguments: Place.allCases)
     private func G23_fetchAndParse(place: Place) async throws {
         #expect(try await mostPagesThatWait(in: place, .depthFirst) <= 16 + 32)

@@ -42,7 +42,8 @@ final class Barricade: Sendable {
 
 @Suite("Bodies that hold every thread hold up nothing that serves the queue", .serialized)
 struct ServiceThreadTests {
-    /// Runs bodies that block all threads until `open` is called, which `arrange` has to bring about while they are blocked.
+    /// Runs bodies that block all threads until `open` is called, which `arrange` has to bring about while they are
+    /// blocked.
     private func blocked(
         _ executor: BusyExecutor, width: Int? = nil,
         _ arrange:

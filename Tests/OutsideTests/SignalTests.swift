@@ -101,7 +101,8 @@ struct SignalTests {
                 await shutDown(10)
                 let (files, threads) = (count("fd"), count("task"))
                 await shutDown(1_000)
-                // Services and Dispatch may have begun something once meanwhile, on a busy machine more: far less than one for each.
+                // Services and Dispatch may have begun something once meanwhile, on a busy machine more: far less than
+                // one for each.
                 precondition(files > 0 && count("fd") <= files + 50, "\(files) files, then \(count("fd"))")
                 precondition(count("task") <= threads + 50, "\(threads) threads, then \(count("task"))")
             }

@@ -148,7 +148,8 @@ struct WaitingBodyTests {
             let tasks = Guarded<[Task<Int, any Error>]>([])
             let operations = (0..<50).map { number in
                 AsyncOperation("\(number)") { context in
-                    // Waits for the end of the very body that has started it: no cycle, because the body does not wait for it.
+                    // Waits for the end of the very body that has started it: no cycle, because the body does not wait
+                    // for it.
                     let own = context.operation
                     let task = Task {
                         for await event in own.events where event.kind.description.hasPrefix("finished") {}

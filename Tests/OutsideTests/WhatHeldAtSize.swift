@@ -2,7 +2,8 @@ import Baton
 import BatonTesting
 import Testing
 
-/// Programs that held when people from outside tried them at great sizes: their time goes on to grow no faster than n log n.
+/// Programs that held when people from outside tried them at great sizes: their time goes on to grow no faster than n
+/// log n.
 @Suite("At great sizes the time grows no faster than n log n", .serialized, .timeLimit(.minutes(10)))
 struct WhatHeldAtSize {
     private struct Failure: Error {}

@@ -48,7 +48,8 @@ import Testing
         }
     }
 
-    /// G15, G25: a cancel in the middle of the add ends an operation once, whether it is linked to its sources or not yet.
+    /// G15, G25: a cancel in the middle of the add ends an operation once, whether it is linked to its sources or not
+    /// yet.
     @Test func cancelsInTheMiddleOfTheAdd() async throws {
         let queue = AsyncOperationQueue(executor: pool)
         for _ in 0..<Self.rounds {
@@ -77,7 +78,7 @@ import Testing
         #expect(queue.operationCount == 0)
     }
 
-    /// G16: a cancel reaches a body that has just begun, also while its lane does not know its own task yet.
+    /// G16: a cancel reaches a body that has just begun, also while its worker does not know its own task yet.
     @Test func cancelsOfABodyThatHasJustBegun() async throws {
         let queue = AsyncOperationQueue(executor: pool)
         for _ in 0..<Self.rounds {
@@ -95,7 +96,8 @@ import Testing
         }
     }
 
-    /// G28: a cancel that comes with the end of the body tells the handlers, too, and an idle queue has called them all.
+    /// G28: a cancel that comes with the end of the body tells the handlers, too, and an idle queue has called them
+    /// all.
     @Test func handlersOfWhatIsCancelledAtItsEnd() async throws {
         for _ in 0..<Self.rounds {
             let queue = AsyncOperationQueue(executor: pool)

@@ -2,8 +2,8 @@ import Baton
 import BatonTesting
 import Testing
 
-/// Random graphs under seeded schedules. Four seeds in a row run the same graph, added and scheduled in four ways, so that
-/// its outcomes are seen not to depend on that (G7).
+/// Random graphs under seeded schedules. Four seeds in a row run the same graph, added and scheduled in four ways, so
+/// that its outcomes are seen not to depend on that (G7).
 @Suite struct SeededStressTests {
     @Test(.timeLimit(.minutes(60)), arguments: [1...9: 6_000, 5...40: 3_600, 50...150: 400])
     func everyPromiseHoldsUnderEverySchedule(nodeCounts: ClosedRange<Int>, schedules: Int) async throws {

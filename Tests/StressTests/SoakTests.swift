@@ -5,8 +5,8 @@ import Testing
 
 /// Rounds of both kinds for as long as `BATON_SOAK` says, in seconds, or until a million have been played: `make soak`.
 ///
-/// Begins with a seed that it prints, or with `BATON_SEED`: with that of a round that failed, it begins with that round.
-/// Neither threads nor memory may grow with the rounds.
+/// Begins with a seed that it prints, or with `BATON_SEED`: with that of a round that failed, it begins with that
+/// round. Neither threads nor memory may grow with the rounds.
 @Suite(.serialized, .enabled(if: Soak.seconds != nil, "only with BATON_SOAK: see make soak"))
 struct SoakTests {
     private static let soak = Soak(first: Seeds.chosen ?? UInt64.random(in: 1...1_000_000) * 1_000_000_000)
@@ -60,7 +60,8 @@ final class Soak: Sendable {
         beginning.withLock { $0 = usage }
     }
 
-    /// One of three is under threads. Of the sizes, small ones are more frequent, because they find more in the same time.
+    /// One of three is under threads. Of the sizes, small ones are more frequent, because they find more in the same
+    /// time.
     private func play(_ rounds: Int) async throws {
         for _ in 0..<rounds {
             let seed = first + count.load(ordering: .relaxed)

@@ -70,7 +70,8 @@ public struct Backoff: Sendable {
         Backoff(from: first).with { $0.step = step ?? first }
     }
 
-    /// Waits `first` before the second attempt, and `factor` times as long each time: 1 s, 2 s, 4 s by default from 1 s.
+    /// Waits `first` before the second attempt, and `factor` times as long each time: 1 s, 2 s, 4 s by default from 1
+    /// s.
     ///
     /// A factor below 1, or none that is a number, counts as 1. Without ``capped(at:)`` it grows up to a year.
     public static func exponential(from first: Duration, factor: Double = 2) -> Backoff {
@@ -84,13 +85,13 @@ public struct Backoff: Sendable {
         with { $0.cap = longest }
     }
 
-    /// Waits a random part of what it would have waited, from nothing to all of it, so that clients that failed together do not
-    /// come back together.
+    /// Waits a random part of what it would have waited, from nothing to all of it, so that clients that failed
+    /// together do not come back together.
     ///
     /// This is the "full jitter" of Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
     ///
-    /// - Parameter random: Draws a number from a range. Called on the operation's task, from several operations at once if the
-    ///   backoff is shared.
+    /// - Parameter random: Draws a number from a range. Called on the operation's task, from several operations at once
+    ///   if the backoff is shared.
     public func jittered(
         using random: @escaping @Sendable (ClosedRange<Double>) -> Double = { .random(in: $0) }
     ) -> Backoff {
@@ -99,8 +100,8 @@ public struct Backoff: Sendable {
 
     /// Waits as long as the error says, if it says so: a server's `Retry-After`, for example.
     ///
-    /// - Parameter hint: Called on the operation's task with the error of the attempt. Nil: the backoff decides. What it returns
-    ///   is waited as it is, with no cap and no jitter.
+    /// - Parameter hint: Called on the operation's task with the error of the attempt. Nil: the backoff decides. What
+    ///   it returns is waited as it is, with no cap and no jitter.
     public func honoring(_ hint: @escaping @Sendable (OperationError) -> Duration?) -> Backoff {
         with { $0.hint = hint }
     }

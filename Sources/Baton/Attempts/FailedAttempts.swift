@@ -1,5 +1,5 @@
-/// Attempts that have failed and were followed by another one: all of the usual few; of very many, as a service has that is retried for
-/// weeks, the first and the newest ones. Pure.
+/// Attempts that have failed and were followed by another one: all of the usual few; of very many, as a service has
+/// that is retried for weeks, the first and the newest ones. Pure.
 struct FailedAttempts {
     static let firstKept = 10
     static let newestKept = 100

@@ -17,30 +17,32 @@ extension AnyOperation {
     /// }
     /// ```
     ///
-    /// It stays the same operation, with the same inputs: dependents and handlers see the final outcome only, which is that of
-    /// the last attempt. Between two attempts it holds no slot and no exclusion. It takes exclusions again, ahead of first attempts that
-    /// wait for them, and starts before operations of its priority that have not begun (not more than 16 in a row while others wait),
-    /// also while the queue is suspended, unless ``AsyncOperationQueue/suspendsFurtherAttempts`` is set. From the 17th failure on it
-    /// waits for exclusions behind the others. Conditions are not evaluated again, but a ``Rate`` counts each attempt. Nothing is
-    /// retried after a cancel; one that comes during the delay ends the operation at once. What keeps the
-    /// body from running at all (dependencies, conditions) is no attempt: the retry of an operation that passes an output on, such as
-    /// one that ``AsyncOperation/delayed(by:file:line:)`` has made, does not run its source again, and its error says so.
-    /// Each attempt counts its ``progress`` from zero.
+    /// It stays the same operation, with the same inputs: dependents and handlers see the final outcome only, which is
+    /// that of the last attempt. Between two attempts it holds no slot and no exclusion. It takes exclusions again,
+    /// ahead of first attempts that wait for them, and starts before operations of its priority that have not begun
+    /// (not more than 16 in a row while others wait), also while the queue is suspended, unless
+    /// ``AsyncOperationQueue/suspendsFurtherAttempts`` is set. From the 17th failure on it waits for exclusions behind
+    /// the others. Conditions are not evaluated again, but a ``Rate`` counts each attempt. Nothing is retried after a
+    /// cancel; one that comes during the delay ends the operation at once. What keeps the body from running at all
+    /// (dependencies, conditions) is no attempt: the retry of an operation that passes an output on, such as one that
+    /// ``AsyncOperation/delayed(by:file:line:)`` has made, does not run its source again, and its error says so. Each
+    /// attempt counts its ``progress`` from zero.
     ///
-    /// What the body runs with ``OperationContext/run(_:)`` it has to make anew each time: an operation runs once. For the
-    /// same reason a ``GroupOperation`` cannot be retried: that is ``Misuse``. So are fewer attempts than 1, which count as 1, and a
-    /// negative duration, which counts as zero. Called again, or together with ``retryOnFailure(file:line:_:)``, the last call
-    /// counts. After the add this is ``Misuse`` and changes nothing.
+    /// What the body runs with ``OperationContext/run(_:)`` it has to make anew each time: an operation runs once. For
+    /// the same reason a ``GroupOperation`` cannot be retried: that is ``Misuse``. So are fewer attempts than 1, which
+    /// count as 1, and a negative duration, which counts as zero. Called again, or together with
+    /// ``retryOnFailure(file:line:_:)``, the last call counts. After the add this is ``Misuse`` and changes nothing.
     ///
     /// - Parameters:
     ///   - backoff: How long to wait before the next attempt; ``Backoff/standard`` unless given.
     ///   - attempts: How often the body may run, the first time included.
-    ///   - deadline: How long all attempts and delays may take together, from the start of the first attempt. An attempt that
-    ///     runs then is cancelled as by ``timeout(_:file:line:)``, and is the last one; one whose delay ends later is not made, and the
-    ///     operation ends with the error of the last. One that still waits then for a slot, an exclusion or a rate is not made either, and
-    ///     the operation ends at once with ``OperationError/timedOut(after:)``.
-    ///   - isRetryable: Whether this error is worth another attempt. Called on a task of the queue that is not cancelled, while
-    ///     the operation still has its slot. What it throws becomes the operation's error.
+    ///   - deadline: How long all attempts and delays may take together, from the start of the first attempt. An
+    ///     attempt that runs then is cancelled as by ``timeout(_:file:line:)``, and is the last one; one whose delay
+    ///     ends later is not made, and the operation ends with the error of the last. One that still waits then for a
+    ///     slot, an exclusion or a rate is not made either, and the operation ends at once with
+    ///     ``OperationError/timedOut(after:)``.
+    ///   - isRetryable: Whether this error is worth another attempt. Called on a task of the queue that is not
+    ///     cancelled, while the operation still has its slot. What it throws becomes the operation's error.
     @discardableResult
     public final func retry(
         _ backoff: Backoff = .standard, attempts: Int, deadline: Duration? = nil, file: StaticString = #fileID,
@@ -88,10 +90,12 @@ extension AnyOperation {
         return self
     }
 
-    /// The runs of the body, in order: those that have failed and were followed by another, and the one that runs or was the last.
+    /// The runs of the body, in order: those that have failed and were followed by another, and the one that runs or
+    /// was the last.
     ///
     /// A repeating operation tells those since its last repetition. There are none if the body has not run. Of very
-    /// many that have failed, the first ten and the newest hundred are kept; ``OperationAttempt/number`` tells which ones.
+    /// many that have failed, the first ten and the newest hundred are kept; ``OperationAttempt/number`` tells which
+    /// ones.
     public final var attempts: [OperationAttempt] {
         let (failures, number, hasEnded) = withLife { life in
             let timing = life.details?.timing

@@ -1,29 +1,29 @@
-/// The body of an operation that has time limits or may run again, on the task of its lane.
+/// The body of an operation that has time limits or may run again, on the task of its worker.
 extension QueueCore {
-    /// Before the body: takes the time, if somebody wants to know it. True: the lane watches it.
+    /// Before the body: takes the time, if somebody wants to know it. True: the worker watches it.
     @inline(__always)
-    func startAttempt(of operation: Unmanaged<AnyOperation>, _ timing: Timing, on lane: Lane) -> Bool {
+    func startAttempt(of operation: Unmanaged<AnyOperation>, _ timing: Timing, on worker: Worker) -> Bool {
         let limit: Duration?
         var run: Int32 = 0
         switch timing {
         case .shared(let limits): limit = limits._withUnsafeGuaranteedRef { $0.values.limit }
         case .own(let timing):
             if timing._withUnsafeGuaranteedRef({ $0.rareTiming != nil }) {
-                return timing._withUnsafeGuaranteedRef { startRareAttempt(of: operation, $0, on: lane) }
+                return timing._withUnsafeGuaranteedRef { startRareAttempt(of: operation, $0, on: worker) }
             }
             (limit, run) = timing._withUnsafeGuaranteedRef { ($0.limit, $0.run) }
         }
         guard let limit else { return false }
-        watch(operation, run, until: sleeper.now + limit, limit, isLast: false, on: lane)
+        watch(operation, run, until: timerService.now + limit, limit, isLast: false, on: worker)
         return true
     }
 
     /// After the body. True: it may have to run again.
     @inline(__always)
     func endAttempt(
-        of operation: Unmanaged<AnyOperation>, _ timing: Timing, on lane: Lane, isWatched: Bool
+        of operation: Unmanaged<AnyOperation>, _ timing: Timing, on worker: Worker, isWatched: Bool
     ) -> Bool {
-        if isWatched { lane.endAttempt() }
+        if isWatched { worker.endAttempt() }
         let hasFailed = operation._withUnsafeGuaranteedRef { $0.hasFailed }
         return switch timing {
         case .shared(let limits): hasFailed && limits._withUnsafeGuaranteedRef { $0.values.backoff != nil }
@@ -34,17 +34,17 @@ extension QueueCore {
 
     private func watch(
         _ operation: Unmanaged<AnyOperation>, _ run: Int32, until end: Duration, _ limit: Duration, isLast: Bool,
-        on lane: Lane
+        on worker: Worker
     ) {
-        let attempt = AttemptWatch.Attempt(operation: operation, run: run, end: end, limit: limit, isLast: isLast)
-        lane.beginAttempt(attempt, sleeper)
+        let attempt = AttemptTimeout.Attempt(operation: operation, run: run, end: end, limit: limit, isLast: isLast)
+        worker.beginAttempt(attempt, timerService)
     }
 
     @inline(never)
     private func startRareAttempt(
-        of operation: Unmanaged<AnyOperation>, _ timing: TimedDetails, on lane: Lane
+        of operation: Unmanaged<AnyOperation>, _ timing: TimedDetails, on worker: Worker
     ) -> Bool {
-        let now = sleeper.now
+        let now = timerService.now
         let deadline = operation._withUnsafeGuaranteedRef { operation in
             let (alarms, deadline) = operation.withLife { _ in
                 (timing.takeAlarms(), timing.rareTiming?.noteStart(at: now))
@@ -54,16 +54,16 @@ extension QueueCore {
         }
         let end = timing.limit.map { now + $0 }
         if let (whole, last) = deadline, last < end ?? .maximum {
-            watch(operation, timing.run, until: last, whole, isLast: true, on: lane)
+            watch(operation, timing.run, until: last, whole, isLast: true, on: worker)
         } else if let limit = timing.limit, let end {
-            watch(operation, timing.run, until: end, limit, isLast: false, on: lane)
+            watch(operation, timing.run, until: end, limit, isLast: false, on: worker)
         } else {
             return false
         }
         return true
     }
 
-    /// Nil: the outcome stands. Else it runs again later, and the lane goes on with this.
+    /// Nil: the outcome stands. Else it runs again later, and the worker goes on with this.
     nonisolated(nonsending) func runAgain(
         _ operation: AnyOperation, _ body: Body
     ) async -> Scheduler.Turn? {
@@ -73,7 +73,8 @@ extension QueueCore {
 
     // MARK: After an attempt
 
-    /// What the user's closures are asked must not notice that a time limit, or the body, has cancelled the attempt's task.
+    /// What the user's closures are asked must not notice that a time limit, or the body, has cancelled the attempt's
+    /// task.
     private nonisolated(nonsending) func nextRun(of operation: AnyOperation) async -> NextRun? {
         let (isCancelled, isCut) = operation.withLife { $0.mayRunAgain() }
         if isCancelled {
@@ -136,7 +137,7 @@ extension QueueCore.State {
             scheduler.endedWithoutSlot()
             return .end
         }
-        // The task of the lane is cancelled.
+        // The task of the worker is cancelled.
         if end.wasCut {
             scheduler.returnSlot()
             return .end
@@ -180,7 +181,7 @@ extension AnyOperation {
             } else {
                 await core.asking(for: self) { backoff.drawn(after: failures) }
             }
-        if let deadline = timing.rareTiming?.deadlineEnd, core.sleeper.now + delay >= deadline { return nil }
+        if let deadline = timing.rareTiming?.deadlineEnd, core.timerService.now + delay >= deadline { return nil }
         return NextRun(delay: delay, error: error)
     }
 
@@ -190,7 +191,7 @@ extension AnyOperation {
         guard let rare = timing.rareTiming, let repetition = rare.repetition else { return nil }
         if let count = repetition.count, rare.repetitions + 1 >= count { return nil }
         if try await repetition.isDone(self) { return nil }
-        return NextRun(delay: rare.lastStart + repetition.interval - core.sleeper.now, error: nil)
+        return NextRun(delay: rare.lastStart + repetition.interval - core.timerService.now, error: nil)
     }
 
     /// It was cancelled when its body had failed. That is not its outcome if there would have been another attempt.

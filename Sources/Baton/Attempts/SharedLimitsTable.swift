@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Finds the one object for equal limits, by open addressing. A slot that is filled stays as it is, so looking needs no lock: all
-/// that can happen is that somebody else fills a slot first.
+/// Finds the one object for equal limits, by open addressing. A slot that is filled stays as it is, so looking needs no
+/// lock: all that can happen is that somebody else fills a slot first.
 final class SharedLimitsTable: @unchecked Sendable {
     private typealias Slot = Atomic<Unmanaged<SharedLimits>?>
 

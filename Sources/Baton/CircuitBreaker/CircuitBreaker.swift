@@ -24,9 +24,9 @@
 ///
 /// The time is that of the clock of the queue whose operation has opened the breaker. If that clock goes back, the time
 /// begins again. One breaker may be the condition of any number of operations, on any queues, and also be part of a
-/// combination with ``OperationCondition/and(_:)``. Give it to the operation that calls the service, once, and not also to one
-/// that runs that as a child or in a group: a trial's own child would be refused, because the trial has not ended. An operation
-/// whose body fails with a ``CircuitOpenError`` counts as nothing.
+/// combination with ``OperationCondition/and(_:)``. Give it to the operation that calls the service, once, and not also
+/// to one that runs that as a child or in a group: a trial's own child would be refused, because the trial has not
+/// ended. An operation whose body fails with a ``CircuitOpenError`` counts as nothing.
 ///
 /// The pattern is that of Michael Nygard's "Release It!", known from Polly and resilience4j.
 ///
@@ -47,8 +47,8 @@ public final class CircuitBreaker: OperationCondition {
         var machine: CircuitStateMachine
         /// By which the open time is measured. Nil: the breaker has never been open.
         var time: TimeSource?
-        /// The breaker has let these run, and they have not ended: one that asks again, because it has the breaker in two of its
-        /// conditions, is not another operation.
+        /// The breaker has let these run, and they have not ended: one that asks again, because it has the breaker in
+        /// two of its conditions, is not another operation.
         var admitted: Set<ObjectIdentifier> = []
         var waiters: [UInt64: UnsafeContinuation<Void, Never>] = [:]
         var lastWaiter: UInt64 = 0
@@ -63,7 +63,7 @@ public final class CircuitBreaker: OperationCondition {
 
     /// The service that it protects, for errors and explanations.
     public let circuit: String
-    private let storage: LockedState<Storage>
+    private let storage: Locked<Storage>
     private let isFailure: @Sendable (OperationError) -> Bool
 
     /// Makes a breaker that is closed.
@@ -96,7 +96,7 @@ public final class CircuitBreaker: OperationCondition {
         self.circuit = circuit
         self.isFailure = isFailure
         let machine = CircuitStateMachine(failures: max(1, failures), openTime: max(.zero, retryAfter.bounded))
-        storage = LockedState(Storage(machine: machine))
+        storage = Locked(Storage(machine: machine))
     }
 
     /// "circuit breaker", and the name of what it protects.
@@ -262,7 +262,7 @@ public struct CircuitOpenError: Error, Sendable, Hashable, CustomStringConvertib
 
     /// Says on one line why operations may not run, and for how long.
     public var description: String {
-        let state = timeUntilTrial.map { "open, and allows a trial in \(Wording.text($0))" }
+        let state = timeUntilTrial.map { "open, and allows a trial in \(ExplanationFormatter.text($0))" }
         return "the circuit ‘\(circuit)’ is \(state ?? "half open, and waits for the end of a trial")".singleLine
     }
 }

@@ -5,8 +5,8 @@ extension AnyOperation {
     /// image.addCondition(.mutuallyExclusive("gpu")).addCondition(EnoughSpace())
     /// ```
     ///
-    /// An operation whose dependencies keep it from running (a policy that is not met, an input without an output) does not
-    /// ask its conditions. After the add this is ``Misuse`` and changes nothing.
+    /// An operation whose dependencies keep it from running (a policy that is not met, an input without an output) does
+    /// not ask its conditions. After the add this is ``Misuse`` and changes nothing.
     @discardableResult
     public final func addCondition<Condition: OperationCondition>(
         _ condition: Condition, file: StaticString = #fileID, line: UInt = #line
@@ -40,8 +40,8 @@ extension AnyOperation {
     ///
     /// - Parameters:
     ///   - name: What errors and explanations call it.
-    ///   - evaluate: Called once, as ``OperationCondition/evaluate(for:)`` is, with this operation. What it throws becomes
-    ///     ``OperationError/conditionFailed(condition:cause:)``.
+    ///   - evaluate: Called once, as ``OperationCondition/evaluate(for:)`` is, with this operation. What it throws
+    ///     becomes ``OperationError/conditionFailed(condition:cause:)``.
     @discardableResult
     @inlinable
     public final func addCondition(

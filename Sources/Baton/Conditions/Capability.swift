@@ -1,4 +1,5 @@
-/// Something that a program may use only when it is allowed to: a camera, a location, a paid plan, a service that one signs in to.
+/// Something that a program may use only when it is allowed to: a camera, a location, a paid plan, a service that one
+/// signs in to.
 ///
 /// Baton knows no such thing itself; this is the seam for your own.
 ///
@@ -84,8 +85,8 @@ public struct AuthorizedCondition<Required: Capability>: OperationCondition {
 }
 
 extension OperationCondition {
-    /// Satisfied if the capability may be used. If nobody has been asked yet, asks first, in an operation of its own: never two
-    /// at a time, so that the second finds the answer of the first.
+    /// Satisfied if the capability may be used. If nobody has been asked yet, asks first, in an operation of its own:
+    /// never two at a time, so that the second finds the answer of the first.
     ///
     /// With ``silent`` it only looks.
     public static func authorized<Required: Capability>(for capability: Required) -> Self

@@ -1,7 +1,7 @@
 /// Satisfied if no direct dependency of the operation has failed or was cancelled.
 ///
-/// For order edges: an operation whose *input* has no output does not run anyway, and a policy of an edge is simpler for one
-/// dependency. One that was skipped has not failed.
+/// For order edges: an operation whose *input* has no output does not run anyway, and a policy of an edge is simpler
+/// for one dependency. One that was skipped has not failed.
 public struct NoFailedDependencies: OperationCondition {
     private let ignoresCancellations: Bool
 

@@ -1,9 +1,9 @@
-/// Evaluates the conditions of an operation: on the task of its lane, which holds no slot for it meanwhile.
+/// Evaluates the conditions of an operation: on the task of its worker, which holds no slot for it meanwhile.
 extension QueueCore {
     /// Nil: the operation may run. After a cancel the answer does not matter.
     @inline(__always)
     nonisolated(nonsending) func evaluate(
-        conditionsIn details: Unmanaged<Details>, of operation: AnyOperation, on lane: Lane
+        conditionsIn details: Unmanaged<Details>, of operation: AnyOperation, on worker: Worker
     ) async -> OperationError? {
         if let closure = details._withUnsafeGuaranteedRef({ $0.rules.onlyClosure }) {
             do {
@@ -12,46 +12,47 @@ extension QueueCore {
                 return .conditionFailed(condition: closure.name, cause: error)
             }
         }
-        return await evaluateAll(conditionsIn: details, of: operation, on: lane)
+        return await evaluateAll(conditionsIn: details, of: operation, on: worker)
     }
 
     @inline(never)
     private nonisolated(nonsending) func evaluateAll(
-        conditionsIn details: Unmanaged<Details>, of operation: AnyOperation, on lane: Lane
+        conditionsIn details: Unmanaged<Details>, of operation: AnyOperation, on worker: Worker
     ) async -> OperationError? {
         if let condition = details._withUnsafeGuaranteedRef({ $0.rules.onlyCondition }) {
-            let dependency = await dependency(of: condition, for: operation, on: lane)
+            let dependency = await dependency(of: condition, for: operation, on: worker)
             if dependency == nil, !Task.isCancelled {
                 return await Verdict.of(condition, on: operation, after: nil).error
             }
-            return await evaluate([condition], [dependency], of: operation, on: lane)
+            return await evaluate([condition], [dependency], of: operation, on: worker)
         }
         let conditions = details._withUnsafeGuaranteedRef { $0.rules.conditions.all }.map(\.condition)
         var dependencies: [AnyOperation?] = []
         for condition in conditions {
-            dependencies.append(await dependency(of: condition, for: operation, on: lane))
+            dependencies.append(await dependency(of: condition, for: operation, on: worker))
         }
-        return await evaluate(conditions, dependencies, of: operation, on: lane)
+        return await evaluate(conditions, dependencies, of: operation, on: worker)
     }
 
     /// The operation that the condition brings along. A condition that cancels its task does not affect the next one.
     private nonisolated(nonsending) func dependency(
-        of condition: any OperationCondition, for operation: AnyOperation, on lane: Lane
+        of condition: any OperationCondition, for operation: AnyOperation, on worker: Worker
     ) async -> AnyOperation? {
         if let wrapping = condition as? any WrappingCondition {
-            return await wrapping.dependency { await self.dependency(of: $0, for: operation, on: lane) }
+            return await wrapping.dependency { await self.dependency(of: $0, for: operation, on: worker) }
         }
         if !Task.isCancelled { return condition.dependency(for: operation) }
-        return await onAnotherTask(of: operation, on: lane) { condition.dependency(for: operation) }
+        return await onAnotherTask(of: operation, on: worker) { condition.dependency(for: operation) }
     }
 
-    /// The conditions have been asked for their operations, on this task. If one of them has cancelled it, the rest goes on elsewhere.
+    /// The conditions have been asked for their operations, on this task. If one of them has cancelled it, the rest
+    /// goes on elsewhere.
     private nonisolated(nonsending) func evaluate(
         _ conditions: [any OperationCondition], _ dependencies: [AnyOperation?], of operation: AnyOperation,
-        on lane: Lane
+        on worker: Worker
     ) async -> OperationError? {
         if !Task.isCancelled { return await evaluate(conditions, dependencies, of: operation) }
-        return await onAnotherTask(of: operation, on: lane) {
+        return await onAnotherTask(of: operation, on: worker) {
             await self.evaluate(conditions, dependencies, of: operation)
         }
     }
@@ -61,8 +62,8 @@ extension QueueCore {
     ) async -> OperationError? {
         if dependencies.contains(where: { $0 != nil }) {
             let failures = await runDependencies(zip(dependencies, conditions), of: operation)
-            if let circle = failures.lazy.map(\.error).first(where: { $0.isCycle(through: operation) }) {
-                return circle
+            if let cycle = failures.lazy.map(\.error).first(where: { $0.isCycle(through: operation) }) {
+                return cycle
             }
             if operation.isCancelled { return .cancelled(reason: .requested) }
         }
@@ -100,8 +101,8 @@ extension QueueCore {
             for index in conditions.indices {
                 group.addTask {
                     var verdict = Verdict.answered(.satisfied)
-                    // What it awaits is known as a wait of the operation, so that no circle is missed.
-                    await OwnTask.run(of: self) { task in
+                    // What it awaits is known as a wait of the operation, so that no cycle is missed.
+                    await WorkerTaskContext.run(of: self) { task in
                         task.running = operation
                         verdict = await Verdict.of(conditions[index], on: operation, after: dependencies[index])
                         task.running = nil

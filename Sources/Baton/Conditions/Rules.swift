@@ -1,5 +1,5 @@
-/// What stands between an operation that is ready and its body: conditions to be evaluated, then names to be held. A state
-/// machine without lock, clock or callback: part of ``Details``, and so guarded by the operation's lock.
+/// What stands between an operation that is ready and its body: conditions to be evaluated, then names to be held. A
+/// state machine without lock, clock or callback: part of ``Details``, and so guarded by the operation's lock.
 struct Rules {
     /// How far the operation is with the names that it holds while its body runs.
     enum Standing {
@@ -49,7 +49,7 @@ struct Rules {
     /// Nil if there is none: not empty. First, for what comes after the last leaves no gap then.
     private var names: Names?
     /// This and the next are frozen by the add, and read without the lock from then on.
-    private(set) var conditions = Few<StoredCondition>.none
+    private(set) var conditions = TinyArray<StoredCondition>.none
     /// Some of the conditions have names.
     private(set) var conditionsHaveNames = false
     private var isEvaluated = false

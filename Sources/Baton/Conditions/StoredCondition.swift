@@ -1,8 +1,8 @@
-/// As an operation keeps it: a closure, the one that most operations have, in its place, and anything else as an object, because
-/// to copy another existential, and to ask it, takes several times as long.
+/// As an operation keeps it: a closure, the one that most operations have, in its place, and anything else as an
+/// object, because to copy another existential, and to ask it, takes several times as long.
 ///
-/// Its exclusions are those that the condition gave at the add: the user's may answer otherwise each time, and the evaluation
-/// would ask for names of which the operation knows nothing.
+/// Its exclusions are those that the condition gave at the add: the user's may answer otherwise each time, and the
+/// evaluation would ask for names of which the operation knows nothing.
 enum StoredCondition {
     case closure(ClosureCondition)
     case object(any OperationCondition & AnyObject)

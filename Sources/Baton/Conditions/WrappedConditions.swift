@@ -1,7 +1,7 @@
 /// One that hands the call on: the default of the other call is for conditions that look at the operation alone.
 protocol WrappingCondition: OperationCondition {
-    /// The operation that this condition brings along. It asks each condition that it wraps through `ask`, which gives each a task
-    /// that the others have not cancelled.
+    /// The operation that this condition brings along. It asks each condition that it wraps through `ask`, which gives
+    /// each a task that the others have not cancelled.
     func dependency(askedBy ask: (any OperationCondition) async -> AnyOperation?) async -> AnyOperation?
 
     /// The rates of the conditions that it wraps. Asked for once, by the call that adds it to an operation.
@@ -16,8 +16,8 @@ extension WrappingCondition {
     var wrappedRates: [Rate] { [] }
 }
 
-/// Conditions made from others. All keep the exclusions and rates of what they wrap, and but for ``OperationCondition/silent`` what it
-/// brings along.
+/// Conditions made from others. All keep the exclusions and rates of what they wrap, and but for
+/// ``OperationCondition/silent`` what it brings along.
 extension OperationCondition {
     /// Satisfied if this is not: if it throws or skips. Fails with ``ConditionError/satisfied(_:)`` if it is.
     public var negated: some OperationCondition { NegatedCondition(base: self) }

@@ -1,9 +1,11 @@
 extension AnyOperation {
-    /// Why has this not finished? Follows what it waits for, through dependencies, bodies that await other operations and holders
-    /// of exclusions, to what is at the root: something nobody added, a suspended or full queue, a delay, a body that runs.
+    /// Why has this not finished? Follows what it waits for, through dependencies, bodies that await other operations
+    /// and holders of exclusions, to what is at the root: something nobody added, a suspended or full queue, a delay, a
+    /// body that runs.
     ///
-    /// Takes as long as there are operations to follow, and in a full queue, and stops nothing meanwhile; so it is a snapshot.
-    /// It asks the clock of the queue how long something takes, and errors for their description, on the calling thread.
+    /// Takes as long as there are operations to follow, and in a full queue, and stops nothing meanwhile; so it is a
+    /// snapshot. It asks the clock of the queue how long something takes, and errors for their description, on the
+    /// calling thread.
     public final func explain() -> Explanation {
         var search = RootSearch()
         return explain(by: &search)
@@ -20,19 +22,21 @@ extension AnyOperation {
 }
 
 extension AsyncOperationQueue {
-    /// Explains the unfinished operations of the queues with this executor, but for those that an explained one waits for.
+    /// Explains the unfinished operations of the queues with this executor, but for those that an explained one waits
+    /// for.
     ///
     /// - Parameter limit: The most that are explained.
     /// - Returns: The explanations, and whether there would be more.
     package static func explanations(
         on executor: some TaskExecutor, upTo limit: Int
     ) -> (explanations: [Explanation], areMore: Bool) {
-        let members = QueueDirectory.all.filter { $0.spawner.executor === executor }
+        let members = QueueDirectory.all.filter { $0.taskFactory.executor === executor }
             .flatMap { core in core.state.withLock { $0.members() } }
             .filter { !$0.hasFinished }
-        var inspection = Inspection()
+        var inspection = StateInspector()
         let awaited = Set(members.flatMap { inspection.waits(of: $0) }.map { ObjectIdentifier($0.source) })
-        // Operations that nobody waits for come first. If operations wait for one another in a cycle, the first one is explained.
+        // Operations that nobody waits for come first. If operations wait for one another in a cycle, the first one is
+        // explained.
         let last = members.filter { !awaited.contains(ObjectIdentifier($0)) }
         var explanations: [Explanation] = []
         var reached: Set<ObjectIdentifier> = []
@@ -46,7 +50,7 @@ extension AsyncOperationQueue {
     }
 }
 
-/// Follows operations to what keeps them. Each is looked at once, so circles and meeting ways do no harm.
+/// Follows operations to what keeps them. Each is looked at once, so cycles and meeting ways do no harm.
 struct RootSearch {
     private struct Found {
         let operation: AnyOperation
@@ -62,14 +66,14 @@ struct RootSearch {
         fileprivate let place: Int
     }
 
-    private var inspection: Inspection
+    private var inspection: StateInspector
     private var found: [Found] = []
     /// Every operation that it has come across.
     fileprivate private(set) var seen: Set<ObjectIdentifier> = []
     private(set) var waitsOfFirst: [Wait] = []
     private(set) var roots: [Root] = []
 
-    init(_ inspection: Inspection = Inspection()) { self.inspection = inspection }
+    init(_ inspection: StateInspector = StateInspector()) { self.inspection = inspection }
 
     mutating func look(from operations: some Collection<AnyOperation>) {
         for operation in operations where seen.insert(ObjectIdentifier(operation)).inserted {

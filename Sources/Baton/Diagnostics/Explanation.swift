@@ -1,4 +1,5 @@
-/// Why an operation has not finished: what it waits for, and what is at the root of that. A snapshot, for people and logs.
+/// Why an operation has not finished: what it waits for, and what is at the root of that. A snapshot, for people and
+/// logs.
 public struct Explanation: Sendable, CustomStringConvertible {
     /// What keeps an operation that waits for no outcome of another one.
     @nonexhaustive
@@ -22,20 +23,20 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case evaluating(conditions: [String])
         /// Another operation holds an exclusion that it needs, or came before it in the line for it.
         case excluded(by: OperationReference, exclusion: String)
-        /// It waits for its turn in this rate, which comes after so much time if nobody ends or comes in between. So many others
-        /// have their turns first.
+        /// It waits for its turn in this rate, which comes after so much time if nobody ends or comes in between. So
+        /// many others have their turns first.
         case waitingForRate(String, timeLeft: Duration, behind: Int)
         /// Its body runs, and has done so for this time, or for at least this time in a ``StallReport``.
         ///
-        /// The time is known of operations with a time limit or a deadline, of those that repeat, of further attempts, and of
-        /// those that somebody observes. To know it of others would cost each of them a look at the clock.
+        /// The time is known of operations with a time limit or a deadline, of those that repeat, of further attempts,
+        /// and of those that somebody observes. To know it of others would cost each of them a look at the clock.
         case executing(attempt: Int, time: Duration?, isCancelled: Bool)
         /// Its body iterates, and the next element has not come.
         case awaitingElement
         /// Its outcome is decided, and its `willFinish` handlers run.
         case finishing
-        /// Its body has waited for another operation, and needs a slot of its queue to go on. These are the first few that run
-        /// there.
+        /// Its body has waited for another operation, and needs a slot of its queue to go on. These are the first few
+        /// that run there.
         case waitingForSlot(QueueReference, width: Int, running: [OperationReference])
         /// It has finished, with this outcome.
         case finished(OperationOutcome)
@@ -63,7 +64,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
     public let operation: OperationReference
     /// Its state.
     public let state: OperationState
-    /// What it waits for itself: unfinished dependencies, what its body awaits, and an exclusion that another one holds.
+    /// What it waits for itself: unfinished dependencies, what its body awaits, and an exclusion that another one
+    /// holds.
     public let waits: [OperationWait]
     /// What keeps it in the end: itself if it waits for no other one, else all at the far ends of what it waits for.
     ///
@@ -80,14 +82,16 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
     private var text: String {
         if let error { return "\(operation) has finished without an output: \(error)." }
-        var sentences = Wording.sentences(for: waits, of: operation)
+        var sentences = ExplanationFormatter.sentences(for: waits, of: operation)
         var told = Set(waits.map { Link(waiting: operation, wait: $0) })
         for root in roots.prefix(Self.listed) {
             for link in root.links where told.insert(link).inserted {
-                sentences += Wording.sentences(for: [link.wait], of: link.waiting)
+                sentences += ExplanationFormatter.sentences(for: [link.wait], of: link.waiting)
             }
-            sentences.append(Wording.sentence(for: root.cause, of: root.operation))
-            if let queue = root.suspendedQueue { sentences.append(Wording.attemptsPassSuspension(of: queue)) }
+            sentences.append(ExplanationFormatter.sentence(for: root.cause, of: root.operation))
+            if let queue = root.suspendedQueue {
+                sentences.append(ExplanationFormatter.attemptsPassSuspension(of: queue))
+            }
         }
         if roots.count > Self.listed { sentences.append("And \(roots.count - Self.listed) more.") }
         return sentences.joined(separator: " ")

@@ -18,9 +18,11 @@ public struct QueueSnapshot: Sendable, Codable {
         public let parent: OperationReference?
         /// What it waits for itself, and has not finished.
         public let waitsFor: [OperationWait]
-        /// What keeps it, in one sentence or a few on one line: what it waits for, or else what ``Explanation/Cause`` says of it.
+        /// What keeps it, in one sentence or a few on one line: what it waits for, or else what ``Explanation/Cause``
+        /// says of it.
         ///
-        /// Of one that waits for others this is not the root; follow ``waitsFor`` to that, or ask ``AnyOperation/explain()``.
+        /// Of one that waits for others this is not the root; follow ``waitsFor`` to that, or ask
+        /// ``AnyOperation/explain()``.
         public let cause: String
     }
 
@@ -113,8 +115,9 @@ extension AsyncOperationQueue {
     /// let json = try JSONEncoder().encode(queue.snapshot())
     /// ```
     ///
-    /// Nothing is stopped for it: the operations are looked at one after another, while they go on. What finishes meanwhile
-    /// is left out, and nothing is said to wait for it. Takes as long as there are operations and dependencies in the queue.
+    /// Nothing is stopped for it: the operations are looked at one after another, while they go on. What finishes
+    /// meanwhile is left out, and nothing is said to wait for it. Takes as long as there are operations and
+    /// dependencies in the queue.
     public func snapshot() -> QueueSnapshot { core.snapshot() }
 }
 
@@ -124,7 +127,7 @@ extension QueueCore {
         let (members, width, isSuspended, running) = state.withLock { state in
             (state.members(), state.scheduler.width, state.scheduler.isSuspended, state.scheduler.running)
         }
-        var inspection = Inspection()
+        var inspection = StateInspector()
         let looks = members.map { SnapshotLook(at: $0, &inspection) }
         // A look that came later may have found finished what an earlier one has seen waited for.
         let finished = Set(looks.filter { $0.state == .finished }.map(\.reference))
@@ -150,7 +153,7 @@ private struct SnapshotLook {
     /// Looked at last: who is unfinished here was so all the time.
     let state: OperationState
 
-    init(at operation: AnyOperation, _ inspection: inout Inspection) {
+    init(at operation: AnyOperation, _ inspection: inout StateInspector) {
         reference = operation.reference
         let found = inspection.waits(of: operation)
         waits = found.map(\.told)
@@ -173,9 +176,9 @@ private struct SnapshotLook {
     }
 
     private func sentence(_ waits: [OperationWait]) -> String {
-        if let cause { return Wording.sentence(for: cause, of: reference) }
+        if let cause { return ExplanationFormatter.sentence(for: cause, of: reference) }
         // All that it waited for has finished in between.
-        if waits.isEmpty { return Wording.sentence(for: .starting, of: reference) }
-        return Wording.sentences(for: waits, of: reference).joined(separator: " ")
+        if waits.isEmpty { return ExplanationFormatter.sentence(for: .starting, of: reference) }
+        return ExplanationFormatter.sentences(for: waits, of: reference).joined(separator: " ")
     }
 }

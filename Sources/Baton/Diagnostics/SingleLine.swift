@@ -1,9 +1,10 @@
 extension String {
-    /// The text on one line, without anything that a terminal obeys: for names, errors and other text of the user's in a line that
-    /// Baton writes.
+    /// The text on one line, without anything that a terminal obeys: for names, errors and other text of the user's in
+    /// a line that Baton writes.
     ///
-    /// Line breaks and control characters become spaces. Characters that change the direction of the text after them are left out,
-    /// because they would also turn the words of Baton. Everything else stays, the joiners of emoji included.
+    /// Line breaks and control characters become spaces. Characters that change the direction of the text after them
+    /// are left out, because they would also turn the words of Baton. Everything else stays, the joiners of emoji
+    /// included.
     ///
     /// - Complexity: O(*n*). A text that has nothing of this kind is returned as it is.
     package var singleLine: String {
@@ -24,7 +25,8 @@ extension String {
 }
 
 extension String {
-    /// The text with its line breaks, and each line as ``singleLine``: for texts of several lines, such as what a program wrote.
+    /// The text with its line breaks, and each line as ``singleLine``: for texts of several lines, such as what a
+    /// program wrote.
     package var cleanLines: String {
         if !unicodeScalars.contains(where: { $0.effect != .none }) { return self }
         return split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { String($0).singleLine }

@@ -1,24 +1,24 @@
 import Synchronization
 
-/// Watches a queue for stalls: ``StallMachine`` behind its lock, and one alarm, which is there while the queue is watched and
-/// not empty.
+/// Watches a queue for stalls: ``StallStateMachine`` behind its lock, and one alarm, which is there while the queue is
+/// watched and not empty.
 ///
-/// The queue's lock says whether it is empty, and this one's whether there is an alarm. So whoever changes either of them
-/// adjusts the alarm afterwards, and looks at the queue again when it has done so, until nothing is left to do.
+/// The queue's lock says whether it is empty, and this one's whether there is an alarm. So whoever changes either of
+/// them adjusts the alarm afterwards, and looks at the queue again when it has done so, until nothing is left to do.
 final class StallWatch: Sendable {
     typealias Handler = nonisolated(nonsending) @Sendable (StallReport) async -> Void
-    typealias Machine = StallMachine<Handler>
+    typealias Machine = StallStateMachine<Handler>
 
-    private let machine = LockedState(Machine())
+    private let machine = Locked(Machine())
     private let watched = Atomic<Bool>(false)
 
-    /// Asked by everybody who adds something, or has brought the last operation to its end. Who begins to watch stores it before
-    /// it looks at the queue, so of the two the second sees the first.
+    /// Asked by everybody who adds something, or has brought the last operation to its end. Who begins to watch stores
+    /// it before it looks at the queue, so of the two the second sees the first.
     @inline(__always)
     var isWatched: Bool { watched.load(ordering: .relaxed) }
 
     func add(_ handler: @escaping Handler, after limit: Duration, on core: QueueCore) -> UInt64 {
-        let now = core.sleeper.now
+        let now = core.timerService.now
         let (id, order) = machine.withLock { machine in
             watched.store(true, ordering: .relaxed)
             return machine.add(handler, after: limit, at: now)
@@ -42,7 +42,7 @@ final class StallWatch: Sendable {
     @inline(never)
     func adjust(on core: QueueCore) {
         while true {
-            let isEmpty = core.state.withLock { $0.roster.count == 0 }
+            let isEmpty = core.state.withLock { $0.registry.count == 0 }
             let order = machine.withLock { $0.adjust(isEmpty: isEmpty) }
             if case .none = order { return }
             obey(order, on: core)
@@ -52,13 +52,13 @@ final class StallWatch: Sendable {
     private func obey(_ order: Machine.Order, on core: QueueCore) {
         switch order {
         case .none: break
-        case .removeAlarm(let ticket): core.sleeper.remove(ticket)
+        case .removeAlarm(let ticket): core.timerService.remove(ticket)
         case .setAlarm(let number):
-            let now = core.sleeper.now
+            let now = core.timerService.now
             let signs = core.signs
             guard let time = machine.withLock({ $0.begin(number, at: now, signs: signs) }) else { return }
-            let ticket = core.sleeper.add(.stall(StallAlarm(core: core, number: number)), at: time)
-            if !machine.withLock({ $0.wasSet(number, ticket) }) { core.sleeper.remove(ticket) }
+            let ticket = core.timerService.add(.stall(StallAlarm(core: core, number: number)), at: time)
+            if !machine.withLock({ $0.wasSet(number, ticket) }) { core.timerService.remove(ticket) }
         }
     }
 
@@ -69,7 +69,7 @@ final class StallWatch: Sendable {
     }
 }
 
-/// What the sleeper has of a watch. It does not keep the queue.
+/// What the timer service has of a watch. It does not keep the queue.
 final class StallAlarm: Sendable {
     private weak let core: QueueCore?
     private let number: UInt64
@@ -87,14 +87,14 @@ final class StallAlarm: Sendable {
 extension QueueCore {
     fileprivate var signs: StallWatch.Machine.Signs {
         state.withLock { state in
-            state.takeBackAll()
+            state.reclaimAll()
             return StallWatch.Machine.Signs(
-                added: state.roster.entered, finished: state.roster.left, taken: state.scheduler.taken)
+                added: state.registry.entered, finished: state.registry.left, taken: state.scheduler.taken)
         }
     }
 
-    /// The report is made once, because it takes time in proportion to the queue. The queue goes when it would, however long
-    /// the handlers take.
+    /// The report is made once, because it takes time in proportion to the queue. The queue goes when it would, however
+    /// long the handlers take.
     fileprivate func tell(_ call: StallWatch.Machine.Call) {
         services.spawn { [services, weak self] in
             guard let report = self?.stallReport(after: call.quiet) else { return }

@@ -12,7 +12,8 @@ public struct StallReport: Sendable, CustomStringConvertible {
     public let explanations: [Explanation]
     /// How many roots there are.
     public let rootCount: Int
-    /// Bodies run, and others wait for their permits: one of them may wait for another operation in a way that nobody can see.
+    /// Bodies run, and others wait for their permits: one of them may wait for another operation in a way that nobody
+    /// can see.
     let mayWaitUnseen: Bool
 
     /// An operation is about to start, and no thread has taken it up for all that time.
@@ -26,7 +27,8 @@ public struct StallReport: Sendable, CustomStringConvertible {
     public var description: String {
         let name = queue.name == nil ? "\(queue)" : "the queue \(queue)"
         let count = operationCount == 1 ? "1 operation has" : "\(operationCount) operations have"
-        let beginning = "Nothing has progressed in \(name) for \(Wording.text(duration)), and \(count) not finished."
+        let beginning =
+            "Nothing has progressed in \(name) for \(ExplanationFormatter.text(duration)), and \(count) not finished."
         let more = rootCount > explanations.count ? ["And \(rootCount - explanations.count) more."] : []
         let hint =
             mayWaitUnseen
@@ -68,21 +70,22 @@ extension AsyncOperationQueue {
     /// queue.onStall(after: .seconds(30)) { report in print(report) }
     /// ```
     ///
-    /// Progress is that an operation is added, begins, also once more, or finishes. So a body that runs for longer is a stall if
-    /// nothing else happens, and the report says that it has been executing for at least so long; so are a long delay and a
-    /// suspension. It is told once, and again when something has progressed and nothing did after that. The time is that of the
-    /// queue's clock, which is looked at four times in `limit`, so the handler is called up to a quarter later.
+    /// Progress is that an operation is added, begins, also once more, or finishes. So a body that runs for longer is a
+    /// stall if nothing else happens, and the report says that it has been executing for at least so long; so are a
+    /// long delay and a suspension. It is told once, and again when something has progressed and nothing did after
+    /// that. The time is that of the queue's clock, which is looked at four times in `limit`, so the handler is called
+    /// up to a quarter later.
     ///
-    /// The handler is called on a task of the queue that is not cancelled, on the isolation that it declares; however long it
-    /// takes, it delays nothing, and is called for the next stall all the same. The queue is not idle any later for it. It is
-    /// retained until it is taken away or the queue has gone, so let it capture the queue weakly. When the queue's handle is
-    /// released, it is called until the last operation has finished.
+    /// The handler is called on a task of the queue that is not cancelled, on the isolation that it declares; however
+    /// long it takes, it delays nothing, and is called for the next stall all the same. The queue is not idle any later
+    /// for it. It is retained until it is taken away or the queue has gone, so let it capture the queue weakly. When
+    /// the queue's handle is released, it is called until the last operation has finished.
     ///
     /// - Parameters:
     ///   - limit: Negative is ``Misuse`` and counts as zero; less than a millisecond counts as that.
     ///   - handler: Called once for every stall, with what keeps the queue.
-    /// - Complexity: O(1). Each look takes time in proportion to the number of handlers, and the report of a stall, which all
-    ///   of them share, takes time in proportion to what the queue's operations wait for.
+    /// - Complexity: O(1). Each look takes time in proportion to the number of handlers, and the report of a stall,
+    ///   which all of them share, takes time in proportion to what the queue's operations wait for.
     @discardableResult
     public func onStall(
         after limit: Duration, file: StaticString = #fileID, line: UInt = #line,
@@ -103,7 +106,7 @@ extension QueueCore {
     func stallReport(after quiet: Duration) -> StallReport? {
         let members = state.withLock { $0.members() }.filter { !$0.hasFinished }
         if members.isEmpty { return nil }
-        var search = RootSearch(Inspection(quiet: (self, quiet)))
+        var search = RootSearch(StateInspector(quiet: (self, quiet)))
         search.look(from: members)
         let roots = search.roots.enumerated().sorted { left, right in
             (left.element.cause.rank, left.offset) < (right.element.cause.rank, right.offset)

@@ -1,8 +1,9 @@
-/// The cycles through an operation that were broken before anybody added the operation. Guarded by its operation's lock.
+/// The cycles through an operation that were broken before anybody added the operation. Guarded by its operation's
+/// lock.
 ///
-/// The dependencies of such an operation may still change, so it does not end with the cycles. It ends when it is added, if it
-/// still depends on the next operation of one of the cycles and that operation has ended because of a cycle. If the next
-/// operation is added later, both end then.
+/// The dependencies of such an operation may still change, so it does not end with the cycles. It ends when it is
+/// added, if it still depends on the next operation of one of the cycles and that operation has ended because of a
+/// cycle. If the next operation is added later, both end then.
 ///
 /// A later break adds to what an earlier one has noted. It sees fewer operations, because members have ended since.
 struct BrokenCycles {
@@ -116,8 +117,9 @@ extension AnyOperation {
         _ = endsOnBrokenCycle()
     }
 
-    /// Ends the followers of those of the operations that failed because of a cycle, the followers of these, and so on, if they
-    /// have been added since the break. Otherwise they would be released when the operations are settled, and run.
+    /// Ends the followers of those of the operations that failed because of a cycle, the followers of these, and so on,
+    /// if they have been added since the break. Otherwise they would be released when the operations are settled, and
+    /// run.
     static func endFollowers(of operations: [AnyOperation]) -> [EarlyEnd] {
         var ends: [EarlyEnd] = []
         var ended = operations
@@ -125,7 +127,8 @@ extension AnyOperation {
             for follower in source.followersIfEndedOnCycle {
                 guard let error = follower.error(through: source), follower.needs(source) else { continue }
                 let (isNew, end) = follower.withLife { life -> (Bool, EarlyEnd?) in
-                    // An operation that has ended while a thread links it stays in this phase until that thread goes on.
+                    // An operation that has ended while a thread links it stays in this phase until that thread goes
+                    // on.
                     guard life.phase == .added, life.details?.endAfterLinking == nil else { return (false, nil) }
                     return (true, follower.endBeforeRun(with: error, &life))
                 }

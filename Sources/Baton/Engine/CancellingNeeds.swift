@@ -2,8 +2,9 @@
 extension AnyOperation {
     /// Cancels the operation, and on request what it depends on and nobody else needs.
     ///
-    /// That is every dependency, direct or not, on which no other unfinished operation depends and which nobody awaits, whoever has added
-    /// it. ``AsyncOperationQueue/run(_:)`` does so by itself with what it has added. Else this is as ``cancel(reason:)``.
+    /// That is every dependency, direct or not, on which no other unfinished operation depends and which nobody awaits,
+    /// whoever has added it. ``AsyncOperationQueue/run(_:)`` does so by itself with what it has added. Else this is as
+    /// ``cancel(reason:)``.
     ///
     /// - Parameters:
     ///   - reason: What the errors of all of them say.

@@ -2,11 +2,12 @@ import Synchronization
 
 /// Ends all operations of a strongly connected component that have not begun.
 ///
-/// Every member has to have its outcome before any member releases its dependents. Otherwise a dependent that is a member
-/// itself would run instead of failing. The thread that breaks the cycle is not the only one that settles members, however: a
-/// member that ends while another thread links it is settled by that thread. So a break is registered from before its first
-/// end until after its last one, and a thread that is about to settle a member, or has seen one finished while it links
-/// another one, first completes the registered breaks that the operation belongs to. No thread waits for another thread.
+/// Every member has to have its outcome before any member releases its dependents. Otherwise a dependent that is a
+/// member itself would run instead of failing. The thread that breaks the cycle is not the only one that settles
+/// members, however: a member that ends while another thread links it is settled by that thread. So a break is
+/// registered from before its first end until after its last one, and a thread that is about to settle a member, or has
+/// seen one finished while it links another one, first completes the registered breaks that the operation belongs to.
+/// No thread waits for another thread.
 final class CycleBreak: Sendable {
     enum Result {
         case ended
@@ -23,9 +24,9 @@ final class CycleBreak: Sendable {
         var followers: [Int] = []
     }
 
-    private static let underWay = LockedState<[CycleBreak]>([])
-    /// Lets an add see without a lock that there are none. The count rises before the first member ends, so a thread that has
-    /// seen a member finished, under that member's lock, cannot miss the break.
+    private static let underWay = Locked<[CycleBreak]>([])
+    /// Lets an add see without a lock that there are none. The count rises before the first member ends, so a thread
+    /// that has seen a member finished, under that member's lock, cannot miss the break.
     private static let underWayCount = Atomic(0)
 
     private let operations: [AnyOperation]
@@ -52,8 +53,8 @@ final class CycleBreak: Sendable {
 
     /// Ends the members that have not begun.
     func perform() -> Result {
-        // Nothing that an added operation waits for changes before its end. So if they are all unfinished now, after the whole
-        // cycle has been read, they are on it now.
+        // Nothing that an added operation waits for changes before its end. So if they are all unfinished now, after
+        // the whole cycle has been read, they are on it now.
         if cycles.all[0].contains(where: { operations[$0].hasFinished }) { return .changed }
         if !operations.contains(where: \.isUnrun), case .dependencyCycle(let path) = errors[0] {
             return .allBegun(path)
@@ -77,7 +78,8 @@ final class CycleBreak: Sendable {
         Self.settle(ends, around: operations)
     }
 
-    /// Called by the thread that links `operation` to a source that has finished. If both belong to a break, both have to end.
+    /// Called by the thread that links `operation` to a source that has finished. If both belong to a break, both have
+    /// to end.
     static func foundFinished(by operation: AnyOperation) {
         if underWayCount.load(ordering: .acquiring) != 0 { settle([], around: [operation]) }
     }

@@ -1,8 +1,8 @@
 /// Ends what is on the cycles of a graph of waits that has been seen whole.
 ///
-/// What ends is not one cycle but the strongly connected component around it, all of whose operations wait for themselves:
-/// else it would depend on the order of adding which of several cycles that share operations is found, and so who runs.
-/// Operations of it that nobody has added yet end when they are added; see ``BrokenCycles``.
+/// What ends is not one cycle but the strongly connected component around it, all of whose operations wait for
+/// themselves: else it would depend on the order of adding which of several cycles that share operations is found, and
+/// so who runs. Operations of it that nobody has added yet end when they are added; see ``BrokenCycles``.
 struct CycleBreaking {
     struct Result {
         /// Operations have ended, or the graph has changed. What is left has to be looked at again.

@@ -1,11 +1,11 @@
 /// Finds operations that wait for one another, and ends them.
 ///
-/// Called when operations have been linked, or a body has begun to wait, so the whole cycle can be seen: of several threads
-/// that each add a member, the one that links last sees all the others' links. Two threads may both find it.
+/// Called when operations have been linked, or a body has begun to wait, so the whole cycle can be seen: of several
+/// threads that each add a member, the one that links last sees all the others' links. Two threads may both find it.
 ///
-/// A search looks both ways from what is new, upstream and downstream in turns, and ends when one side has been seen whole:
-/// nearly always there is next to nothing on one side. It looks at ``budget`` edges. What it cannot decide by then is left to
-/// ``QueueCore/sweep()``, which looks at all that has come together meanwhile, once.
+/// A search looks both ways from what is new, upstream and downstream in turns, and ends when one side has been seen
+/// whole: nearly always there is next to nothing on one side. It looks at ``budget`` edges. What it cannot decide by
+/// then is left to ``QueueCore/sweep()``, which looks at all that has come together meanwhile, once.
 enum CycleFinder {
     /// A wait, or an operation that has been added, that may have closed a cycle.
     struct Suspect {
@@ -87,9 +87,9 @@ enum CycleFinder {
 }
 
 extension CycleFinder {
-    /// A shortest circle: each member waits for the next, and the last for `origin`. Searched from one side, for one that is
-    /// not linked: nothing is known to wait for it.
-    static func circle(
+    /// A shortest cycle: each member waits for the next, and the last for `origin`. Searched from one side, for one
+    /// that is not linked: nothing is known to wait for it.
+    static func cycle(
         through origin: AnyOperation, waitsFor: @escaping (AnyOperation) -> [AnyOperation]
     ) -> [AnyOperation]? {
         var search = Search(from: origin, neighbours: waitsFor)

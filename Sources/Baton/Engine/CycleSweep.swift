@@ -1,8 +1,8 @@
-/// Operations and waits that may have closed a cycle or a deadlock of exclusions, and that a search could not decide within its
-/// budget. Pure.
+/// Operations and waits that may have closed a cycle or a deadlock of exclusions, and that a search could not decide
+/// within its budget. Pure.
 ///
-/// While one sweep looks at some, those that come meanwhile gather for the next. So however many operations come one by one, the
-/// number of sweeps grows with the time that they take and not with their number.
+/// While one sweep looks at some, those that come meanwhile gather for the next. So however many operations come one by
+/// one, the number of sweeps grows with the time that they take and not with their number.
 struct PendingSuspects {
     struct Suspects {
         var cycles: [CycleFinder.Suspect] = []
@@ -19,8 +19,8 @@ struct PendingSuspects {
     /// Nothing is held for a sweep, or by one.
     var isEmpty: Bool { !isSwept && pending.isEmpty && !isAwaitingRelease }
 
-    /// The last operation of the queue leaves. True: the caller lets it go and then calls ``lastWasReleased()``, because the end of
-    /// the sweep may come in between, and must not call the queue idle.
+    /// The last operation of the queue leaves. True: the caller lets it go and then calls ``lastWasReleased()``,
+    /// because the end of the sweep may come in between, and must not call the queue idle.
     mutating func lastLeaves() -> Bool {
         if isSwept { isAwaitingRelease = true }
         return isSwept
@@ -54,7 +54,8 @@ extension QueueCore {
         if Claims.mayDeadlock { lookForDeadlocks(closedBy: operations) }
     }
 
-    /// Each search takes a few hundred steps at most, and so for many operations far more than one sweep for all of them.
+    /// Each search takes a few hundred steps at most, and so for many operations far more than one sweep for all of
+    /// them.
     private func lookForDeadlocks(closedBy operations: [AnyOperation]) {
         if operations.count > 4 || state.withLock({ !$0.suspects.isEmpty }) {
             sweepLater(.init(deadlocks: operations))
@@ -81,14 +82,14 @@ extension QueueCore {
 
     /// They are looked at in the background.
     ///
-    /// On a seeded executor at once: whether there may be deadlocks is a matter of the whole process, and must not add a task to a
-    /// schedule. Cycles are not left to a sweep there.
+    /// On a seeded executor at once: whether there may be deadlocks is a matter of the whole process, and must not add
+    /// a task to a schedule. Cycles are not left to a sweep there.
     func sweepLater(_ suspects: PendingSuspects.Suspects) {
         if slicesByCount {
             assert(suspects.cycles.isEmpty)
             return Deadlocks.sweepAtOnce(suspects.deadlocks)
         }
-        if state.withLock({ $0.suspects.append(suspects) }) { spawner.background.spawn { await self.sweep() } }
+        if state.withLock({ $0.suspects.append(suspects) }) { taskFactory.background.spawn { await self.sweep() } }
     }
 
     /// Looks at all suspects together, until no more have come.
@@ -129,8 +130,8 @@ extension CycleFinder.Suspect {
 extension AnyOperation {
     /// The body of this has begun to wait for `awaited`, and that is visible.
     ///
-    /// Operations of a cycle that have not begun fail. If there are none, all are bodies that wait for one another, and this wait
-    /// has to be refused by the caller, with the path that this returns.
+    /// Operations of a cycle that have not begun fail. If there are none, all are bodies that wait for one another, and
+    /// this wait has to be refused by the caller, with the path that this returns.
     final func cycle(closedByWaitFor awaited: AnyOperation) -> [OperationReference]? {
         // Nobody waits for most bodies. One that has ended waits no longer.
         let (mayClose, own) = withLife { life in

@@ -1,18 +1,18 @@
 /// What few operations have, made when first needed so that a bare one pays nothing. Guarded by its operation's lock.
 ///
-/// Small, with what is rarer still in an object of its own: past 120 bytes the allocator takes longer over the objects of a large
-/// graph, though not as long as over two, so ``TimedDetails`` are these and more. `@exclusivity(unchecked)` spares the dynamic
-/// check, where it is paid for every handler or rule: the lock forbids what it finds.
+/// Small, with what is rarer still in an object of its own: past 120 bytes the allocator takes longer over the objects
+/// of a large graph, though not as long as over two, so ``TimedDetails`` are these and more. `@exclusivity(unchecked)`
+/// spares the dynamic check, where it is paid for every handler or rule: the lock forbids what it finds.
 class Details {
     @exclusivity(unchecked) var name: String?
     @exclusivity(unchecked) var handlers = HandlerList()
-    /// A lane has taken it up, and nobody knows yet whether its body will run.
+    /// A worker has taken it up, and nobody knows yet whether its body will run.
     @exclusivity(unchecked) var isStartOpen = false
     private let isTimed: Bool
     /// How many waits the body has begun and not ended: while there is one, the operation holds no slot.
     @exclusivity(unchecked) var openWaits: Int32 = 0
-    /// Which one of the body is under way, or comes next. Counts them all, repetitions included, and may wrap around: to be
-    /// compared and nothing else.
+    /// Which one of the body is under way, or comes next. Counts them all, repetitions included, and may wrap around:
+    /// to be compared and nothing else.
     @exclusivity(unchecked) var run: Int32 = 0
     /// Conditions and exclusions.
     @exclusivity(unchecked) var rules = Rules()
@@ -42,7 +42,8 @@ class Details {
     @inline(__always)
     var borrowedRare: Unmanaged<RareDetails>? { rare.map { .passUnretained($0) } }
 
-    /// Something is asked or told before the body runs, or before its outcome is published. For ``timing`` it says so itself.
+    /// Something is asked or told before the body runs, or before its outcome is published. For ``timing`` it says so
+    /// itself.
     var surroundsBody: Bool { handlers.surroundBody || rare?.surroundsBody == true }
 
     /// It has an identity, is on a broken cycle, or has limits that count from the add.
@@ -220,7 +221,7 @@ extension Details {
     }
 
     /// - Parameter hub: Of its queue, if it has been added.
-    func beginOutbox(hub: EventHub? = nil, ignoresStart: Bool = false) {
+    func beginOutbox(hub: EventBroadcaster? = nil, ignoresStart: Bool = false) {
         madeRare.outbox = EventOutbox.Box(hub: hub, ignoresStart: ignoresStart)
     }
 
@@ -295,8 +296,8 @@ extension Details {
     }
 }
 
-/// What ends with an operation that has more than most: to be told, and released, after unlocking. An object, because it is
-/// handed on by all whose end has to wake somebody.
+/// What ends with an operation that has more than most: to be told, and released, after unlocking. An object, because
+/// it is handed on by all whose end has to wake somebody.
 final class Ends {
     private let alarms: Alarms?
     private let closures: Any?
@@ -341,7 +342,7 @@ final class Ends {
 /// Somebody who awaits an operation's outcome.
 struct Waiter {
     enum Waking {
-        /// Resumed with an error when the wait itself would have closed a circle.
+        /// Resumed with an error when the wait itself would have closed a cycle.
         case resume(UnsafeContinuation<OperationError?, Never>)
         /// Told that this child of it has ended.
         case tell(ChildGroup, ChildGroup.Place)
@@ -370,7 +371,7 @@ protocol OutcomeListener: AnyObject, Sendable {
     /// It holds that operation no longer.
     func bodyEnded()
 
-    /// - Parameter error: Set when the wait itself would have closed a circle, and the operation has not ended.
+    /// - Parameter error: Set when the wait itself would have closed a cycle, and the operation has not ended.
     func ended(_ place: Int, _ operation: AnyOperation, _ error: OperationError?)
 }
 

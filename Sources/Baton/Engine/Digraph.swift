@@ -1,6 +1,7 @@
 /// A directed graph whose nodes are numbered from 0, for the search for cycles. Pure: it knows nothing of operations.
 ///
-/// Nodes are closed in the order of their numbers: first the edges of node 0 are added, then those of node 1, and so on.
+/// Nodes are closed in the order of their numbers: first the edges of node 0 are added, then those of node 1, and so
+/// on.
 struct Digraph {
     private var targets: [Int32] = []
     /// Where the edges of each closed node end in `targets`.
@@ -101,8 +102,8 @@ struct Digraph {
 
     // MARK: Cycles
 
-    /// For each node the one before it on a shortest way from `start`, nil for `start` itself and for what cannot be reached.
-    /// And the node from which a shortest cycle leads back to `start`, if there is one.
+    /// For each node the one before it on a shortest way from `start`, nil for `start` itself and for what cannot be
+    /// reached. And the node from which a shortest cycle leads back to `start`, if there is one.
     private func shortestWays(
         from start: Int, where isIncluded: (Int) -> Bool = { _ in true }
     ) -> (before: [Int?], last: Int?) {
@@ -135,8 +136,9 @@ struct Digraph {
         fileprivate(set) var next: [Int]
     }
 
-    /// The first cycle is a shortest one through `root`, and begins with it. Nodes that are on one cycle share it. If all cycles
-    /// were together much longer than the graph is large, the nodes that are left share the first, although they are not on it.
+    /// The first cycle is a shortest one through `root`, and begins with it. Nodes that are on one cycle share it. If
+    /// all cycles were together much longer than the graph is large, the nodes that are left share the first, although
+    /// they are not on it.
     ///
     /// - Parameter isFirst: What the first cycle may lead through. One of that kind leads through `root`.
     /// - Complexity: O(nodes + edges).
@@ -162,8 +164,8 @@ struct Digraph {
                 cycles.numbers[node] = 0
                 continue
             }
-            // From the node to the root and back. Where the first half meets the second for the first time, what is in between is
-            // left out.
+            // From the node to the root and back. Where the first half meets the second for the first time, what is in
+            // between is left out.
             let there = way(to: node, ways.before)
             for (place, passed) in there.dropLast().enumerated() { mark[passed] = place }
             var cycle = [node]

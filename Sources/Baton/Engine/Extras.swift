@@ -76,7 +76,7 @@ enum Extras {
     }
 }
 
-/// Time limits and further attempts of an operation, for the lane that runs it. They are there until it has finished.
+/// Time limits and further attempts of an operation, for the worker that runs it. They are there until it has finished.
 enum Timing {
     case shared(Unmanaged<SharedLimits>)
     case own(Unmanaged<TimedDetails>)

@@ -1,5 +1,5 @@
 /// First in, first out. One alone takes no array: most operations that have a handler have one.
-enum Few<Element> {
+enum TinyArray<Element> {
     case none
     case one(Element)
     case many([Element])

@@ -1,7 +1,7 @@
 /// After the lock of the step that published an outcome: everything that follows from it.
 extension QueueCore {
-    /// Drops what the operation held, releases its dependents, and wakes who waits. The dependents that became ready are listed, or
-    /// the caller's if it goes on with them.
+    /// Drops what the operation held, releases its dependents, and wakes who waits. The dependents that became ready
+    /// are listed, or the caller's if it goes on with them.
     @inline(__always)
     func settle(_ operation: AnyOperation, _ ending: Lifecycle.Ending, continuing: Bool) -> Settled {
         if continuing { operation.dropBodyAndEdges() } else { operation.leaveSources() }
@@ -30,7 +30,7 @@ extension QueueCore {
     private struct Released {
         let continuing: Bool
         var follower: Unmanaged<AnyOperation>?
-        var others = ReadyList()
+        var others = IntrusiveList()
     }
 
     @inline(__always)
@@ -39,7 +39,7 @@ extension QueueCore {
             if operation.home?.toOpaque() != Unmanaged.passUnretained(self).toOpaque() {
                 return AnyOperation.countDownElsewhere(dependent)
             }
-            switch operation.countdown.countDown() {
+            switch operation.dependencyCounter.countDown() {
             case .waiting: break
             case .ready:
                 if operation.isObserved { operation.tellReady() }
@@ -55,7 +55,8 @@ extension QueueCore {
 
     /// Lists operations that became ready by the end of another one, given as the first of a chain of links.
     ///
-    /// - Parameter passes: These are all of them. Listed one by one they would come in the wrong order if each passed the others.
+    /// - Parameter passes: These are all of them. Listed one by one they would come in the wrong order if each passed
+    ///   the others.
     func list(_ first: Unmanaged<AnyOperation>, passes: Bool = true) {
         change { $0.scheduler.append(released: first, passes: passes) }
     }
@@ -68,7 +69,7 @@ extension AnyOperation {
         let core = dependent._withUnsafeGuaranteedRef { operation in
             operation.withLife { $0.phase == .finished ? nil : operation.core }
         }
-        switch dependent._withUnsafeGuaranteedRef({ $0.countdown.countDown() }) {
+        switch dependent._withUnsafeGuaranteedRef({ $0.dependencyCounter.countDown() }) {
         case .waiting: break
         case .ready:
             if let fence = dependent._withUnsafeGuaranteedRef({ $0 as? Fence }) { return Trampoline.run(.open(fence)) }
@@ -88,7 +89,8 @@ extension AnyOperation {
         /// Nil: `willFinish` handlers come first.
         let ending: Lifecycle.Ending?
         let core: QueueCore?
-        /// It stands in line for names, or has them. Its handlers do not keep others from them: they are those of no run.
+        /// It stands in line for names, or has them. Its handlers do not keep others from them: they are those of no
+        /// run.
         private(set) var claims: Bool
         /// Nobody will run these, and they take no more.
         let groups: [ChildGroup]
@@ -98,11 +100,12 @@ extension AnyOperation {
         /// It may wait for the turn that a rate gives it, or have one.
         let isPaced: Bool
 
-        /// Gives back before the rest is settled. Returns who is granted something because of it, for the caller to tell.
+        /// Gives back before the rest is settled. Returns who is granted something because of it, for the caller to
+        /// tell.
         mutating func takeNames() -> [AnyOperation] {
             if !claims { return [] }
             claims = false
-            return Claims.takeBack(atEndOf: operation)
+            return Claims.reclaim(atEndOf: operation)
         }
 
         /// The user's objects that are released by this may end others in turn.
@@ -114,12 +117,12 @@ extension AnyOperation {
             if claims { Claims.giveBack(atEndOf: operation) }
             joined?.leave(operation)
             for group in groups { group.parentEnded() }
-            if let ending { operation.settleOffLane(ending, core) } else { operation.finishOffLane(core) }
+            if let ending { operation.settleOffWorker(ending, core) } else { operation.finishOffWorker(core) }
         }
     }
 
-    /// Ends one that has not begun, and publishes this error. Nil: it has begun or finished, or a thread is still linking
-    /// it, which will then find the error and settle the end itself.
+    /// Ends one that has not begun, and publishes this error. Nil: it has begun or finished, or a thread is still
+    /// linking it, which will then find the error and settle the end itself.
     final func endBeforeRun(with error: OperationError) -> EarlyEnd? {
         withLife { endBeforeRun(with: error, &$0) }
     }
@@ -136,7 +139,7 @@ extension AnyOperation {
     /// As ``endBeforeRun(with:)``, locked by the caller.
     final func endBeforeRun(with error: OperationError, _ life: inout Lifecycle) -> EarlyEnd? {
         guard life.phase == .created || life.phase == .added else { return nil }
-        if life.phase == .added, countdown.leaveEndToLinking() {
+        if life.phase == .added, dependencyCounter.leaveEndToLinking() {
             let details = life.madeDetails()
             if details.endAfterLinking == nil { details.endAfterLinking = error }
             return nil
@@ -147,7 +150,7 @@ extension AnyOperation {
     /// As ``endBeforeRun(with:)``, with the outcome of the operation that it has joined, which has finished.
     final func endBeforeRun(as original: AnyOperation) -> EarlyEnd? {
         withLife { life in
-            guard life.phase == .added, !countdown.leaveEndToLinking() else { return nil }
+            guard life.phase == .added, !dependencyCounter.leaveEndToLinking() else { return nil }
             return end(as: original, &life)
         }
     }
@@ -190,13 +193,13 @@ extension AnyOperation {
             isPaced: life.details?.rules.isPaced ?? false)
     }
 
-    /// For one that ended without having run, or that no lane has run to its end.
-    private final func settleOffLane(_ ending: Lifecycle.Ending, _ core: QueueCore?, lettingGo: () -> Void = {}) {
-        AnyOperation.finish(groups: settledOffLane(ending, core, lettingGo: lettingGo))
+    /// For one that ended without having run, or that no worker has run to its end.
+    private final func settleOffWorker(_ ending: Lifecycle.Ending, _ core: QueueCore?, lettingGo: () -> Void = {}) {
+        AnyOperation.finish(groups: settledOffWorker(ending, core, lettingGo: lettingGo))
     }
 
     /// As above. Returns groups that have ended by this, for the caller to finish.
-    final func settledOffLane(
+    final func settledOffWorker(
         _ ending: Lifecycle.Ending, _ core: QueueCore?, lettingGo: () -> Void
     ) -> Unmanaged<AnyOperation>? {
         guard let core else {
@@ -222,14 +225,14 @@ extension AnyOperation {
     }
 
     /// As above, when its `willFinish` handlers have returned, which run on a task of their own.
-    final func finishOffLane(_ core: QueueCore?, lettingGo: @escaping @Sendable () -> Void = {}) {
+    final func finishOffWorker(_ core: QueueCore?, lettingGo: @escaping @Sendable () -> Void = {}) {
         let retained = Unmanaged.passRetained(self)
         services.spawn {
             await retained.takeUnretainedValue().callHandlersBeforeFinish(core)
             let ending = retained._withUnsafeGuaranteedRef { $0.withLife { $0.finish() } }
             // In this order: an idle queue has nothing alive.
             retained._withUnsafeGuaranteedRef { operation in
-                operation.settleOffLane(ending, core) {
+                operation.settleOffWorker(ending, core) {
                     retained.release()
                     lettingGo()
                 }
@@ -240,7 +243,7 @@ extension AnyOperation {
     /// On a task that no cancel reaches.
     final func callHandlersBeforeFinish(_ core: QueueCore?) async {
         var isDone = false
-        await OwnTask.run(of: core) { task in
+        await WorkerTaskContext.run(of: core) { task in
             task.running = self
             var isSpent = false
             while !isSpent, !isDone {
@@ -281,7 +284,7 @@ extension AnyOperation {
         }
         guard let taken else { return .nobody }
         taken.ends?.tell(of: self, in: core)
-        var groups = ReadyList()
+        var groups = IntrusiveList()
         if let waiters = taken.waiters {
             for waiter in waiters {
                 if let group = waiter.outcomeCame(of: self) { groups.append(group) }
@@ -326,7 +329,7 @@ extension AnyOperation {
         setFailure(reason?.error ?? error)
     }
 
-    /// A rule or a missing input kept the body from running. On the lane that has taken the operation up.
+    /// A rule or a missing input kept the body from running. On the worker that has taken the operation up.
     @usableFromInline
     final func bodyWasSkipped(_ error: OperationError) {
         withLife { $0.bodyWasSkipped() }

@@ -1,12 +1,12 @@
-/// The life of one operation as a state machine: created → added → executing → finishing → finished, or an early end. One with
-/// conditions goes from added to evaluating and back.
+/// The life of one operation as a state machine: created → added → executing → finishing → finished, or an early end.
+/// One with conditions goes from added to evaluating and back.
 ///
 /// Pure: no lock, clock or callback in it. `AnyOperation` locks, asks, unlocks, and then acts on the answer.
 struct Lifecycle {
     enum Phase: UInt8 {
         case created
         case added
-        /// Its conditions are looked at, on a lane that holds no slot for it.
+        /// Its conditions are looked at, on a worker that holds no slot for it.
         case evaluating
         case executing
         /// Its outcome is decided and not yet published: `willFinish` handlers run.
@@ -20,15 +20,16 @@ struct Lifecycle {
     private(set) var isUpstreamAdded = false
     /// It was added because something needs it, and nobody has added it by name since.
     var isPulledIn = false
-    /// A lane has taken it up. It stays true after the finish.
+    /// A worker has taken it up. It stays true after the finish.
     private(set) var hasBegun = false
     private let inputs: UInt32
-    /// The number of the ``RunScope`` that has added the operation; 0 if none has. It is written in the claim, and constant afterwards.
+    /// The number of the ``RunScope`` that has added the operation; 0 if none has. It is written in the claim, and
+    /// constant afterwards.
     var runNumber: UInt32 = 0
-    /// The lane whose task runs the body. The lane outlives the phase in which this is set. A group that waits for its
-    /// children has none.
-    private(set) unowned(unsafe) var lane: Lane?
-    private(set) var dependents = Dependents()
+    /// The worker whose task runs the body. The worker outlives the phase in which this is set. A group that waits for
+    /// its children has none.
+    private(set) unowned(unsafe) var worker: Worker?
+    private(set) var dependents = DependentList()
     /// Asked and changed through `Lifecycle+Extras`.
     var extras = Extras.none
 
@@ -40,8 +41,8 @@ struct Lifecycle {
     // MARK: Adding
 
     enum Claim {
-        /// It is the caller's to link. `isAwaited`: somebody already waits for it, so a cycle may be closed by it. `isPrepared`:
-        /// there is more to do before it is linked.
+        /// It is the caller's to link. `isAwaited`: somebody already waits for it, so a cycle may be closed by it.
+        /// `isPrepared`: there is more to do before it is linked.
         case claimed(isAwaited: Bool, isPrepared: Bool)
         case addedBefore
         /// Added and done, or cancelled before anybody added it.
@@ -83,14 +84,14 @@ struct Lifecycle {
     }
 
     @inline(__always)
-    mutating func register(_ dependent: Dependents.Place) -> Registration {
+    mutating func register(_ dependent: DependentList.Place) -> Registration {
         if phase == .finished { return .finishedBefore }
         dependents.append(dependent)
         return .registered(sourceWasAdded: phase != .created)
     }
 
     /// It does not wait for this any more. False: this has finished, and whoever finishes it counts the dependent down.
-    mutating func unregister(_ dependent: Dependents.Place) -> Bool {
+    mutating func unregister(_ dependent: DependentList.Place) -> Bool {
         if phase == .finished { return false }
         dependents.remove(dependent)
         return true
@@ -104,41 +105,41 @@ struct Lifecycle {
         case plain
         /// Conditions and exclusions come first: see ``pass(on:isKept:)``.
         case ruled
-        /// It has time limits or may run again, and nothing else of ``Details`` is asked or told around the body. They are there
-        /// until it has finished.
+        /// It has time limits or may run again, and nothing else of ``Details`` is asked or told around the body. They
+        /// are there until it has finished.
         case timed(Timing)
         /// Something else is.
         case withDetails
     }
 
     @inline(__always)
-    mutating func begin(on lane: Lane) -> Beginning {
+    mutating func begin(on worker: Worker) -> Beginning {
         switch phase {
         case .added:
             switch extras {
             case .none:
-                start(on: lane)
+                start(on: worker)
                 return .plain
             case .limits(let limits):
-                start(on: lane)
+                start(on: worker)
                 return .timed(.shared(limits))
             case .details(let details):
-                return details.rules.isPassed ? start(on: lane, details) : .ruled
+                return details.rules.isPassed ? start(on: worker, details) : .ruled
             }
         case .finished, .finishing, .created, .evaluating, .executing: return .endedBefore
         }
     }
 
     @inline(__always)
-    private mutating func start(on lane: Lane) {
+    private mutating func start(on worker: Worker) {
         phase = .executing
         hasBegun = true
-        self.lane = lane
+        self.worker = worker
     }
 
     @inline(__always)
-    private mutating func start(on lane: Lane, _ details: Details) -> Beginning {
-        start(on: lane)
+    private mutating func start(on worker: Worker, _ details: Details) -> Beginning {
+        start(on: worker)
         let timing = details.borrowedTiming
         timing?._withUnsafeGuaranteedRef { $0.attempt += 1 }
         if details.surroundsBody {
@@ -149,8 +150,8 @@ struct Lifecycle {
         return .timed(.own(timing))
     }
 
-    /// A group leaves its lane while its children run, and comes back if they have ended by then.
-    mutating func moves(to lane: Lane?) { self.lane = lane }
+    /// A group leaves its worker while its children run, and comes back if they have ended by then.
+    mutating func moves(to worker: Worker?) { self.worker = worker }
 
     func bodyStarts() {
         note(.started(attempt: Int(details?.timing?.attempt ?? 1)))
@@ -169,7 +170,8 @@ struct Lifecycle {
         if isCancelled { noteCancel(details.cancellationReason ?? .requested) }
     }
 
-    /// Its conditions, its body or its last handlers run. One that ended before it ran has no lane, and so no slot to lend.
+    /// Its conditions, its body or its last handlers run. One that ended before it ran has no worker, and so no slot to
+    /// lend.
     var canWait: Bool {
         switch phase {
         case .evaluating, .executing, .finishing: true
@@ -184,8 +186,8 @@ struct Lifecycle {
         case none
         /// Not added yet, or waiting or ready: it ends here.
         case beforeRun
-        /// Its body runs: cancel the lane's task, after unlocking. Nil: it waits for its children on no lane.
-        case inRun(Lane?)
+        /// Its body runs: cancel the worker's task, after unlocking. Nil: it waits for its children on no worker.
+        case inRun(Worker?)
     }
 
     mutating func cancel() -> Cancellation {
@@ -196,7 +198,7 @@ struct Lifecycle {
             return .beforeRun
         case .evaluating, .executing:
             isCancelled = true
-            return .inRun(lane)
+            return .inRun(worker)
         // Too late: the outcome is decided.
         case .finishing, .finished: return .none
         }
@@ -205,12 +207,12 @@ struct Lifecycle {
     // MARK: Attempts
 
     /// Nil: it is not this run of the body that is under way, or something else has cancelled it.
-    mutating func cutAttempt(in run: Int32, after limit: Duration, isLast: Bool) -> Lane? {
+    mutating func cutAttempt(in run: Int32, after limit: Duration, isLast: Bool) -> Worker? {
         guard phase == .executing, !isCancelled, let timing = madeTiming(), timing.run == run, !timing.isCut
         else { return nil }
         timing.isCut = true
         if isLast || !timing.hasAttemptsLeft { attemptIsCancelled(after: limit) }
-        return lane
+        return worker
     }
 
     /// A limit has cut the attempt, and there is no other.
@@ -233,7 +235,7 @@ struct Lifecycle {
             groups: details.childGroups, waits: details.waits, listeners: details.listeners,
             progress: details.progress)
         phase = .added
-        lane = nil
+        worker = nil
         details.forgetWaits()
         details.rules.namesAreGivenBack()
         details.rules.runEnds()
@@ -279,9 +281,9 @@ struct Lifecycle {
     @inline(__always)
     mutating func finish() -> Ending {
         phase = .finished
-        lane = nil
+        worker = nil
         var ending = Ending(dependents: dependents, isCancelled: isCancelled)
-        dependents = Dependents()
+        dependents = DependentList()
         borrowedDetails?._withUnsafeGuaranteedRef { ending.note($0) }
         return ending
     }
@@ -289,13 +291,13 @@ struct Lifecycle {
 
 /// From ready to the body, for an operation that has conditions or exclusions.
 extension Lifecycle {
-    /// What the lane that has taken it up does next.
+    /// What the worker that has taken it up does next.
     enum Passage {
         /// Its end came in the meantime.
         case endedBefore
         /// A rule cannot be kept by anybody.
         case refused(Misuse.Kind)
-        /// It was cancelled while it was evaluated, and ends on this lane, which holds a slot for it.
+        /// It was cancelled while it was evaluated, and ends on this worker, which holds a slot for it.
         case cancelled
         /// To be told what comes of it with ``conditionsAreSatisfied()`` or the end.
         /// They are there until then.
@@ -312,15 +314,15 @@ extension Lifecycle {
 
     /// - Parameter isKept: Something else keeps the body from running, so no rule is asked.
     @inline(__always)
-    mutating func pass(on lane: Lane, isKept: Bool) -> Passage {
+    mutating func pass(on worker: Worker, isKept: Bool) -> Passage {
         guard phase == .added, let details = borrowedDetails else { return .endedBefore }
-        return details._withUnsafeGuaranteedRef { pass(on: lane, isKept: isKept, $0) }
+        return details._withUnsafeGuaranteedRef { pass(on: worker, isKept: isKept, $0) }
     }
 
-    private mutating func pass(on lane: Lane, isKept: Bool, _ details: Details) -> Passage {
+    private mutating func pass(on worker: Worker, isKept: Bool, _ details: Details) -> Passage {
         switch isKept ? .run : details.rules.next() {
         case .run:
-            if case .plain = start(on: lane, details) { return .run(isPlain: true) }
+            if case .plain = start(on: worker, details) { return .run(isPlain: true) }
             return .run(isPlain: false)
         case .request(let exclusions):
             note(.acquiring)
@@ -329,7 +331,7 @@ extension Lifecycle {
         case .evaluate:
             phase = .evaluating
             note(.evaluating)
-            self.lane = lane
+            self.worker = worker
             // Its slot is lent until the conditions have decided.
             details.openWaits += 1
             return .evaluate(conditionsIn: .passUnretained(details))
@@ -340,12 +342,12 @@ extension Lifecycle {
             timing.isPaused = true
             return .pause(delay)
         case .fail(let misuse):
-            start(on: lane)
+            start(on: worker)
             return .refused(misuse)
         }
     }
 
-    /// False: it was cancelled meanwhile, and ends on this lane.
+    /// False: it was cancelled meanwhile, and ends on this worker.
     mutating func conditionsAreSatisfied() -> Bool {
         if isCancelled { return false }
         details?.openWaits -= 1
@@ -357,27 +359,27 @@ extension Lifecycle {
         details?.rules.conditionsAreSatisfied()
         note(.ready)
         phase = .added
-        lane = nil
+        worker = nil
     }
 
-    /// As above, when the lane has taken a slot again: it goes on at once.
-    mutating func passSatisfied(on lane: Lane) -> Passage {
+    /// As above, when the worker has taken a slot again: it goes on at once.
+    mutating func passSatisfied(on worker: Worker) -> Passage {
         details?.openWaits -= 1
         if isCancelled { return .cancelled }
         returnFromEvaluation()
-        return pass(on: lane, isKept: false)
+        return pass(on: worker, isKept: false)
     }
 
     /// Its rates have counted the start.
-    mutating func passCounted(on lane: Lane) -> Passage {
+    mutating func passCounted(on worker: Worker) -> Passage {
         details?.rules.startIsCounted()
-        return pass(on: lane, isKept: false)
+        return pass(on: worker, isKept: false)
     }
 
     /// No request for its names can be granted. False: its end came in between.
-    mutating func isRefused(on lane: Lane) -> Bool {
+    mutating func isRefused(on worker: Worker) -> Bool {
         guard givesNamesBack() else { return false }
-        start(on: lane)
+        start(on: worker)
         return true
     }
 

@@ -1,13 +1,13 @@
 /// Follows waits from some operations in one direction, an edge at a time, and notes the graph that it sees.
 ///
-/// Lists of dependents and waiters can be long, so each is read in pieces: a prefix that grows as it is used up, copied under
-/// the lock of its operation. What is registered behind it meanwhile looks for its own cycles.
+/// Lists of dependents and waiters can be long, so each is read in pieces: a prefix that grows as it is used up, copied
+/// under the lock of its operation. What is registered behind it meanwhile looks for its own cycles.
 struct WaitExploration {
     enum Direction {
         /// To what must finish before.
         case upstream
-        /// As ``upstream``, and also through the dependencies of operations that nobody has added yet, and the children of groups that
-        /// do not run yet, as they are now.
+        /// As ``upstream``, and also through the dependencies of operations that nobody has added yet, and the children
+        /// of groups that do not run yet, as they are now.
         case upstreamOfUnadded
         /// To what cannot go on before.
         case downstream
@@ -110,8 +110,8 @@ extension AnyOperation {
         }
     }
 
-    /// The operations that must finish before this one can go on. The dependencies of an operation that nobody has added, and the
-    /// children of a group that does not run, may still change, and count only `ifUnadded`.
+    /// The operations that must finish before this one can go on. The dependencies of an operation that nobody has
+    /// added, and the children of a group that does not run, may still change, and count only `ifUnadded`.
     final func waitsFor(first limit: Int, ifUnadded: Bool = false) -> Neighbours {
         var (neighbours, groups, listeners) = withLife {
             life -> (Neighbours, [ChildGroup], [any OutcomeListener]) in

@@ -30,13 +30,13 @@ extension AnyOperation {
                 refuseEndlessWait(of: loan.body)
             }
         }
-        Handover.didAwait(loan?.body ?? self)
+        TSanAnnotations.didAwait(loan?.body ?? self)
         if let error { throw error }
         if isObserved { await waitUntilEndIsTold() }
     }
 
-    /// A wait can close a circle, as an add can. Operations of it that have not begun fail; if there is none, all are bodies
-    /// that wait for one another, and this wait is refused.
+    /// A wait can close a cycle, as an add can. Operations of it that have not begun fail; if there is none, all are
+    /// bodies that wait for one another, and this wait is refused.
     private final func refuseEndlessWait(of body: AnyOperation) {
         guard let path = body.cycle(closedByWaitFor: self) else { return }
         _ = removeWaiter(of: body)?.outcomeCame(of: self, error: .dependencyCycle(path))
@@ -57,8 +57,9 @@ extension AnyOperation {
             if life.phase != .finished { life.madeDetails().waiters.append(waiter) }
             return life.phase
         }
-        // While it is being linked a search from here cannot see it from both sides: the one that links it searches then.
-        if phase == .added { countdown.noteAwaited() }
+        // While it is being linked a search from here cannot see it from both sides: the one that links it searches
+        // then.
+        if phase == .added { dependencyCounter.noteAwaited() }
         return phase
     }
 }
@@ -72,8 +73,8 @@ extension Waiter {
         }
     }
 
-    /// Wakes it, if need be when there is a slot for it. Outside every lock. Returns a group that has ended by this, for the
-    /// caller to finish.
+    /// Wakes it, if need be when there is a slot for it. Outside every lock. Returns a group that has ended by this,
+    /// for the caller to finish.
     func outcomeCame(of operation: AnyOperation, error: OperationError? = nil) -> Unmanaged<AnyOperation>? {
         switch waking {
         case .tell(let group, let place): return group.childEnded(place, operation, error ?? operation.failure)
@@ -82,7 +83,7 @@ extension Waiter {
             if let body {
                 body.waitEnded(at: place, in: run, continuation, error)
             } else {
-                Handover.willResume(operation)
+                TSanAnnotations.willResume(operation)
                 continuation.resume(returning: error)
             }
         }
@@ -94,7 +95,7 @@ extension Waiter {
 
 extension AnyOperation {
     /// A wait of a body.
-    struct Loan {
+    struct PermitRelease {
         let body: AnyOperation
         /// Of the body: waits that one leaves behind are none of the next.
         let run: Int32
@@ -105,15 +106,15 @@ extension AnyOperation {
     }
 
     /// Nil: the body and its last handlers have ended.
-    fileprivate final func beginWait(for operation: AnyOperation? = nil, asChild: Bool = false) -> Loan? {
-        withLife { life -> Loan? in
+    fileprivate final func beginWait(for operation: AnyOperation? = nil, asChild: Bool = false) -> PermitRelease? {
+        withLife { life -> PermitRelease? in
             guard life.canWait else { return nil }
             let details = life.madeDetails()
             details.openWaits += 1
             let awaited = operation.map { Awaited(operation: $0, isChild: asChild) }
-            let loan = Loan(
+            let loan = PermitRelease(
                 body: self, run: details.run, place: awaited.map { details.waits.insert($0) } ?? .none,
-                core: details.openWaits == 1 && life.lane != nil ? core : nil)
+                core: details.openWaits == 1 && life.worker != nil ? core : nil)
             if details.rules.noteWait() { Claims.holderWaits() }
             return loan
         }
@@ -132,7 +133,7 @@ extension AnyOperation {
                 details.waits[place] = nil
                 details.waits.remove(place)
             }
-            if details.openWaits == 1, life.lane != nil {
+            if details.openWaits == 1, life.worker != nil {
                 details.resumption = resumption
                 return self.core
             }
@@ -140,7 +141,7 @@ extension AnyOperation {
             return nil
         }
         guard let core else {
-            Handover.willResume(self)
+            TSanAnnotations.willResume(self)
             continuation.resume(returning: error)
             return
         }
@@ -171,7 +172,7 @@ struct Pause: Sendable {
     ///
     /// - Parameter begun: Keeps the pause for whoever will end it, once. False: there is nothing to wait for.
     nonisolated(nonsending) static func wait(on subject: any AnyObject & Sendable, begun: (Pause) -> Bool) async {
-        let loan = OwnTask.current?.running?.beginWait()
+        let loan = WorkerTaskContext.current?.running?.beginWait()
         _ = await withUnsafeContinuation { continuation in
             let pause = Pause(
                 continuation: continuation, body: loan?.body, run: loan?.run ?? 0, subject: subject)
@@ -179,13 +180,13 @@ struct Pause: Sendable {
             loan?.core?.change { $0.scheduler.lendSlot() }
             if !isKept { pause.end() }
         }
-        if let loan { Handover.didAwait(loan.body) } else { Handover.didAwait(subject) }
+        if let loan { TSanAnnotations.didAwait(loan.body) } else { TSanAnnotations.didAwait(subject) }
     }
 
     /// The one end of it. Outside every lock.
     func end() {
         if let body { return body.waitEnded(at: .none, in: run, continuation, nil) }
-        Handover.willResume(subject)
+        TSanAnnotations.willResume(subject)
         continuation.resume(returning: nil)
     }
 }

@@ -8,8 +8,8 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
     indirect case because(String)
     /// The operation that had started it with `context.run` was cancelled, or had ended.
     indirect case parent(OperationReference)
-    /// The task that awaited it in ``AsyncOperationQueue/run(_:)`` was cancelled, or the loop that its output was meant for
-    /// has ended.
+    /// The task that awaited it in ``AsyncOperationQueue/run(_:)`` was cancelled, or the loop that its output was meant
+    /// for has ended.
     case caller
     /// Its queue's `cancelAll()`.
     case queue

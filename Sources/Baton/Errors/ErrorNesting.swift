@@ -1,13 +1,13 @@
 /// Keeps errors small that pass other errors on, however long the way that they have come.
 ///
-/// An error comes up through bodies that run operations, groups in groups, conditions and inputs, and each of them may put it into
-/// an error of its own. What an operation publishes is bounded in two directions:
+/// An error comes up through bodies that run operations, groups in groups, conditions and inputs, and each of them may
+/// put it into an error of its own. What an operation publishes is bounded in two directions:
 ///
 /// - At most ``maxDepth`` errors of Baton stand inside one another: the nearest ones and the root.
 /// - A failure in a list has no list in its own error. Only that of a group's child has, whose failures have none then.
 ///
-/// So every error can be described, asked and released without deep recursion, and an operation that passes one on pays for
-/// its own level only. Errors of the user's types are not looked into.
+/// So every error can be described, asked and released without deep recursion, and an operation that passes one on pays
+/// for its own level only. Errors of the user's types are not looked into.
 enum ErrorNesting {
     static let maxDepth = 16
 
@@ -58,7 +58,8 @@ enum ErrorNesting {
         }
     }
 
-    /// How many errors of operations stand inside one another, the outermost included. In a loop: nobody has bounded it.
+    /// How many errors of operations stand inside one another, the outermost included. In a loop: nobody has bounded
+    /// it.
     static func depth(of error: OperationError) -> Int {
         var depth = 1
         var inner = next(in: error)
@@ -81,7 +82,8 @@ enum ErrorNesting {
         return mapParts(of: error, list: { $0 }) { cut(any: $0, to: isSplit ? half(limit) : limit - 1) }
     }
 
-    /// Of each part, if there are two: else errors that pass on the same error twice would grow with the power of their depth.
+    /// Of each part, if there are two: else errors that pass on the same error twice would grow with the power of their
+    /// depth.
     private static func half(_ limit: Int) -> Int { (limit - 1) / 2 }
 
     /// The innermost error of an operation.
@@ -169,7 +171,8 @@ extension OperationError {
     /// With failures in its lists that have none themselves.
     var withSimpleLists: OperationError { ErrorNesting.withSimpleLists(self) as? OperationError ?? self }
 
-    /// The cause of a failed dependency stays what it was if `change` makes something else than an error of an operation of it.
+    /// The cause of a failed dependency stays what it was if `change` makes something else than an error of an
+    /// operation of it.
     fileprivate func mapParts(
         list: ([OperationFailure]) -> [OperationFailure], _ change: (any Error) -> any Error
     ) -> OperationError {

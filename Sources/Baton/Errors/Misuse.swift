@@ -10,9 +10,11 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case addedTwice
         /// The operation is awaited, and a second later nobody has added it to a queue.
         case awaitedBeforeAdding
-        /// The operation is on another queue, to which it was added with this one, which takes its output; nil if that has finished.
+        /// The operation is on another queue, to which it was added with this one, which takes its output; nil if that
+        /// has finished.
         case addedWithReader(OperationReference?)
-        /// Dependencies, name and priority may change only until the operation is added. The text names what was changed.
+        /// Dependencies, name and priority may change only until the operation is added. The text names what was
+        /// changed.
         case changedAfterAdding(String)
         /// A dependency that hands its output over as an input cannot be removed.
         case removedInput(OperationReference)
@@ -36,7 +38,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case leftBodyOut
         /// A callback body called its `finish` a second time.
         case finishedTwice
-        /// A body or a handler called `waitUntilIdle()`, `drain()` or a `shutdown` of its own queue, which would wait for itself.
+        /// A body or a handler called `waitUntilIdle()`, `drain()` or a `shutdown` of its own queue, which would wait
+        /// for itself.
         case waitedForItsOwnQueue
         /// A signal that a program cannot wait for. The text says why.
         case unusableSignal(ShutdownSignal, String)

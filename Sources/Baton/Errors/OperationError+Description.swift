@@ -1,9 +1,9 @@
 extension OperationError: CustomStringConvertible {
-    /// What happened, to which operation where another one is to blame, and what to do where something can be done. On one line: line
-    /// breaks and control characters of names and errors are spaces.
+    /// What happened, to which operation where another one is to blame, and what to do where something can be done. On
+    /// one line: line breaks and control characters of names and errors are spaces.
     ///
-    /// It stays readable, however much the error holds: of many failures, and of many operations that wait for one another, it tells
-    /// the first few; of many errors inside one another the nearest ones and the root.
+    /// It stays readable, however much the error holds: of many failures, and of many operations that wait for one
+    /// another, it tells the first few; of many errors inside one another the nearest ones and the root.
     public var description: String {
         ErrorText.describing {
             let depth = ErrorNesting.depth(of: self)
@@ -72,7 +72,8 @@ enum ErrorText {
     /// Failures that a description tells, and operations at each end of a cycle.
     static let listed = 5
 
-    /// Descriptions inside one another. The user's errors may hold errors of Baton, which hold errors of the user's, and so on.
+    /// Descriptions inside one another. The user's errors may hold errors of Baton, which hold errors of the user's,
+    /// and so on.
     private static let maxDepth = 20
 
     @TaskLocal private static var depth = 0
@@ -82,7 +83,8 @@ enum ErrorText {
         return $depth.withValue(depth + 1) { text().singleLine }
     }
 
-    /// The failures that have come first: not those of operations that did not run because another one of the list has failed.
+    /// The failures that have come first: not those of operations that did not run because another one of the list has
+    /// failed.
     static func roots(of failures: [OperationFailure]) -> [OperationFailure] {
         let failed = Set(failures.map(\.operation))
         return failures.filter { failure in

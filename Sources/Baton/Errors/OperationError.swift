@@ -1,7 +1,8 @@
 /// Why an operation has no output. The one error type that Baton itself throws.
 ///
-/// No payload keeps an operation alive: references hold an id and a name. What an operation ends with is small, however long the
-/// way that it has come: of more than sixteen errors of operations inside one another the nearest fifteen and the root are kept.
+/// No payload keeps an operation alive: references hold an id and a name. What an operation ends with is small, however
+/// long the way that it has come: of more than sixteen errors of operations inside one another the nearest fifteen and
+/// the root are kept.
 @nonexhaustive
 public enum OperationError: Error, Sendable {
     // One word: what is longer is an object, and neither a cancel nor a body's error needs one.
@@ -30,7 +31,8 @@ public enum OperationError: Error, Sendable {
     case queueReleased
     /// It was added to a queue that had been shut down, or was being.
     case queueShutDown
-    /// It waited for an exclusion whose holder waits for it, directly or through the others on this path, which begins with it.
+    /// It waited for an exclusion whose holder waits for it, directly or through the others on this path, which begins
+    /// with it.
     case exclusionDeadlock([OperationReference])
     /// A throwing call that makes no sense at this point.
     indirect case misuse(Misuse)
@@ -66,7 +68,8 @@ public struct OperationFailure: Error, Sendable {
     /// Its error.
     public let error: OperationError
 
-    /// Pairs an operation with its error. Failures of other operations that this error lists are represented by the first of them.
+    /// Pairs an operation with its error. Failures of other operations that this error lists are represented by the
+    /// first of them.
     public init(operation: OperationReference, error: OperationError) {
         self.operation = operation
         let error = error.bounded
@@ -134,8 +137,8 @@ extension OperationError {
 
     /// The error that somebody else threw, if this passes one on: a body's, a condition's, a dependency's.
     ///
-    /// Looked for at the root: of a body that threw on the error of another operation, it is what that one's body threw, and behind
-    /// ``NoFailedDependencies`` what the first of those dependencies ended with.
+    /// Looked for at the root: of a body that threw on the error of another operation, it is what that one's body
+    /// threw, and behind ``NoFailedDependencies`` what the first of those dependencies ended with.
     public var underlyingError: (any Error)? {
         guard var root = passedOn else { return nil }
         while let inner = Self.passedOn(by: root) { root = inner }

@@ -1,6 +1,6 @@
 /// Events that somebody has not read yet. Pure.
 struct EventBuffer: Sequence, IteratorProtocol {
-    private var events = ChunkedFifo<OperationEvent>()
+    private var events = ChunkedFIFOQueue<OperationEvent>()
     /// Of several that are not read in time the newest stay. Nil: all.
     private let limit: Int?
     private var droppedCount = 0

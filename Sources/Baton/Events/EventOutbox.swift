@@ -1,18 +1,20 @@
-/// What has happened to one operation and is not told yet. Pure; part of ``Details``, and so guarded by the operation's lock.
+/// What has happened to one operation and is not told yet. Pure; part of ``Details``, and so guarded by the operation's
+/// lock.
 ///
-/// Events are put here in the very step that makes them true, so their order is that of the operation's life, and are told
-/// after unlocking, by one thread at a time: one that comes while another tells leaves its events to that one.
+/// Events are put here in the very step that makes them true, so their order is that of the operation's life, and are
+/// told after unlocking, by one thread at a time: one that comes while another tells leaves its events to that one.
 struct EventOutbox: ~Copyable {
     /// What one thread tells next.
     ///
-    /// Nothing in it is retained but what happened: the outbox keeps the rest until the same thread asks for more. A hub is shared
-    /// by all operations of its queue, and counting references to it would keep threads waiting for one another.
+    /// Nothing in it is retained but what happened: the outbox keeps the rest until the same thread asks for more. A
+    /// hub is shared by all operations of its queue, and counting references to it would keep threads waiting for one
+    /// another.
     struct Batch {
-        let kinds: Few<OperationEvent.Kind>
+        let kinds: TinyArray<OperationEvent.Kind>
         /// Of the queue. Nil: it was never added.
-        let hub: Unmanaged<EventHub>?
+        let hub: Unmanaged<EventBroadcaster>?
         /// Of those who observe this operation alone.
-        let own: Unmanaged<EventHub>?
+        let own: Unmanaged<EventBroadcaster>?
         let subject: Unmanaged<EventSubject>
     }
 
@@ -25,7 +27,7 @@ struct EventOutbox: ~Copyable {
     }
 
     private var stage = Stage.open
-    private var pending = Few<OperationEvent.Kind>.none
+    private var pending = TinyArray<OperationEvent.Kind>.none
     /// It is being added, and that has to be told first.
     private var isHeld = false
     private var isTelling = false
@@ -36,8 +38,8 @@ struct EventOutbox: ~Copyable {
     private var percent = 0
     /// Of the standing that was seen last: two threads may bring theirs out of order.
     private var progressVersion: UInt64 = 0
-    private var hub: EventHub?
-    private var own: EventHub?
+    private var hub: EventBroadcaster?
+    private var own: EventBroadcaster?
     private var parent: OperationReference?
     /// Nil until it is told for the first time.
     private var subject: EventSubject?
@@ -63,7 +65,7 @@ struct EventOutbox: ~Copyable {
     }
 
     /// - Parameter hub: Of its queue, if it has been added.
-    init(hub: EventHub? = nil, ignoresStart: Bool = false) {
+    init(hub: EventBroadcaster? = nil, ignoresStart: Bool = false) {
         self.hub = hub
         self.ignoresStart = ignoresStart
     }
@@ -105,19 +107,19 @@ struct EventOutbox: ~Copyable {
     // MARK: Being added
 
     /// It is claimed. Until ``release(edges:isWaiting:parent:)``, nothing is told.
-    mutating func hold(for hub: EventHub) {
+    mutating func hold(for hub: EventBroadcaster) {
         self.hub = hub
         isHeld = true
     }
 
     /// Nil: its add is not to be told.
-    var heldFor: EventHub? { isHeld ? hub : nil }
+    var heldFor: EventBroadcaster? { isHeld ? hub : nil }
 
     /// It knows its dependencies.
     mutating func release(edges: [OperationEvent.Edge], isWaiting: Bool, parent: OperationReference?) {
         isHeld = false
         self.parent = parent
-        var kinds = Few.one(OperationEvent.Kind.added(edges: edges))
+        var kinds = TinyArray.one(OperationEvent.Kind.added(edges: edges))
         if isWaiting { kinds.append(.waiting) }
         if !pending.isEmpty { pending.forEach { kinds.append($0) } }
         pending = kinds
@@ -192,10 +194,10 @@ struct EventOutbox: ~Copyable {
 
     // MARK: Those who observe it alone
 
-    var audience: EventHub? { own }
+    var audience: EventBroadcaster? { own }
 
     /// Nil: they would not be told of the end any more.
-    mutating func audience(or new: EventHub) -> EventHub? {
+    mutating func audience(or new: EventBroadcaster) -> EventBroadcaster? {
         if hasHandedOutEnd { return nil }
         if own == nil { own = new }
         return own
@@ -208,6 +210,6 @@ struct EventOutbox: ~Copyable {
     final class Box {
         @exclusivity(unchecked) var machine: EventOutbox
 
-        init(hub: EventHub?, ignoresStart: Bool) { machine = EventOutbox(hub: hub, ignoresStart: ignoresStart) }
+        init(hub: EventBroadcaster?, ignoresStart: Bool) { machine = EventOutbox(hub: hub, ignoresStart: ignoresStart) }
     }
 }

@@ -43,14 +43,14 @@ public struct OperationEvent: Sendable {
         case evaluating
         /// Nothing keeps it but the queue, its width, a suspension, or an exclusion that others hold.
         case ready
-        /// It has a slot, and asks for its exclusions. If others hold them it gives the slot back and waits. Told again if it had to give
-        /// them back, because it could not start.
+        /// It has a slot, and asks for its exclusions. If others hold them it gives the slot back and waits. Told again
+        /// if it had to give them back, because it could not start.
         case acquiring
         /// It waits for an exclusion, and has given its slot back: this operation holds the exclusion, or came before
         /// it in the line for that. If several operations or exclusions are in its way, these are one of each.
         indirect case excluded(by: OperationReference, exclusion: String)
-        /// It waits for its turn at this rate, and has given its slot back, and its exclusions, unless it has lost a turn
-        /// before. The text is the rate's description.
+        /// It waits for its turn at this rate, and has given its slot back, and its exclusions, unless it has lost a
+        /// turn before. The text is the rate's description.
         indirect case waitingForRate(String)
         /// The wait for its exclusions or for the rate is over: nothing keeps it but the width of its queue or a
         /// suspension. If it has to give back what it got, because it could not start, it asks and waits again.

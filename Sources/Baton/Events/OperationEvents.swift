@@ -4,13 +4,13 @@
 /// for await event in queue.events { print(event.operation, event.kind) }
 /// ```
 ///
-/// It begins when it is asked for: what happens from then on is kept until it is read. A slow reader delays nobody. Several
-/// iterators of one sequence share its events; ask for another sequence to read them twice. It keeps no operation alive, nor a
-/// queue.
+/// It begins when it is asked for: what happens from then on is kept until it is read. A slow reader delays nobody.
+/// Several iterators of one sequence share its events; ask for another sequence to read them twice. It keeps no
+/// operation alive, nor a queue.
 ///
-/// That of an operation ends after `finished`, which is its only event if that has come to pass before; it ends without if the
-/// operation is released and was never added. That of a queue ends when the last handle to the queue is gone and nothing is
-/// left in it. Both end for a task that is cancelled.
+/// That of an operation ends after `finished`, which is its only event if that has come to pass before; it ends without
+/// if the operation is released and was never added. That of a queue ends when the last handle to the queue is gone and
+/// nothing is left in it. Both end for a task that is cancelled.
 public struct OperationEvents: AsyncSequence, Sendable {
     /// Something that has happened.
     public typealias Element = OperationEvent
@@ -26,14 +26,14 @@ public struct OperationEvents: AsyncSequence, Sendable {
         case newest(Int)
     }
 
-    let seat: Seat
+    let subscription: Subscription
 
-    /// Gives the seat back when nobody reads any more.
-    final class Seat: Sendable {
-        let hub: EventHub
+    /// Gives the subscription back when nobody reads any more.
+    final class Subscription: Sendable {
+        let hub: EventBroadcaster
         let id: UInt64
 
-        init(in hub: EventHub, limit: Int?) {
+        init(in hub: EventBroadcaster, limit: Int?) {
             self.hub = hub
             id = hub.addReader(limit: limit)
         }
@@ -42,18 +42,18 @@ public struct OperationEvents: AsyncSequence, Sendable {
     }
 
     /// Goes on where the sequence has been read to.
-    public func makeAsyncIterator() -> Iterator { Iterator(seat: seat) }
+    public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
 
     /// Reads events.
     public struct Iterator: AsyncIteratorProtocol {
-        let seat: Seat
+        let subscription: Subscription
 
         /// The next event, as soon as there is one; nil at the end, and when the task is cancelled, at once.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> OperationEvent? {
             while !Task.isCancelled {
-                switch seat.hub.next(for: seat.id) {
+                switch subscription.hub.next(for: subscription.id) {
                 case .event(let event): return event
-                case .wait(let id): await seat.hub.wait(id, of: seat.id)
+                case .wait(let id): await subscription.hub.wait(id, of: subscription.id)
                 case .end: return nil
                 }
             }
@@ -63,15 +63,15 @@ public struct OperationEvents: AsyncSequence, Sendable {
 }
 
 extension OperationEvents {
-    /// All that has been told and not read, in one locked step: for recorders, which read seldom and much, and for what is left
-    /// when a task that reads was cancelled.
-    package func takeAll() -> [OperationEvent] { seat.hub.takeAll(for: seat.id) }
+    /// All that has been told and not read, in one locked step: for recorders, which read seldom and much, and for what
+    /// is left when a task that reads was cancelled.
+    package func takeAll() -> [OperationEvent] { subscription.hub.takeAll(for: subscription.id) }
 
     /// The time on the clock of the queue, since that was made. Zero for the events of one operation.
-    package var now: Duration { seat.hub.now }
+    package var now: Duration { subscription.hub.now }
 
     /// Whose events these are. Nil for those of one operation.
-    package var queue: QueueReference? { seat.hub.queue }
+    package var queue: QueueReference? { subscription.hub.queue }
 }
 
 extension AsyncOperationQueue {
@@ -80,12 +80,13 @@ extension AsyncOperationQueue {
 
     /// What happens to the queue's operations from now on. Takes as long as there are operations in the queue.
     ///
-    /// - Parameter buffering: What is kept of those that are not read yet. To keep less than 1 is ``Misuse`` and keeps 1.
+    /// - Parameter buffering: What is kept of those that are not read yet. To keep less than 1 is ``Misuse`` and keeps
+    ///   1.
     public func events(buffering: OperationEvents.Buffering) -> OperationEvents {
-        let seat = OperationEvents.Seat(
+        let subscription = OperationEvents.Subscription(
             in: core.hub, limit: buffering.limit { core.report(Misuse(.invalidEventLimit($0), queue: name)) })
         core.observeOperations()
-        return OperationEvents(seat: seat)
+        return OperationEvents(subscription: subscription)
     }
 }
 
@@ -93,14 +94,17 @@ extension AnyOperation {
     /// What happens to this operation from now on, all of it.
     public final var events: OperationEvents { events(buffering: .unbounded) }
 
-    /// What happens to this operation from now on. May be asked for at any time; after the finish there is `finished` alone.
+    /// What happens to this operation from now on. May be asked for at any time; after the finish there is `finished`
+    /// alone.
     ///
-    /// A body that iterates keeps its slot meanwhile: one that waits for another operation awaits its ``AsyncOperation/value`` instead.
+    /// A body that iterates keeps its slot meanwhile: one that waits for another operation awaits its
+    /// ``AsyncOperation/value`` instead.
     ///
-    /// - Parameter buffering: What is kept of those that are not read yet. To keep less than 1 is ``Misuse`` and keeps 1.
+    /// - Parameter buffering: What is kept of those that are not read yet. To keep less than 1 is ``Misuse`` and keeps
+    ///   1.
     public final func events(buffering: OperationEvents.Buffering) -> OperationEvents {
         let limit = buffering.limit { report(Misuse(.invalidEventLimit($0), operation: reference)) }
-        return OperationEvents(seat: OperationEvents.Seat(in: audience().hub, limit: limit))
+        return OperationEvents(subscription: OperationEvents.Subscription(in: audience().hub, limit: limit))
     }
 }
 

@@ -1,5 +1,5 @@
-/// How those who have a seat get their events: readers come for them, observers are called.
-extension EventHub {
+/// How those who have a subscription get their events: readers come for them, observers are called.
+extension EventBroadcaster {
     // MARK: Readers
 
     func next(for reader: UInt64) -> EventReader<Waiter>.Next {
@@ -22,7 +22,7 @@ extension EventHub {
                     stopWaiting(id, of: reader)
                 }
             }
-            Handover.didAwait(self)
+            TSanAnnotations.didAwait(self)
         } onCancel: {
             stopWaiting(id, of: reader)
         }
@@ -35,12 +35,13 @@ extension EventHub {
     // MARK: Observers
 
     /// Starts the task that calls an observer until there is nothing more to tell.
-    func serve(_ call: Seats.Call, on spawner: Spawner) {
-        spawner.spawn {
-            var slice = Slice(byCount: spawner.executor is any DeterministicTaskExecutor)
+    func serve(_ call: Subscriptions.Call, on taskFactory: TaskFactory) {
+        taskFactory.spawn {
+            var slice = TimeSlice(byCount: taskFactory.executor is any DeterministicTaskExecutor)
             while true {
-                // An observer, or something of the user's in an event, has cancelled the task: the next call is not to notice.
-                if Task.isCancelled { return self.serve(call, on: spawner) }
+                // An observer, or something of the user's in an event, has cancelled the task: the next call is not to
+                // notice.
+                if Task.isCancelled { return self.serve(call, on: taskFactory) }
                 guard let event = self.state.withLock({ $0.withListener(call.id) { $0.nextCall() } ?? nil }) else {
                     return
                 }
@@ -61,6 +62,6 @@ extension EventHub {
             let waits = state.withLock { $0.withListener(observer) { $0.wait(waiter) } }
             if waits != true { wake(waiter) }
         }
-        Handover.didAwait(self)
+        TSanAnnotations.didAwait(self)
     }
 }

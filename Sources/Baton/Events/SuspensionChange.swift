@@ -12,17 +12,17 @@ package struct SuspensionChange: Sendable, Hashable {
 
 extension OperationEvents {
     /// Whether the queue is suspended. False for the events of one operation.
-    package var isQueueSuspended: Bool { seat.hub.state.withLock { $0.isSuspended } }
+    package var isQueueSuspended: Bool { subscription.hub.state.withLock { $0.isSuspended } }
 
     /// Notes from now on when the queue is suspended and resumed, until the reader has gone; for recorders. A queue
     /// that is suspended already counts as suspended now.
-    package func beginRecordingSuspensions() { seat.hub.recordSuspensions(for: seat.id) }
+    package func beginRecordingSuspensions() { subscription.hub.recordSuspensions(for: subscription.id) }
 
     /// What was noted and not taken yet.
-    package func takeSuspensions() -> [SuspensionChange] { seat.hub.takeSuspensions(for: seat.id) }
+    package func takeSuspensions() -> [SuspensionChange] { subscription.hub.takeSuspensions(for: subscription.id) }
 }
 
-extension EventHub {
+extension EventBroadcaster {
     /// - Parameter number: That of the change, given under the lock of the queue: two threads may bring theirs out of
     ///   order.
     func queueIsSuspended(_ isSuspended: Bool, number: UInt64) {

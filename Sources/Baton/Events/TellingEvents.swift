@@ -1,9 +1,9 @@
-/// What an operation tells of itself, if somebody observes it. Nothing of this is reached by one that nobody observes: a bit
-/// beside its countdown says so, and whoever takes a step of its life asks that alone.
+/// What an operation tells of itself, if somebody observes it. Nothing of this is reached by one that nobody observes:
+/// a bit beside its dependency counter says so, and whoever takes a step of its life asks that alone.
 extension AnyOperation {
     /// Somebody observes it, or has done so. It only becomes true.
     @inline(__always)
-    final var isObserved: Bool { countdown.isObserved }
+    final var isObserved: Bool { dependencyCounter.isObserved }
 
     // MARK: Telling
 
@@ -38,8 +38,8 @@ extension AnyOperation {
 
     /// Returns when its end is told to those who observe it or its queue. It has finished.
     ///
-    /// The outcome can be seen a moment before: the thread that finishes the operation tells of it next, or leaves that to
-    /// a thread that is telling something else.
+    /// The outcome can be seen a moment before: the thread that finishes the operation tells of it next, or leaves that
+    /// to a thread that is telling something else.
     @inline(never)
     nonisolated(nonsending) final func waitUntilEndIsTold() async {
         await withUnsafeContinuation { continuation in
@@ -87,7 +87,7 @@ extension AnyOperation {
         tell(.finished(outcomeKind, error: failure))
         guard let core, withLife({ $0.outbox?.machine.hasToldEnd }) == false else { return }
         // Another thread tells it.
-        core.state.withLock { $0.deliveries.begin() }
+        core.state.withLock { $0.handlerDispatcher.begin() }
         if !withLife({ $0.outbox?.machine.keep(.queue(core)) ?? false }) { core.deliveryEnded() }
     }
 
@@ -113,10 +113,10 @@ extension AnyOperation {
 
     /// In the step of the claim, locked by the caller: what happens from here on is told after the add.
     @inline(never)
-    final func holdEvents(for hub: EventHub, isQueueObserved: Bool, _ life: inout Lifecycle) {
+    final func holdEvents(for hub: EventBroadcaster, isQueueObserved: Bool, _ life: inout Lifecycle) {
         if isQueueObserved, life.borrowedOutbox == nil {
             life.madeDetails().beginOutbox()
-            countdown.noteObserved()
+            dependencyCounter.noteObserved()
         }
         life.borrowedOutbox?._withUnsafeGuaranteedRef { $0.machine.hold(for: hub) }
     }
@@ -127,8 +127,9 @@ extension AnyOperation {
         fileprivate let parent: OperationReference?
     }
 
-    /// From the thread that links it, when its dependencies are frozen and nobody else can begin or settle it. From now on its end
-    /// will be told to those who observe the queue. Nil: nobody observed it when it was claimed, so nobody is told of the add.
+    /// From the thread that links it, when its dependencies are frozen and nobody else can begin or settle it. From now
+    /// on its end will be told to those who observe the queue. Nil: nobody observed it when it was claimed, so nobody
+    /// is told of the add.
     @inline(never)
     final func additionToTell(from origin: Origin) -> Addition? {
         let (hub, progress, policies, inputCount) = withLife { life in
@@ -171,23 +172,23 @@ extension AnyOperation {
     final func beObservedLate() { observe(withLife { beginObserving(&$0) }) }
 
     /// Those who observe it alone, and where to call them if all is over.
-    final func audience() -> (hub: EventHub, spawner: Spawner) {
-        let new = EventHub()
-        let (own, beginning, number) = withLife { life -> (EventHub?, Beginning?, UInt32) in
+    final func audience() -> (hub: EventBroadcaster, taskFactory: TaskFactory) {
+        let new = EventBroadcaster()
+        let (own, beginning, number) = withLife { life -> (EventBroadcaster?, Beginning?, UInt32) in
             let beginning = beginObserving(&life)
             return (life.outbox?.machine.audience(or: new), beginning, queueNumber)
         }
         observe(beginning)
         let queue = QueueDirectory.find(number)?.hub
-        let spawner = queue?.spawner ?? .services
-        if let own { return (own, spawner) }
+        let taskFactory = queue?.taskFactory ?? .services
+        if let own { return (own, taskFactory) }
         let kind = OperationEvent.Kind.finished(outcomeKind, error: failure)
-        new.pass([(queue ?? new).number(kind, of: reference)], on: spawner)
-        return (new, spawner)
+        new.pass([(queue ?? new).number(kind, of: reference)], on: taskFactory)
+        return (new, taskFactory)
     }
 
     private struct Beginning {
-        let hub: EventHub?
+        let hub: EventBroadcaster?
         let progress: ProgressState?
     }
 
@@ -197,7 +198,7 @@ extension AnyOperation {
         let hub = life.isUnderWay ? core?.hub : nil
         let hasStarted = life.phase.rawValue > Lifecycle.Phase.evaluating.rawValue && life.details?.isStartOpen != true
         life.madeDetails().beginOutbox(hub: hub, ignoresStart: hasStarted)
-        countdown.noteObserved()
+        dependencyCounter.noteObserved()
         return Beginning(hub: hub, progress: life.details?.progress)
     }
 
@@ -238,7 +239,7 @@ extension Lifecycle {
         if details._withUnsafeGuaranteedRef({ $0.rules.isReady }) { note(.ready) }
     }
 
-    /// A cancel that comes between the lane and the body is told after the start.
+    /// A cancel that comes between the worker and the body is told after the start.
     func noteCancel(_ reason: @autoclosure () -> CancellationReason) {
         if details?.isStartOpen != true { note(.cancelRequested(reason())) }
     }

@@ -1,20 +1,21 @@
 import Synchronization
 
-/// The names that operations hold or wait for, in the whole process: ``Arbiter`` behind its lock, and what follows from its
-/// answers.
+/// The names that operations hold or wait for, in the whole process: ``Arbiter`` behind its lock, and what follows from
+/// its answers.
 ///
-/// An operation that waits for the names of its run is in no list and on no task: its claim keeps the reference that is the
-/// queue's. Whoever takes the claim from the arbiter, by a grant or by withdrawing it, has that reference from then on.
+/// An operation that waits for the names of its run is in no list and on no task: its claim keeps the reference that is
+/// the queue's. Whoever takes the claim from the arbiter, by a grant or by withdrawing it, has that reference from then
+/// on.
 enum Claims {
     private struct State {
         var arbiter = Arbiter<AnyOperation>()
-        /// Ended between the lane's decision to ask for names and the asking: the lane finds it here.
+        /// Ended between the worker's decision to ask for names and the asking: the worker finds it here.
         var ended: Set<ObjectIdentifier> = []
-        /// The lane has asked, in vain, and found the end; whoever brings it will find this.
+        /// The worker has asked, in vain, and found the end; whoever brings it will find this.
         var askedInVain: Set<ObjectIdentifier> = []
 
-        /// Grants names that nobody holds or waits for, for which it does not matter inside whom the operation runs. False: they
-        /// are not granted so, and there is more to look at.
+        /// Grants names that nobody holds or waits for, for which it does not matter inside whom the operation runs.
+        /// False: they are not granted so, and there is more to look at.
         mutating func grantIfFree(_ exclusions: ExclusionSet, to operation: AnyOperation) -> Bool {
             guard ended.isEmpty, exclusions.allSatisfy({ arbiter.isFree($0.name) }) else { return false }
             return arbiter.request(operation, exclusions, inside: []) == .granted
@@ -50,13 +51,13 @@ enum Claims {
         }
     }
 
-    private static let state = LockedState(State())
+    private static let state = Locked(State())
 
-    /// Bodies and evaluations that hold names and have waited for other operations. Without any there is no deadlock to be
-    /// looked for.
+    /// Bodies and evaluations that hold names and have waited for other operations. Without any there is no deadlock to
+    /// be looked for.
     ///
-    /// It is raised before such a wait is searched through, and read in the locked step in which a claim begins to wait: of
-    /// the two, the one that comes second sees the other.
+    /// It is raised before such a wait is searched through, and read in the locked step in which a claim begins to
+    /// wait: of the two, the one that comes second sees the other.
     private static let waitingHolders = Atomic<Int>(0)
 
     // MARK: Asking
@@ -70,7 +71,7 @@ enum Claims {
         case impossible(Misuse.Kind)
     }
 
-    /// For the run of one that a lane has taken up. When it waits, the caller does not touch it any more.
+    /// For the run of one that a worker has taken up. When it waits, the caller does not touch it any more.
     static func request(
         _ exclusions: ExclusionSet, for operation: Unmanaged<AnyOperation>, inside holder: AnyOperation?
     ) -> Answer {
@@ -86,8 +87,8 @@ enum Claims {
         return placed.answer
     }
 
-    /// Returns when the names are held, or with an error when they never will be, or when the operation has been cancelled.
-    /// To be followed by ``giveBack(by:)`` in any case.
+    /// Returns when the names are held, or with an error when they never will be, or when the operation has been
+    /// cancelled. To be followed by ``giveBack(by:)`` in any case.
     nonisolated(nonsending) static func hold(
         _ exclusions: ExclusionSet, whileEvaluating operation: AnyOperation
     ) async -> OperationError? {
@@ -99,7 +100,8 @@ enum Claims {
                 switch placed.answer {
                 case .granted, .withdrawn: operation.wakeEvaluation()
                 case .waiting:
-                    // A cancel may have come before there was anything to withdraw. One that comes later finds the claim.
+                    // A cancel may have come before there was anything to withdraw. One that comes later finds the
+                    // claim.
                     if operation.isCancelled {
                         operation.wakeEvaluation(withdrawing: true)
                     } else if placed.mayDeadlock {
@@ -112,7 +114,7 @@ enum Claims {
         } onCancel: {
             operation.wakeEvaluation(withdrawing: true)
         }
-        Handover.didAwait(operation)
+        TSanAnnotations.didAwait(operation)
         return error
     }
 
@@ -193,13 +195,14 @@ enum Claims {
         state.withLock { $0.arbiter.possiblyBlocked(by: operation, within: &extent) }
     }
 
-    /// Whether one that waits for names would get them if of their holders these alone were left, and nobody came before it.
+    /// Whether one that waits for names would get them if of their holders these alone were left, and nobody came
+    /// before it.
     static func fits(_ operation: AnyOperation, beside others: Set<ObjectIdentifier>) -> Bool {
         state.withLock { $0.arbiter.fits(operation, beside: others) }
     }
 
-    /// A copy, to be changed at will. Whoever changes the original next copies it under the lock: it is for what is seldom done.
-    /// Nil: it is larger than that.
+    /// A copy, to be changed at will. Whoever changes the original next copies it under the lock: it is for what is
+    /// seldom done. Nil: it is larger than that.
     static func books(upTo limit: Int) -> Arbiter<AnyOperation>? {
         state.withLock { $0.arbiter.count <= limit ? $0.arbiter : nil }
     }
@@ -214,7 +217,7 @@ enum Claims {
         return wasInLine
     }
 
-    /// From the lane that asked in vain, and found that the operation's end had come in between.
+    /// From the worker that asked in vain, and found that the operation's end had come in between.
     static func endedInBetween(_ operation: AnyOperation) {
         state.withLock { state in
             if state.ended.remove(ObjectIdentifier(operation)) == nil {
@@ -226,26 +229,26 @@ enum Claims {
     // MARK: Giving back
 
     /// Gives back what an evaluation holds or waits for, or what one holds that may not start now.
-    static func giveBack(by operation: AnyOperation) { handOut(takeBack(from: operation)) }
+    static func giveBack(by operation: AnyOperation) { handOut(reclaim(from: operation)) }
 
     /// Gives back what it holds, or withdraws what it waits for: it has ended, after its run or before.
-    static func giveBack(atEndOf operation: AnyOperation) { handOut(takeBack(atEndOf: operation)) }
+    static func giveBack(atEndOf operation: AnyOperation) { handOut(reclaim(atEndOf: operation)) }
 
     /// As ``giveBack(by:)``. Returns who is granted something because of it, to be told with ``handOut(_:)``.
-    static func takeBack(from operation: AnyOperation) -> [AnyOperation] {
+    static func reclaim(from operation: AnyOperation) -> [AnyOperation] {
         endHolding(operation)
         return state.withLock { $0.arbiter.release(operation).granted }
     }
 
     /// As ``giveBack(atEndOf:)``. Returns who is granted something because of it, to be told with ``handOut(_:)``.
-    static func takeBack(atEndOf operation: AnyOperation) -> [AnyOperation] {
+    static func reclaim(atEndOf operation: AnyOperation) -> [AnyOperation] {
         endHolding(operation)
         let (wasWaiting, granted) = state.withLock { state in
             let released = state.arbiter.release(operation)
             switch released.claim {
             case .held: return (false, released.granted)
             case .waiting: return (true, released.granted)
-            // A lane is about to ask, or has asked in vain.
+            // A worker is about to ask, or has asked in vain.
             case .none:
                 if state.askedInVain.remove(ObjectIdentifier(operation)) == nil {
                     state.ended.insert(ObjectIdentifier(operation))
@@ -262,12 +265,13 @@ enum Claims {
         if hasWaited { waitingHolders.wrappingSubtract(1, ordering: .relaxed) }
     }
 
-    /// Called with the first wait of a body or an evaluation that holds names, in the locked step in which that is noted: so it
-    /// comes before the wait is searched through, and before ``endHolding(_:)`` takes it back, and the count is never too small.
+    /// Called with the first wait of a body or an evaluation that holds names, in the locked step in which that is
+    /// noted: so it comes before the wait is searched through, and before ``endHolding(_:)`` takes it back, and the
+    /// count is never too small.
     static func holderWaits() { waitingHolders.wrappingAdd(1, ordering: .relaxed) }
 
-    /// Tells operations that they have got what they asked for. They are not retained while they are told: once listed, one
-    /// may run, and its queue be idle.
+    /// Tells operations that they have got what they asked for. They are not retained while they are told: once listed,
+    /// one may run, and its queue be idle.
     ///
     /// In a loop: one whose queue is suspended gives back at once, to the next in line, whose queue may be the same.
     static func handOut(_ granted: consuming [AnyOperation]) {
@@ -299,7 +303,7 @@ enum Claims {
                 case .unwanted: return .nothing
                 }
             }
-            Handover.willResume(operation)
+            TSanAnnotations.willResume(operation)
         }
 
         /// Returns who is granted something because of it.
@@ -318,8 +322,8 @@ enum Claims {
 }
 
 extension AnyOperation {
-    /// How many further attempts of an operation come before the first ones of others that wait for the same names. There is an end to
-    /// it, because an operation may fail and try again without one.
+    /// How many further attempts of an operation come before the first ones of others that wait for the same names.
+    /// There is an end to it, because an operation may fail and try again without one.
     private static let attemptsThatComeFirst: ClosedRange<Int32> = 1...16
 
     /// The names are for a further attempt.
@@ -342,14 +346,14 @@ extension AnyOperation {
         }
     }
 
-    /// It does not wait for names any more. Its claim is withdrawn at once, not when its task goes on: whoever searches for
-    /// deadlocks would meet it meanwhile.
+    /// It does not wait for names any more. Its claim is withdrawn at once, not when its task goes on: whoever searches
+    /// for deadlocks would meet it meanwhile.
     fileprivate final func wakeEvaluation(with error: OperationError? = nil, withdrawing: Bool = false) {
         // First: a claim that nobody waits for would be met by whoever searches, and could not be ended.
         if withdrawing { Claims.giveBack(by: self) }
         let continuation = withLife { $0.details?.rules.takeWaitingEvaluation() }
         guard let continuation else { return }
-        Handover.willResume(self)
+        TSanAnnotations.willResume(self)
         continuation.resume(returning: error)
     }
 }

@@ -1,20 +1,20 @@
 /// Finds operations that wait for one another because of the names that they hold, and ends one of them.
 ///
 /// Who waits for names waits for those who hold them, and in line for those who came before; the rest are the waits of
-/// ``CycleFinder``. A circle of such waits is a deadlock only if nobody else can make room: of several holders of a limited
-/// name one is enough.
+/// ``CycleFinder``. A cycle of such waits is a deadlock only if nobody else can make room: of several holders of a
+/// limited name one is enough.
 ///
-/// Called when a claim begins to wait, and when a wait begins while somebody who holds names waits: whoever closes a circle
-/// last finds it. Nearly always there is none, and this takes a few steps however many operations wait:
+/// Called when a claim begins to wait, and when a wait begins while somebody who holds names waits: whoever closes a
+/// cycle last finds it. Nearly always there is none, and this takes a few steps however many operations wait:
 ///
 /// 1. A ``Suspicion`` is looked for from the new wait, from both of its ends. Lines do not count in it, only names.
-/// 2. If there is one, a ``Standstill`` says who can never finish whatever the lines are. The circle in it is broken.
+/// 2. If there is one, a ``Standstill`` says who can never finish whatever the lines are. The cycle in it is broken.
 /// 3. If there is none, but somebody on the way stands in a line, an ``Outlook`` plays the lines to their end.
 ///
-/// What is too large for that is left to a sweep of the queue in the background (``PendingSuspects``): a deadlock does not go away
-/// by itself.
+/// What is too large for that is left to a sweep of the queue in the background (``PendingSuspects``): a deadlock does
+/// not go away by itself.
 enum Deadlocks {
-    /// What is looked at by the caller who has closed a circle, of everything.
+    /// What is looked at by the caller who has closed a cycle, of everything.
     static let limit = 256
 
     /// - Parameter body: What has begun to wait for the origin. Nil: the origin itself has begun to wait.
@@ -23,14 +23,14 @@ enum Deadlocks {
             switch Suspicion.of(origin, awaitedBy: body) {
             case .none: return
             case .unknown: return sweepLater(origin, awaitedBy: body)
-            case .circle: break
+            case .cycle: break
             }
             let standstill = Standstill(from: origin)
             if standstill.includes(origin) {
                 // Seen twice, it was so all the time in between, and everything in it at once.
                 if !standstill.isPart(of: Standstill(from: origin)) { continue }
-                guard let circle = standstill.circle(preferring: origin) else { return }
-                circle.break()
+                guard let cycle = standstill.cycle(preferring: origin) else { return }
+                cycle.break()
                 continue
             }
             if standstill.isCut { return sweepLater(origin, awaitedBy: body) }
@@ -94,9 +94,9 @@ extension AnyOperation {
         switch end {
         case .early(let end): end.settle()
         case .evaluation(let continuation):
-            // At once, not when its task goes on: a search would find the same circle until then.
+            // At once, not when its task goes on: a search would find the same cycle until then.
             Claims.giveBack(by: self)
-            Handover.willResume(self)
+            TSanAnnotations.willResume(self)
             continuation.resume(returning: error)
         case nil: break
         }

@@ -1,4 +1,5 @@
-/// A claim on a name that keeps others out while an operation holds it, on all queues of the process or of an ``OperationScope``.
+/// A claim on a name that keeps others out while an operation holds it, on all queues of the process or of an
+/// ``OperationScope``.
 ///
 /// ```swift
 /// image.addCondition(.mutuallyExclusive("gpu"))
@@ -6,24 +7,25 @@
 /// ```
 ///
 /// Exclusions of one name meet wherever their operations were added, unless a queue or an exclusion has another scope.
-/// `exclusive` tolerates nobody beside it, `shared`
-/// everybody but an exclusive one, and a limited one as many as there are permits. An operation gets all of its exclusions
-/// at once or none, when its dependencies have finished, its conditions are satisfied and its turn in the queue has come; it
-/// gives them back when its outcome is published. Meanwhile it holds no slot and no task. Those who wait are served in the
-/// order in which they came. Of two exclusions of one name on one operation the greater counts.
+/// `exclusive` tolerates nobody beside it, `shared` everybody but an exclusive one, and a limited one as many as there
+/// are permits. An operation gets all of its exclusions at once or none, when its dependencies have finished, its
+/// conditions are satisfied and its turn in the queue has come; it gives them back when its outcome is published.
+/// Meanwhile it holds no slot and no task. Those who wait are served in the order in which they came. Of two exclusions
+/// of one name on one operation the greater counts.
 ///
-/// What an operation's children ask for is taken from what it holds: they exclude one another, not their parent. Its children
-/// are what it runs with ``OperationContext/run(_:)``, the children of a ``GroupOperation``, and what conditions bring along, with
-/// all that these need; not what it produces, and not what it awaits otherwise. When holders would wait for one another, or
-/// for one that waits for their names, one that waits ends with ``OperationError/exclusionDeadlock(_:)``.
+/// What an operation's children ask for is taken from what it holds: they exclude one another, not their parent. Its
+/// children are what it runs with ``OperationContext/run(_:)``, the children of a ``GroupOperation``, and what
+/// conditions bring along, with all that these need; not what it produces, and not what it awaits otherwise. When
+/// holders would wait for one another, or for one that waits for their names, one that waits ends with
+/// ``OperationError/exclusionDeadlock(_:)``.
 ///
-/// A weight or a limit below 1, or a weight above the limit, ends the operation with ``OperationError/misuse(_:)``. Two limits
-/// for one name are ``Misuse``, which is reported, and the smaller counts; a child that its own parent leaves no room for by
-/// that ends with it.
+/// A weight or a limit below 1, or a weight above the limit, ends the operation with ``OperationError/misuse(_:)``. Two
+/// limits for one name are ``Misuse``, which is reported, and the smaller counts; a child that its own parent leaves no
+/// room for by that ends with it.
 ///
-/// - Complexity: An operation inside n holders of names, one inside the other, takes O(n) to get a name that somebody has. If
-///   children inside n holders wait for more of a name, O(n) of them are looked at whenever a holder of it finishes, and
-///   O(n²) time is needed to find a deadlock among them.
+/// - Complexity: An operation inside n holders of names, one inside the other, takes O(n) to get a name that somebody
+///   has. If children inside n holders wait for more of a name, O(n) of them are looked at whenever a holder of it
+///   finishes, and O(n²) time is needed to find a deadlock among them.
 public struct Exclusion: OperationCondition, Hashable {
     /// Whether others of the name may hold it at the same time.
     @nonexhaustive
@@ -66,7 +68,8 @@ extension OperationCondition where Self == Exclusion {
 
     /// Keeps apart all that give the same type, or lets in those who share it.
     ///
-    /// A type never meets a text that reads the same, so a library can be sure that nobody else uses its name by chance.
+    /// A type never meets a text that reads the same, so a library can be sure that nobody else uses its name by
+    /// chance.
     ///
     /// - Parameters:
     ///   - type: What those who exclude one another agree on.

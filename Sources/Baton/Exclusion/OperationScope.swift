@@ -9,8 +9,8 @@ internal import Synchronization
 /// second.scope = imports
 /// ```
 ///
-/// The same name in two scopes is two names. A queue has the scope ``process`` unless another one is set. A single exclusion or key
-/// overrides that with `within:`.
+/// The same name in two scopes is two names. A queue has the scope ``process`` unless another one is set. A single
+/// exclusion or key overrides that with `within:`.
 public struct OperationScope: Sendable, Hashable, CustomStringConvertible {
     enum Kind: Hashable {
         case process
@@ -76,13 +76,14 @@ public struct OperationScope: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension AsyncOperationQueue {
-    /// Where the names of exclusions and the keys of unique operations of this queue count; ``OperationScope/process`` unless set.
+    /// Where the names of exclusions and the keys of unique operations of this queue count; ``OperationScope/process``
+    /// unless set.
     ///
-    /// A queue that runs on a seeded schedule of `BatonTesting` begins with a scope of that schedule, so that tests that run at the same
-    /// time do not meet.
+    /// A queue that runs on a seeded schedule of `BatonTesting` begins with a scope of that schedule, so that tests
+    /// that run at the same time do not meet.
     ///
-    /// May be set at any time, and holds for names that are asked for, and for unique operations that are added, from then on. What is
-    /// held or waited for stays in its scope.
+    /// May be set at any time, and holds for names that are asked for, and for unique operations that are added, from
+    /// then on. What is held or waited for stays in its scope.
     public var scope: OperationScope {
         get { core.scope.withLock { $0 } }
         set { core.scope.withLock { $0 = newValue } }

@@ -1,5 +1,6 @@
-/// What will become of operations if all that can finish does, and gives its names to those who wait for them: played to the end
-/// on a copy of the ``Arbiter``. Takes about as long as there are operations, waits and claims on the names in question.
+/// What will become of operations if all that can finish does, and gives its names to those who wait for them: played
+/// to the end on a copy of the ``Arbiter``. Takes about as long as there are operations, waits and claims on the names
+/// in question.
 struct Outlook {
     private struct Node {
         let operation: AnyOperation
@@ -20,10 +21,10 @@ struct Outlook {
     /// They would have their names, were it not for their lines.
     private var leavers: [AnyOperation] = []
     private var stuck: [StuckOperation] = []
-    private var circles: [DeadlockedCircle] = []
+    private var cycles: [DeadlockedCycle] = []
 
     /// Everybody can finish.
-    var isClear: Bool { leavers.isEmpty && circles.isEmpty }
+    var isClear: Bool { leavers.isEmpty && cycles.isEmpty }
 
     /// Nil: that is too large.
     init?(from origins: [AnyOperation], limit: Int = .max) {
@@ -68,7 +69,7 @@ struct Outlook {
             StuckOperation(operation: $0.operation, waitsForNames: $0.waitsForNames, number: $0.number)
         }
         for place in nodes.indices {
-            while !nodes[place].isFree { breakCircle(from: place) }
+            while !nodes[place].isFree { breakCycle(from: place) }
         }
     }
 
@@ -121,8 +122,8 @@ struct Outlook {
         }
     }
 
-    /// From one that is stuck to a circle of them, and ends it as if one on it had failed.
-    private mutating func breakCircle(from start: Int) {
+    /// From one that is stuck to a cycle of them, and ends it as if one on it had failed.
+    private mutating func breakCycle(from start: Int) {
         var path: [Int] = []
         var steps: [Int: Int] = [:]
         var place = start
@@ -132,17 +133,17 @@ struct Outlook {
             guard let next = nextStuck(after: place) else { return giveUp(place) }
             place = next
         }
-        let circle = path[steps[place]!...]
-        let waiting = circle.filter { !nodes[$0].hasNames }.map { place in
+        let cycle = path[steps[place]!...]
+        let waiting = cycle.filter { !nodes[$0].hasNames }.map { place in
             let node = nodes[place]
-            return DeadlockedCircle.Claimant(
+            return DeadlockedCycle.Claimant(
                 operation: node.operation, number: node.number, arrival: arbiter.arrival(of: node.operation) ?? 0)
         }
         // Bodies that wait for one another are none of ours.
-        guard let deadlock = DeadlockedCircle(circle.map { nodes[$0].operation }, waiting: waiting) else {
+        guard let deadlock = DeadlockedCycle(cycle.map { nodes[$0].operation }, waiting: waiting) else {
             return giveUp(place)
         }
-        circles.append(deadlock)
+        cycles.append(deadlock)
         giveUp(places[ObjectIdentifier(deadlock.victim)]!)
     }
 
@@ -166,6 +167,6 @@ struct Outlook {
         }
         let confirmed = Dictionary(second.stuck.map { (ObjectIdentifier($0.operation), $0) }) { $1 }
         guard stuck.allSatisfy({ confirmed[ObjectIdentifier($0.operation)] == $0 }) else { return }
-        for circle in circles { circle.break() }
+        for cycle in cycles { cycle.break() }
     }
 }

@@ -1,5 +1,5 @@
 /// Operations each of which waits for the next, and the last for the first, which waits for names.
-struct DeadlockedCircle {
+struct DeadlockedCycle {
     struct Claimant {
         let operation: AnyOperation
         let number: UInt32
@@ -11,17 +11,17 @@ struct DeadlockedCircle {
 
     var victim: AnyOperation { last.operation }
 
-    /// Begins with the one that has asked last for its names. So of two threads that find the circle at the same time, both
-    /// choose the same one.
-    init?(_ circle: [AnyOperation], waiting: [Claimant]) {
+    /// Begins with the one that has asked last for its names. So of two threads that find the cycle at the same time,
+    /// both choose the same one.
+    init?(_ cycle: [AnyOperation], waiting: [Claimant]) {
         guard let last = waiting.max(by: { $0.arrival < $1.arrival }) else { return nil }
-        let first = circle.firstIndex { $0 === last.operation }!
-        members = Array(circle[first...] + circle[..<first])
+        let first = cycle.firstIndex { $0 === last.operation }!
+        members = Array(cycle[first...] + cycle[..<first])
         self.last = last
     }
 
-    /// The first one fails. The others have waited for one another long enough: they go before those in their lines, who would
-    /// else take the names that come free, and come to wait for them in turn.
+    /// The first one fails. The others have waited for one another long enough: they go before those in their lines,
+    /// who would else take the names that come free, and come to wait for them in turn.
     func `break`() {
         for member in members.dropFirst() { _ = Claims.leaveLine(member) }
         last.operation.endAsDeadlocked(members.map(\.reference), claim: last.number)
@@ -34,8 +34,8 @@ struct StuckOperation: Equatable {
     let number: UInt32
 }
 
-/// The operations that can never finish unless one of them fails, whatever comes before them in lines: of all that one operation
-/// waits for, up to a limit. What is beyond it is thought to finish.
+/// The operations that can never finish unless one of them fails, whatever comes before them in lines: of all that one
+/// operation waits for, up to a limit. What is beyond it is thought to finish.
 struct Standstill {
     private struct Node {
         let operation: AnyOperation
@@ -127,21 +127,21 @@ struct Standstill {
 
     func isPart(of other: Standstill) -> Bool { members.allSatisfy(other.members.contains) }
 
-    /// Of stuck ones only: others may be on a circle, too, and yet get what they wait for from somebody else.
-    func circle(preferring origin: AnyOperation) -> DeadlockedCircle? {
+    /// Of stuck ones only: others may be on a cycle, too, and yet get what they wait for from somebody else.
+    func cycle(preferring origin: AnyOperation) -> DeadlockedCycle? {
         let claimants = stuck.filter { nodes[$0].holders != nil }
         for claimant in claimants.filter({ nodes[$0].operation === origin }) + claimants {
-            guard let circle = circle(through: claimant) else { continue }
-            let waiting = circle.filter { nodes[$0].holders != nil }.map { nodes[$0] }
-            return DeadlockedCircle(
-                circle.map { nodes[$0].operation },
+            guard let cycle = cycle(through: claimant) else { continue }
+            let waiting = cycle.filter { nodes[$0].holders != nil }.map { nodes[$0] }
+            return DeadlockedCycle(
+                cycle.map { nodes[$0].operation },
                 waiting: waiting.map { .init(operation: $0.operation, number: $0.number, arrival: $0.arrival) })
         }
         return nil
     }
 
     /// A shortest one.
-    private func circle(through start: Int) -> [Int]? {
+    private func cycle(through start: Int) -> [Int]? {
         var found = [(place: start, from: -1)]
         var seen: Set<Int> = [start]
         var next = 0

@@ -1,9 +1,9 @@
-/// Whether a new wait may have closed a circle: looked for from both of its ends until one of them has seen everything, each
-/// time a little further. A claim that nobody waits for is done in one step, however many wait before it; so is a wait for one
-/// that runs, however many wait behind.
+/// Whether a new wait may have closed a cycle: looked for from both of its ends until one of them has seen everything,
+/// each time a little further. A claim that nobody waits for is done in one step, however many wait before it; so is a
+/// wait for one that runs, however many wait behind.
 enum Suspicion {
     case none
-    case circle
+    case cycle
     /// It goes too far.
     case unknown
 
@@ -13,13 +13,13 @@ enum Suspicion {
             var back = Search(from: origin, to: [ObjectIdentifier(body ?? origin)], limit)
             switch back.run({ $0.mayWaitFor(within: &$1) }) {
             case .none: return .none
-            case .circle: return .circle
+            case .cycle: return .cycle
             case .unknown: break
             }
             var ahead = Search(from: body ?? origin, to: back.seen, limit)
             switch ahead.run({ $0.mayBeWaitedFor(within: &$1) }) {
             case .none: return .none
-            case .circle: return .circle
+            case .cycle: return .cycle
             case .unknown: limit *= 4
             }
         }
@@ -43,7 +43,7 @@ enum Suspicion {
             var next = 0
             while next < found.count, !extent.isCut {
                 for neighbour in neighbours(found[next], &extent) {
-                    if ends.contains(ObjectIdentifier(neighbour)) { return .circle }
+                    if ends.contains(ObjectIdentifier(neighbour)) { return .cycle }
                     if seen.insert(ObjectIdentifier(neighbour)).inserted { found.append(neighbour) }
                 }
                 next += 1

@@ -1,6 +1,7 @@
-/// An executor that decides the order of jobs itself, from a seed. A queue on it counts operations where it would otherwise
-/// look at the clock, so that nothing but the seed decides.
+/// An executor that decides the order of jobs itself, from a seed. A queue on it counts operations where it would
+/// otherwise look at the clock, so that nothing but the seed decides.
 package protocol DeterministicTaskExecutor: TaskExecutor {
-    /// Its queues have an ``OperationScope`` of their own: what runs beside a seeded schedule must not decide what happens in it.
+    /// Its queues have an ``OperationScope`` of their own: what runs beside a seeded schedule must not decide what
+    /// happens in it.
     var hasOwnScope: Bool { get }
 }

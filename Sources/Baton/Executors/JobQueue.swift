@@ -8,7 +8,7 @@ struct JobQueue<Job> {
         case end
     }
 
-    private var jobs = Fifo<Job>()
+    private var jobs = FIFOQueue<Job>()
     private var sleeperCount = 0
     private var isClosed = false
 

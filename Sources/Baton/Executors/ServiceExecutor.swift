@@ -2,16 +2,18 @@ internal import CBaton
 
 /// Runs what serves the queues, and what users are told: timers that ring, handlers, observers, stall reports.
 ///
-/// It has threads of its own. Bodies may block every thread of their queue's executor, and they may keep every thread of the global
-/// executor busy; a time limit that waits for one of those threads would wait for the very body that it is to cancel.
+/// It has threads of its own. Bodies may block every thread of their queue's executor, and they may keep every thread
+/// of the global executor busy; a time limit that waits for one of those threads would wait for the very body that it
+/// is to cancel.
 ///
-/// What it runs is the user's, and may block, too. So it has a few threads at first, and the timer's thread gives it another one
-/// when jobs wait and none has begun for some milliseconds; threads that have nothing to do for some seconds end.
+/// What it runs is the user's, and may block, too. So it has a few threads at first, and the timer's thread gives it
+/// another one when jobs wait and none has begun for some milliseconds; threads that have nothing to do for some
+/// seconds end.
 final class ServiceExecutor: TaskExecutor {
     /// For what users are told.
     static let shared = ServiceExecutor()
-    /// For timers and searches, which may cancel, but tell nobody anything: so handlers that block every thread that there may be
-    /// hold up no time limit.
+    /// For timers and searches, which may cancel, but tell nobody anything: so handlers that block every thread that
+    /// there may be hold up no time limit.
     static let background = ServiceExecutor()
 
     private let jobs = Monitor(ServiceJobs<UnownedJob>(processors: Int(baton_processor_count())))
@@ -88,7 +90,7 @@ struct ServiceJobs<Job> {
     static var patience: Int64 { 5_000_000_000 }
 
     private let processors: Int
-    private var jobs = Fifo<Job>()
+    private var jobs = FIFOQueue<Job>()
     private(set) var threadCount = 0
     private var sleeperCount = 0
     /// Jobs that have begun, to see whether the threads get on.
@@ -122,7 +124,8 @@ struct ServiceJobs<Job> {
         action.watches = true
     }
 
-    /// A moment after jobs began to wait. Another thread helps if there is a processor for it, or if the others do not get on.
+    /// A moment after jobs began to wait. Another thread helps if there is a processor for it, or if the others do not
+    /// get on.
     mutating func look() -> Action {
         isWatched = false
         var action = Action()

@@ -1,4 +1,5 @@
-/// Threads of its own, for bodies that block their thread: synchronous files, databases, C libraries, long computations.
+/// Threads of its own, for bodies that block their thread: synchronous files, databases, C libraries, long
+/// computations.
 ///
 /// The global executor has as many threads as the machine has cores: as many bodies that block stop every other task of
 /// the process. Bodies on this executor block its threads and nobody else's.
@@ -8,16 +9,16 @@
 /// let text = files.add { try String(contentsOfFile: path, encoding: .utf8) }
 /// ```
 ///
-/// **Threads.** They are started when it is made, and wait until there is something to do. Bodies and conditions of a queue
-/// on it run on them, and come back to one of them, not always the same, whenever they have suspended. So does what they
-/// await, but for the main actor and actors with executors of their own. Several queues may share it.
+/// **Threads.** They are started when it is made, and wait until there is something to do. Bodies and conditions of a
+/// queue on it run on them, and come back to one of them, not always the same, whenever they have suspended. So does
+/// what they await, but for the main actor and actors with executors of their own. Several queues may share it.
 ///
 /// **Order.** Jobs, which are tasks from one suspension to the next, begin in the order in which they came, whatever
 /// their priority, each as soon as a thread is free. As many bodies can block at a time as there are threads, whatever
 /// the width of the queue; if they all wait for a body that has not begun, they wait for ever.
 ///
-/// **Release.** Queues and unfinished tasks on it hold it. When nobody does, its threads end. Nothing waits for that, so
-/// it may be released anywhere, also on a thread of its own.
+/// **Release.** Queues and unfinished tasks on it hold it. When nobody does, its threads end. Nothing waits for that,
+/// so it may be released anywhere, also on a thread of its own.
 public final class ThreadExecutor: TaskExecutor {
     private let crew = Crew()
     private let hasThreads: Bool
@@ -83,8 +84,8 @@ private final class Crew: Sendable {
 
     private let queue = Monitor(JobQueue<Job>())
 
-    /// The job may have run when this returns, and with it the last who held executor and crew: whoever calls this need not hold
-    /// them.
+    /// The job may have run when this returns, and with it the last who held executor and crew: whoever calls this need
+    /// not hold them.
     func append(_ job: Job) { queue.change { $0.append(job) ? .one : .nobody } }
 
     func close() {

@@ -1,23 +1,24 @@
-/// Operations that another one runs as its children and awaits together: ``GroupMachine`` behind its lock.
+/// Operations that another one runs as its children and awaits together: ``GroupStateMachine`` behind its lock.
 ///
-/// The wait of the parent takes no slot again when it ends, so it is for parents that have nothing more to run afterwards.
-/// A parent that waits on no task is finished by whoever ends its last child.
+/// The wait of the parent takes no slot again when it ends, so it is for parents that have nothing more to run
+/// afterwards. A parent that waits on no task is finished by whoever ends its last child.
 final class ChildGroup: Sendable {
-    typealias Place = GroupMachine<AnyOperation>.Place
+    typealias Place = GroupStateMachine<AnyOperation>.Place
 
     private struct State {
-        var machine: GroupMachine<AnyOperation>
+        var machine: GroupStateMachine<AnyOperation>
         /// Of the parent's wait, if it waits on a task.
         var continuation: UnsafeContinuation<Void, Never>?
         /// Of an ordered group: what the next child comes after.
         var last: AnyOperation?
-        /// Of an ordered group: who has its place in the order. By identity, because a child may have gone before the group ends.
+        /// Of an ordered group: who has its place in the order. By identity, because a child may have gone before the
+        /// group ends.
         var ordered: Set<OperationReference> = []
         /// Once somebody has wanted to know the parent's.
         var progress: ProgressState?
     }
 
-    private let state: LockedState<State>
+    private let state: Locked<State>
     /// It outlives its children's waiters, which hold it, and every call that it makes itself.
     private unowned let parent: AnyOperation
     /// How each child depends on the one before it; nil: not at all.
@@ -33,13 +34,14 @@ final class ChildGroup: Sendable {
         self.order = order
         self.width = width
         // In an ordered group dependencies keep from running what a cancel would.
-        state = LockedState(State(machine: GroupMachine(policy: policy, cancelsRest: order == nil)))
+        state = Locked(State(machine: GroupStateMachine(policy: policy, cancelsRest: order == nil)))
     }
 
     /// Those that have not ended, while it runs.
     var waitsFor: [AnyOperation] { state.withLock { $0.machine.waitsFor } }
 
-    /// So many of these, in no particular order; also of a group that does not run yet, if it `includesPlanned` children.
+    /// So many of these, in no particular order; also of a group that does not run yet, if it `includesPlanned`
+    /// children.
     func waitsFor(first limit: Int, includesPlanned: Bool) -> [AnyOperation] {
         state.withLock { $0.machine.waitsFor(first: limit, includesPlanned: includesPlanned) }
     }
@@ -72,7 +74,8 @@ final class ChildGroup: Sendable {
     /// Those that have not ended, also before they run.
     var unendedChildren: [AnyOperation] { state.withLock { $0.machine.count.unended } }
 
-    /// Each counts for one unit, those that have ended included. Returns those that have not, for the caller to add them.
+    /// Each counts for one unit, those that have ended included. Returns those that have not, for the caller to add
+    /// them.
     func count(in progress: ProgressState) -> [AnyOperation] {
         let count = state.withLock { state in
             state.progress = progress
@@ -95,7 +98,7 @@ final class ChildGroup: Sendable {
             if lendsSlot { core.change { $0.scheduler.lendSlot() } }
             if isOver { _ = endWait() }
         }
-        Handover.didAwait(self)
+        TSanAnnotations.didAwait(self)
     }
 
     /// Starts those that were given so far. True: all have ended. Else whoever ends the last one is told so.
@@ -136,7 +139,7 @@ final class ChildGroup: Sendable {
         }
     }
 
-    /// Before they are added, so that the add finds a circle. Returns those that had been added before.
+    /// Before they are added, so that the add finds a cycle. Returns those that had been added before.
     @discardableResult
     private func watch(_ children: [AnyOperation], from first: Place) -> [AnyOperation] {
         var addedBefore: [AnyOperation] = []
@@ -156,7 +159,8 @@ final class ChildGroup: Sendable {
         _ = child.removeWaiter(of: parent)?.outcomeCame(of: child, error: .dependencyCycle(path))
     }
 
-    /// Returns the parent if this has ended the group, and the caller is to finish it: see ``AnyOperation/finish(groups:)``.
+    /// Returns the parent if this has ended the group, and the caller is to finish it: see
+    /// ``AnyOperation/finish(groups:)``.
     func childEnded(_ place: Place, _ child: AnyOperation, _ error: OperationError?) -> Unmanaged<AnyOperation>? {
         let failure = error.map { OperationFailure(ofChild: child.reference, error: $0) }
         let isCutOff = if case .cancelled(.parent(parent.reference))? = error { true } else { false }
@@ -168,7 +172,7 @@ final class ChildGroup: Sendable {
     /// It is over. Returns the parent if that is on no task.
     private func endWait() -> Unmanaged<AnyOperation>? {
         guard let continuation = state.withLock({ $0.continuation.take() }) else { return .passUnretained(parent) }
-        Handover.willResume(self)
+        TSanAnnotations.willResume(self)
         continuation.resume()
         return nil
     }

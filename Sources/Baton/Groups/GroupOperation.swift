@@ -5,19 +5,19 @@
 /// let migration = GroupOperation(.ordered, backUp, migrate, verify)
 /// ```
 ///
-/// The children are added to the group's queue when the group starts, with everything they need that nobody has added yet.
-/// Meanwhile the group holds no slot and has no task; its children take their slots as any operation does, also while the queue
-/// is suspended. One that was added before is awaited, and no more. A group without children succeeds, but for
-/// ``GroupPolicy/firstSuccess``.
+/// The children are added to the group's queue when the group starts, with everything they need that nobody has added
+/// yet. Meanwhile the group holds no slot and has no task; its children take their slots as any operation does, also
+/// while the queue is suspended. One that was added before is awaited, and no more. A group without children succeeds,
+/// but for ``GroupPolicy/firstSuccess``.
 ///
-/// What becomes of the group is decided by its ``GroupPolicy``, when all children have finished; ``fail(_:)`` ends it before,
-/// with an error of its own. A group that has failed ends
-/// with ``OperationError/groupFailed(_:)``, which lists what failed, in the order in which the children were given: a child that
-/// was cancelled on its own has failed; one that was skipped has not, nor one that the group itself has cancelled.
+/// What becomes of the group is decided by its ``GroupPolicy``, when all children have finished; ``fail(_:)`` ends it
+/// before, with an error of its own. A group that has failed ends with ``OperationError/groupFailed(_:)``, which lists
+/// what failed, in the order in which the children were given: a child that was cancelled on its own has failed; one
+/// that was skipped has not, nor one that the group itself has cancelled.
 ///
 /// Cancelling the group cancels its children, and theirs, and the group finishes after all of them: with
-/// ``OperationError/cancelled(reason:)``, unless every child has succeeded all the same. A group that ends without having
-/// started cancels its children, too: nobody else will run them. Each child counts for one unit of the group's
+/// ``OperationError/cancelled(reason:)``, unless every child has succeeded all the same. A group that ends without
+/// having started cancels its children, too: nobody else will run them. Each child counts for one unit of the group's
 /// ``AnyOperation/progress``; how far one had come that failed is known if somebody had asked for that by then.
 public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     // @unchecked: it adds no state. Its children are in ``Details``, so that a chain of groups is released in a loop.
@@ -28,8 +28,9 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     ///   - children: What it runs. One that is given twice counts twice and runs once.
     ///   - name: What the group is called in errors and explanations.
     ///   - policy: What becomes of the group when children fail or succeed.
-    ///   - maxConcurrentOperationCount: How many children may have begun and not finished at a time, besides the limit of the
-    ///     queue; nil for no other limit. One that waits for its own children counts. Less than 1 is ``Misuse``, and no limit.
+    ///   - maxConcurrentOperationCount: How many children may have begun and not finished at a time, besides the limit
+    ///     of the queue; nil for no other limit. One that waits for its own children counts. Less than 1 is ``Misuse``,
+    ///     and no limit.
     public convenience init(
         _ children: AnyOperation..., name: String? = nil, policy: GroupPolicy = .collectAll,
         maxConcurrentOperationCount: Int? = nil
@@ -58,10 +59,10 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     /// Makes a group whose children run one after another, in the order given.
     ///
     /// Each gets the one before it as a dependency: by ``GroupPolicy/failFast``, the default, it runs if that one has
-    /// succeeded, by ``GroupPolicy/collectAll`` in any case, by ``GroupPolicy/firstSuccess`` if that one has failed. One that
-    /// does not run is skipped, and so are those after it. One that was added to a queue before keeps its place in the list, and
-    /// not in time: its dependencies cannot change any more, and that is ``Misuse``. One that is given twice runs once, in its first
-    /// place.
+    /// succeeded, by ``GroupPolicy/collectAll`` in any case, by ``GroupPolicy/firstSuccess`` if that one has failed.
+    /// One that does not run is skipped, and so are those after it. One that was added to a queue before keeps its
+    /// place in the list, and not in time: its dependencies cannot change any more, and that is ``Misuse``. One that is
+    /// given twice runs once, in its first place.
     public convenience init(
         _ order: GroupOrder, _ children: AnyOperation..., name: String? = nil, policy: GroupPolicy = .failFast
     ) {
@@ -78,11 +79,11 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
 
     /// Adds a child, before the group is added or while it runs: from a child of it, from a handler, from anywhere.
     ///
-    /// A group that runs starts the child at once, as if it had been given from the beginning; in an ordered group it comes
-    /// after all others.
+    /// A group that runs starts the child at once, as if it had been given from the beginning; in an ordered group it
+    /// comes after all others.
     ///
-    /// - Throws: ``OperationError/misuse(_:)`` when it comes too late: all children have finished, the group was cancelled, or
-    ///   its policy has decided. The child is left as it was.
+    /// - Throws: ``OperationError/misuse(_:)`` when it comes too late: all children have finished, the group was
+    ///   cancelled, or its policy has decided. The child is left as it was.
     public func add(_ child: AnyOperation) throws(OperationError) {
         guard let group = withLife({ $0.details?.childGroups.first }), group.insert(child) else {
             throw .misuse(Misuse(.groupIsClosed(child.reference), operation: reference))
@@ -92,9 +93,10 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
 
     /// Ends the group with an error of its own: children that have not finished are cancelled, and no other is taken.
     ///
-    /// The group finishes when all have, with ``OperationError/groupFailed(_:)``: the first failure in it is that of the group itself,
-    /// with this error, so that ``OperationError/underlyingError`` is it; those of the children follow. The first call counts. One
-    /// before the group starts keeps its children from running; one after all of them have finished changes nothing.
+    /// The group finishes when all have, with ``OperationError/groupFailed(_:)``: the first failure in it is that of
+    /// the group itself, with this error, so that ``OperationError/underlyingError`` is it; those of the children
+    /// follow. The first call counts. One before the group starts keeps its children from running; one after all of
+    /// them have finished changes nothing.
     ///
     /// May be called from anywhere: a child of the group, a handler.
     public func fail(_ error: any Error) {

@@ -3,8 +3,8 @@
 public enum GroupPolicy: Sendable, Hashable, CaseIterable {
     /// Every child runs; the group has failed if one of them has.
     case collectAll
-    /// The first child that fails ends it: the others are cancelled, those that depend on it, too. In ``GroupOrder/ordered`` the
-    /// children behind it are skipped because of it.
+    /// The first child that fails ends it: the others are cancelled, those that depend on it, too. In
+    /// ``GroupOrder/ordered`` the children behind it are skipped because of it.
     case failFast
     /// The first child that succeeds ends it: the others are cancelled. The group has failed if none succeeds.
     case firstSuccess

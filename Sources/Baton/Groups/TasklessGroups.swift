@@ -1,22 +1,22 @@
-/// A group that nothing surrounds needs no task while its children run: the lane that has taken it up starts them and goes on,
-/// and whoever ends the last one finishes the group.
+/// A group that nothing surrounds needs no task while its children run: the worker that has taken it up starts them and
+/// goes on, and whoever ends the last one finishes the group.
 extension QueueCore {
-    /// Nil: all its children have ended, and its outcome is stored. Else the lane goes on with this.
+    /// Nil: all its children have ended, and its outcome is stored. Else the worker goes on with this.
     func startGroup(
-        _ current: Unmanaged<AnyOperation>, _ group: ChildGroup, on lane: Lane
+        _ current: Unmanaged<AnyOperation>, _ group: ChildGroup, on worker: Worker
     ) -> Scheduler.Turn? {
-        let isCancelled = current._withUnsafeGuaranteedRef { $0.withLife { $0.leavesLane() } }
+        let isCancelled = current._withUnsafeGuaranteedRef { $0.withLife { $0.leavesWorker() } }
         if isCancelled { group.cancel() }
         if group.start(on: self) {
             current._withUnsafeGuaranteedRef { operation in
-                operation.withLife { $0.returns(to: lane) }
+                operation.withLife { $0.returns(to: worker) }
                 operation.childrenHaveEnded(in: group)
             }
             return nil
         }
         return change { state in
             if !isCancelled { return state.turn { $0.park() } }
-            // So is the task of the lane.
+            // So is the task of the worker.
             state.scheduler.lendSlot()
             return .end
         }
@@ -25,15 +25,15 @@ extension QueueCore {
 
 extension Lifecycle {
     /// True: it was cancelled before.
-    fileprivate mutating func leavesLane() -> Bool {
+    fileprivate mutating func leavesWorker() -> Bool {
         moves(to: nil)
         details?.openWaits += 1
         if details?.rules.noteWait() == true { Claims.holderWaits() }
         return isCancelled
     }
 
-    fileprivate mutating func returns(to lane: Lane) {
-        moves(to: lane)
+    fileprivate mutating func returns(to worker: Worker) {
+        moves(to: worker)
         details?.openWaits -= 1
     }
 }
@@ -41,7 +41,7 @@ extension Lifecycle {
 extension AnyOperation {
     /// Finishes groups whose children have ended, given as the first of a chain of links, and those that end by this.
     static func finish(groups first: Unmanaged<AnyOperation>?) {
-        var groups = ReadyList()
+        var groups = IntrusiveList()
         groups.append(linked: first)
         while let group = groups.popFirst() {
             groups.append(linked: group._withUnsafeGuaranteedRef { $0.finishGroup() })
@@ -55,10 +55,10 @@ extension AnyOperation {
         let core = core
         if let group { childrenHaveEnded(in: group) }
         guard let ending = withLife({ $0.finishRun() }) else {
-            finishOffLane(core) { queued.release() }
+            finishOffWorker(core) { queued.release() }
             return nil
         }
-        return settledOffLane(ending, core) { queued.release() }
+        return settledOffWorker(ending, core) { queued.release() }
     }
 
     /// Stores the outcome of a group.

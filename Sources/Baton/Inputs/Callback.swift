@@ -1,7 +1,7 @@
 /// What a callback-based body calls when it is done: exactly once, from any thread.
 ///
-/// If the last copy of it is gone without a call, the operation ends with ``OperationError/callbackDropped``. A second call
-/// is ``Misuse`` and changes nothing. Made by ``AsyncOperation/callback(_:file:line:)``.
+/// If the last copy of it is gone without a call, the operation ends with ``OperationError/callbackDropped``. A second
+/// call is ``Misuse`` and changes nothing. Made by ``AsyncOperation/callback(_:file:line:)``.
 public struct Callback<Output: Sendable>: Sendable {
     private let handle: Handle
 
@@ -21,8 +21,8 @@ public struct Callback<Output: Sendable>: Sendable {
 
     /// Calls `handler` when the operation is cancelled before it is done; at once if it has been.
     ///
-    /// It runs on the thread that cancels. The operation goes on waiting for the call: let the handler bring that about, by
-    /// cancelling what will make it.
+    /// It runs on the thread that cancels. The operation goes on waiting for the call: let the handler bring that
+    /// about, by cancelling what will make it.
     public func onCancel(_ handler: @escaping @Sendable () -> Void) { handle.state.onCancel(handler) }
 
     /// Shared by all copies. The body that waits for the call has the state alone, so the last copy to go is noticed.
@@ -51,9 +51,9 @@ extension AsyncOperation {
     ///
     /// It is no initializer, so that a closure that takes a context is never taken for one that takes `finish`.
     ///
-    /// - Parameter body: Called at most once (of a retry: once for each attempt), on a task of the queue. The operation ends when
-    ///   `finish` is called, or dropped without a call, and holds its slot until then. What `body` throws ends it at once; a call after
-    ///   that is ``Misuse``.
+    /// - Parameter body: Called at most once (of a retry: once for each attempt), on a task of the queue. The operation
+    ///   ends when `finish` is called, or dropped without a call, and holds its slot until then. What `body` throws
+    ///   ends it at once; a call after that is ``Misuse``.
     public static func callback(
         _ body: @escaping @Sendable (_ finish: Callback<Output>) throws -> Void,
         file: StaticString = #fileID, line: UInt = #line

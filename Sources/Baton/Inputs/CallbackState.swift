@@ -40,7 +40,7 @@ final class CallbackState<Output: Sendable>: Sendable {
         }
     }
 
-    private let progress = LockedState(Progress())
+    private let progress = Locked(Progress())
     private let operation: OperationReference
     private let queueNumber: UInt32
 
@@ -76,7 +76,7 @@ final class CallbackState<Output: Sendable>: Sendable {
                 }
                 if let end { continuation.resume(returning: end) }
             }
-            Handover.didAwait(self)
+            TSanAnnotations.didAwait(self)
             return end
         } onCancel: {
             for handler in progress.withLock({ $0.cancel() }) { handler() }
@@ -87,7 +87,7 @@ final class CallbackState<Output: Sendable>: Sendable {
 
     private func attempt(_ end: End) -> Bool {
         let finish = progress.withLock { $0.finish(end) }
-        Handover.willResume(self)
+        TSanAnnotations.willResume(self)
         finish.waiter?.resume(returning: end)
         return finish.isFirst
     }

@@ -1,6 +1,6 @@
 /// The outputs of any number of operations of one type, in the order of the operations. If one has no output, the new
-/// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``, naming the first such in this order; of none
-/// at all the result is that of an empty array.
+/// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``, naming the first such in this order; of
+/// none at all the result is that of an empty array.
 extension AsyncOperation {
     /// A new operation with all their outputs.
     public static func collect<Element: Sendable>(

@@ -1,6 +1,7 @@
 /// An input with something to use instead: the operation runs when it has finished, whatever the outcome.
 extension AsyncOperation {
-    /// Plans one run of a procedure on the output of `input`, which becomes a dependency, or on `default` if it has none.
+    /// Plans one run of a procedure on the output of `input`, which becomes a dependency, or on `default` if it has
+    /// none.
     ///
     /// The default is used whatever the reason: a failure, a cancel, a rule.
     public convenience init<P: InputProcedure>(
@@ -9,8 +10,8 @@ extension AsyncOperation {
         self.init(nil, procedure, input: input, default: `default`)
     }
 
-    /// Plans one run of a procedure on the output of `input`, or on `default` if it has none, with a name of its own; `input`
-    /// becomes a dependency.
+    /// Plans one run of a procedure on the output of `input`, or on `default` if it has none, with a name of its own;
+    /// `input` becomes a dependency.
     ///
     /// The default is used whatever the reason: a failure, a cancel, a rule.
     @_disfavoredOverload
@@ -25,8 +26,8 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the output of `input`, which becomes a dependency, or `default` if it
-    /// has none, whatever the reason.
+    /// Makes an operation from a closure that takes the output of `input`, which becomes a dependency, or `default` if
+    /// it has none, whatever the reason.
     public convenience init<Input: Sendable>(
         _ input: AsyncOperation<Input>, default: Input,
         _ body: nonisolated(nonsending) @escaping @Sendable (Input) async throws -> Output

@@ -1,5 +1,5 @@
-/// Value edges: an operation that takes the output of another one as its input, and needs it. If that has no output, the
-/// operation fails with ``OperationError/dependencyFailed(source:via:cause:)`` and its body does not run.
+/// Value edges: an operation that takes the output of another one as its input, and needs it. If that has no output,
+/// the operation fails with ``OperationError/dependencyFailed(source:via:cause:)`` and its body does not run.
 extension AsyncOperation {
     /// Plans one run of a procedure on a literal input.
     @inlinable
@@ -76,8 +76,8 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the output of `input`, which becomes a dependency, and its
-    /// context.
+    /// Makes an operation with a name from a closure that takes the output of `input`, which becomes a dependency, and
+    /// its context.
     @inlinable
     public convenience init<Input: Sendable>(
         _ name: String?, _ input: AsyncOperation<Input>,

@@ -1,5 +1,5 @@
-/// An input whose failure is an input, too: the operation runs when that has finished, whatever the outcome, and gets it as a
-/// `Result`.
+/// An input whose failure is an input, too: the operation runs when that has finished, whatever the outcome, and gets
+/// it as a `Result`.
 extension AsyncOperation {
     /// Makes an operation from a closure that takes the outcome of `input`, which becomes a dependency.
     ///
@@ -25,7 +25,8 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outcome of `input`, which becomes a dependency, and its context.
+    /// Makes an operation from a closure that takes the outcome of `input`, which becomes a dependency, and its
+    /// context.
     ///
     /// It runs when `input` has finished, also when that has failed or was cancelled: the closure decides.
     public convenience init<Input: Sendable>(
@@ -40,8 +41,8 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outcome of `input`, which becomes a dependency, and its
-    /// context.
+    /// Makes an operation with a name from a closure that takes the outcome of `input`, which becomes a dependency, and
+    /// its context.
     ///
     /// It runs when `input` has finished, also when that has failed or was cancelled: the closure decides.
     public convenience init<Input: Sendable>(
@@ -64,8 +65,8 @@ extension AsyncOperation {
         self.init(nil, procedure, resultOf: input)
     }
 
-    /// Plans one run of a procedure on the outcome of `input`, whatever it is, with a name of its own; `input` becomes a
-    /// dependency.
+    /// Plans one run of a procedure on the outcome of `input`, whatever it is, with a name of its own; `input` becomes
+    /// a dependency.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, Input>(
         _ name: String?, _ procedure: P, resultOf input: AsyncOperation<Input>

@@ -10,7 +10,7 @@ extension AsyncOperation {
         self.init(nil, procedure, inputs: first, second)
     }
 
-    /// Plans one run of a procedure on the outputs of two operations, which become dependencies, with a name of its own.
+    /// Plans one named run of a procedure on the outputs of two operations, which become dependencies.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>
@@ -32,7 +32,7 @@ extension AsyncOperation {
         self.init(nil, procedure, inputs: first, second, third)
     }
 
-    /// Plans one run of a procedure on the outputs of three operations, which become dependencies, with a name of its own.
+    /// Plans one named run of a procedure on the outputs of three operations, which become dependencies.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
@@ -55,7 +55,7 @@ extension AsyncOperation {
         self.init(nil, procedure, inputs: first, second, third, fourth)
     }
 
-    /// Plans one run of a procedure on the outputs of four operations, which become dependencies, with a name of its own.
+    /// Plans one named run of a procedure on the outputs of four operations, which become dependencies.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third, Fourth>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
@@ -78,7 +78,7 @@ extension AsyncOperation {
         self.init(nil, procedure, inputs: first, second, third, fourth, fifth)
     }
 
-    /// Plans one run of a procedure on the outputs of five operations, which become dependencies, with a name of its own.
+    /// Plans one named run of a procedure on the outputs of five operations, which become dependencies.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
@@ -104,7 +104,7 @@ extension AsyncOperation {
         self.init(nil, procedure, inputs: first, second, third, fourth, fifth, sixth)
     }
 
-    /// Plans one run of a procedure on the outputs of six operations, which become dependencies, with a name of its own.
+    /// Plans one named run of a procedure on the outputs of six operations, which become dependencies.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth, Sixth>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
@@ -132,7 +132,7 @@ extension AsyncOperation {
         self.init(nil, procedure, inputs: first, second, third, fourth, fifth, sixth, seventh)
     }
 
-    /// Plans one run of a procedure on the outputs of seven operations, which become dependencies, with a name of its own.
+    /// Plans one named run of a procedure on the outputs of seven operations, which become dependencies.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth, Sixth, Seventh>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
@@ -160,7 +160,7 @@ extension AsyncOperation {
         self.init(nil, procedure, inputs: first, second, third, fourth, fifth, sixth, seventh, eighth)
     }
 
-    /// Plans one run of a procedure on the outputs of eight operations, which become dependencies, with a name of its own.
+    /// Plans one named run of a procedure on the outputs of eight operations, which become dependencies.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth, Sixth, Seventh, Eighth>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,

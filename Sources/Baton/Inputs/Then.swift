@@ -17,8 +17,8 @@ extension AsyncOperation {
 
     /// A new operation that calls `body` with the output of this one.
     ///
-    /// A body that wants its context is written as `AsyncOperation(source) { value, context in … }`: with a second kind of closures
-    /// here, the compiler would not type-check long chains.
+    /// A body that wants its context is written as `AsyncOperation(source) { value, context in … }`: with a second kind
+    /// of closures here, the compiler would not type-check long chains.
     @inlinable
     public final func then<Next: Sendable>(
         _ body: nonisolated(nonsending) @escaping @Sendable (Output) async throws -> Next,

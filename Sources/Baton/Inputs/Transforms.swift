@@ -1,5 +1,6 @@
-/// New operations that change an output or recover from an error. Each is an operation like others: it has to be added, which
-/// ``AsyncOperationQueue/run(_:)`` and ``AnyOperation/add(to:includingDependencies:file:line:)`` do for a whole chain.
+/// New operations that change an output or recover from an error. Each is an operation like others: it has to be added,
+/// which ``AsyncOperationQueue/run(_:)`` and ``AnyOperation/add(to:includingDependencies:file:line:)`` do for a whole
+/// chain.
 extension AsyncOperation {
     /// A new operation whose output is `transform` of this one's. For a body that awaits, use ``then(_:file:line:)``.
     public final func map<New: Sendable>(
@@ -10,7 +11,8 @@ extension AsyncOperation {
 
     /// A new operation that makes another one from this one's output, runs it as its child, and has its output.
     ///
-    /// What the child fails with is thrown as by ``OperationContext/run(_:)``, and it is cancelled with the new operation.
+    /// What the child fails with is thrown as by ``OperationContext/run(_:)``, and it is cancelled with the new
+    /// operation.
     public final func flatMap<New: Sendable>(
         _ transform: nonisolated(nonsending) @escaping @Sendable (Output) async throws -> AsyncOperation<New>,
         file: StaticString = #fileID, line: UInt = #line

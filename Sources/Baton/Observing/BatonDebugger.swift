@@ -7,20 +7,20 @@
 /// // Download finished (success after 1.5 seconds)
 /// ```
 ///
-/// Off unless somebody adds it to a queue or to an operation. The time is that from the start, on the queue's clock; one that
-/// never started has none. The lines are those of AOperation's debugger.
+/// Off unless somebody adds it to a queue or to an operation. The time is that from the start, on the queue's clock;
+/// one that never started has none. The lines are those of AOperation's debugger.
 public final class BatonDebugger: OperationObserver {
     private let write: @Sendable (String) -> Void
     /// When they started, by their ids.
-    private let starts = LockedState<[UInt64: Duration]>([:])
+    private let starts = Locked<[UInt64: Duration]>([:])
 
     /// Writes lines to standard output.
     public convenience init() { self.init { print($0) } }
 
     /// Hands each line to a closure, for a log or a test.
     ///
-    /// - Parameter write: Called with one line at a time, without a line break, on the observer's task. Of a debugger that
-    ///   observes several queues or operations, from several tasks.
+    /// - Parameter write: Called with one line at a time, without a line break, on the observer's task. Of a debugger
+    ///   that observes several queues or operations, from several tasks.
     public init(writingTo write: @escaping @Sendable (_ line: String) -> Void) { self.write = write }
 
     /// Writes the line of the event, if it has one.

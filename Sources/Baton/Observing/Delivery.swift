@@ -1,5 +1,5 @@
-/// Handlers that are due are called one after another, in order, on a task of their own: a slow one delays neither the queue
-/// nor other operations, and a cancel does not reach them.
+/// Handlers that are due are called one after another, in order, on a task of their own: a slow one delays neither the
+/// queue nor other operations, and a cancel does not reach them.
 extension AnyOperation {
     /// Adds a handler, early or late. One whose moment has passed is called all the same.
     final func addHandler(at moment: HandlerList.Moment, _ handler: @escaping HandlerList.Call) {
@@ -35,8 +35,8 @@ extension AnyOperation {
         if let (effects, core) = news, effects.isDue { deliver(from: core ?? QueueDirectory.find(queueNumber)) }
     }
 
-    /// The handlers of what has come to pass are due, in the order in which it came, whoever notices first. Locked by the
-    /// caller, who acts on the effects after unlocking.
+    /// The handlers of what has come to pass are due, in the order in which it came, whoever notices first. Locked by
+    /// the caller, who acts on the effects after unlocking.
     final func reachPast(_ life: Lifecycle) -> HandlerList.Effects {
         guard let details = life.details else { return HandlerList().effects }
         return reachPast(life, details)
@@ -45,7 +45,7 @@ extension AnyOperation {
     /// As above, with the details of its life.
     final func reachPast(_ life: borrowing Lifecycle, _ details: Details) -> HandlerList.Effects {
         if !details.handlers.hasHadAny { return details.handlers.effects }
-        // A cancel that comes between the lane and the body is told after the start.
+        // A cancel that comes between the worker and the body is told after the start.
         if !details.isStartOpen {
             if life.hasBegun, life.phase != .executing || inputsHaveOutputs(life) { details.handlers.reach(.start) }
             if life.isCancelled { details.handlers.reach(.cancel) }
@@ -63,7 +63,7 @@ extension AnyOperation {
 
     private final func deliverAlone() {
         let operation = Unmanaged.passRetained(self)
-        Spawner.services.spawn {
+        TaskFactory.services.spawn {
             _ = await operation.takeUnretainedValue().callHandlers(as: nil)
             operation._withUnsafeGuaranteedRef { if $0.hasDueHandlers { $0.deliverAlone() } }
             operation.release()
@@ -82,9 +82,10 @@ extension AnyOperation {
         if delivers { deliver(from: core) }
     }
 
-    /// Calls what is due, unless another task does. True: a handler has cancelled the task, which leaves the rest to another.
+    /// Calls what is due, unless another task does. True: a handler has cancelled the task, which leaves the rest to
+    /// another.
     @inline(__always)
-    nonisolated(nonsending) final func callHandlers(as task: OwnTask?) async -> Bool {
+    nonisolated(nonsending) final func callHandlers(as task: WorkerTaskContext?) async -> Bool {
         var isCancelled = false
         var (next, values) = withLife { life in life.inMadeDetails { ($0.handlers.startDelivery(), $0.taskLocals) } }
         while let handler = next.take() {

@@ -1,6 +1,7 @@
 /// The handlers of one operation: those that are due, then those that wait for their moment. Pure.
 ///
-/// What is due is called by one task at a time, in order. `willFinish` handlers are apart, because the outcome waits for them.
+/// What is due is called by one task at a time, in order. `willFinish` handlers are apart, because the outcome waits
+/// for them.
 struct HandlerList {
     typealias Call = nonisolated(nonsending) @Sendable (AnyOperation) async -> Void
 
@@ -42,11 +43,11 @@ struct HandlerList {
         case many(Many)
     }
 
-    /// However many handlers or products there are, each is moved once; and what was taken out is not kept, for it is released
-    /// without the lock.
+    /// However many handlers or products there are, each is moved once; and what was taken out is not kept, for it is
+    /// released without the lock.
     private final class Many {
-        @exclusivity(unchecked) var due = ChunkedFifo<Handler>()
-        @exclusivity(unchecked) var beforeFinish = ChunkedFifo<Handler>()
+        @exclusivity(unchecked) var due = ChunkedFIFOQueue<Handler>()
+        @exclusivity(unchecked) var beforeFinish = ChunkedFIFOQueue<Handler>()
         /// For other moments.
         @exclusivity(unchecked) var waiting: [Handler] = []
 

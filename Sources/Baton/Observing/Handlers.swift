@@ -1,20 +1,21 @@
 extension AnyOperation {
     /// Calls `handler` when the body starts; at once if it has started already, never if it does not run.
     ///
-    /// All of an operation's `didStart`, `didCancel`, `didProduce` and `didFinish` handlers run one after another, in the order
-    /// in which their moments came and, for one moment, in the order added, on a task of their own that is not cancelled with
-    /// the operation, each on the isolation it declares (`{ @MainActor in … }`). A slow one delays neither the body nor the
-    /// queue nor other operations. They may be added before or after the add.
+    /// All of an operation's `didStart`, `didCancel`, `didProduce` and `didFinish` handlers run one after another, in
+    /// the order in which their moments came and, for one moment, in the order added, on a task of their own that is
+    /// not cancelled with the operation, each on the isolation it declares (`{ @MainActor in … }`). A slow one delays
+    /// neither the body nor the queue nor other operations. They may be added before or after the add.
     @discardableResult
     public final func didStart(_ handler: nonisolated(nonsending) @escaping @Sendable () async -> Void) -> Self {
         addHandler(at: .start) { _ in await handler() }
         return self
     }
 
-    /// Calls `handler` when the operation is cancelled, with the reason; at once if it has been, never if nobody cancels it.
+    /// Calls `handler` when the operation is cancelled, with the reason; at once if it has been, never if nobody
+    /// cancels it.
     ///
-    /// While the body runs, the call does not wait for the body, nor the body for the call, even if the body blocks its thread. A cancel after the outcome was decided is none. Runs as a
-    /// ``didStart(_:)`` handler does.
+    /// While the body runs, the call does not wait for the body, nor the body for the call, even if the body blocks its
+    /// thread. A cancel after the outcome was decided is none. Runs as a ``didStart(_:)`` handler does.
     @discardableResult
     public final func didCancel(
         _ handler: nonisolated(nonsending) @escaping @Sendable (CancellationReason) async -> Void
@@ -23,7 +24,8 @@ extension AnyOperation {
         return self
     }
 
-    /// Calls `handler` with every operation that the body adds with ``OperationContext/produce(_:file:line:)`` from now on.
+    /// Calls `handler` with every operation that the body adds with ``OperationContext/produce(_:file:line:)`` from now
+    /// on.
     ///
     /// Runs as a ``didStart(_:)`` handler does.
     @discardableResult
@@ -43,13 +45,14 @@ extension AnyOperation {
 }
 
 extension AsyncOperation {
-    /// Calls `handler` with the outcome before anybody else sees it; the outcome is published when all of them have returned.
+    /// Calls `handler` with the outcome before anybody else sees it; the outcome is published when all of them have
+    /// returned.
     ///
-    /// Until then the operation has no ``result``, no dependent starts, and the operation keeps its slot, if its body ran.
-    /// The handlers can look and take time, and change nothing: a cancel comes too late now. They run for every outcome,
-    /// also of one that is cancelled before it runs and while the queue is suspended, one after another in the order added,
-    /// on a task of their own that is not cancelled, each on the isolation it declares. One that is added when the last has
-    /// returned holds nothing back any more and is called as ``didFinish(_:)`` handlers are.
+    /// Until then the operation has no ``result``, no dependent starts, and the operation keeps its slot, if its body
+    /// ran. The handlers can look and take time, and change nothing: a cancel comes too late now. They run for every
+    /// outcome, also of one that is cancelled before it runs and while the queue is suspended, one after another in the
+    /// order added, on a task of their own that is not cancelled, each on the isolation it declares. One that is added
+    /// when the last has returned holds nothing back any more and is called as ``didFinish(_:)`` handlers are.
     ///
     /// A handler that awaits this operation's own ``value``, or anything that needs it, gets
     /// ``OperationError/dependencyCycle(_:)``.
@@ -63,8 +66,8 @@ extension AsyncOperation {
 
     /// Calls `handler` once, when the outcome is visible; at once if it is already.
     ///
-    /// Runs as a ``AnyOperation/didStart(_:)`` handler does: in the order added, on a task of its own, on the isolation it declares
-    /// (`{ @MainActor result in … }`), without delaying the queue or other operations.
+    /// Runs as a ``AnyOperation/didStart(_:)`` handler does: in the order added, on a task of its own, on the isolation
+    /// it declares (`{ @MainActor result in … }`), without delaying the queue or other operations.
     @discardableResult
     @inlinable
     public final func didFinish(

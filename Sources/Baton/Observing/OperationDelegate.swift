@@ -1,9 +1,9 @@
 /// Somebody who is told of the moments of an operation, or of all operations of a queue, and is not retained for it.
 ///
-/// Set as ``AnyOperation/delegate`` or ``AsyncOperationQueue/delegate``. Every method may be left out. They are called one
-/// after another, in the order of the operation's life, as an ``OperationObserver`` is: on a task of their own, or on the actor
-/// to which the method belongs, without delaying anybody. A class that belongs to the main actor can be a delegate; its methods
-/// say so themselves, as in `@MainActor func operationDidStart…`.
+/// Set as ``AnyOperation/delegate`` or ``AsyncOperationQueue/delegate``. Every method may be left out. They are called
+/// one after another, in the order of the operation's life, as an ``OperationObserver`` is: on a task of their own, or
+/// on the actor to which the method belongs, without delaying anybody. A class that belongs to the main actor can be a
+/// delegate; its methods say so themselves, as in `@MainActor func operationDidStart…`.
 public protocol OperationDelegate: AnyObject, Sendable {
     /// Its body runs, for the first time; of an operation that repeats, once for each repetition.
     func operationDidStart(_ operation: OperationReference) async

@@ -1,8 +1,8 @@
 /// Is told of everything that happens to an operation, or to all operations of a queue, and can change nothing of it.
 ///
-/// Add one with ``AsyncOperationQueue/addObserver(_:)`` or ``AnyOperation/addObserver(_:)``, early or late. It is called with
-/// one event at a time, in order, on a task of its own that no cancel reaches. However long it takes, it delays neither the
-/// queue nor an operation nor another observer: what happens meanwhile is kept for it.
+/// Add one with ``AsyncOperationQueue/addObserver(_:)`` or ``AnyOperation/addObserver(_:)``, early or late. It is
+/// called with one event at a time, in order, on a task of its own that no cancel reaches. However long it takes, it
+/// delays neither the queue nor an operation nor another observer: what happens meanwhile is kept for it.
 public protocol OperationObserver: Sendable {
     /// Called with every event.
     ///
@@ -14,12 +14,12 @@ public protocol OperationObserver: Sendable {
 ///
 /// Releasing this changes nothing.
 public final class OperationObservation: Sendable {
-    private let hub: EventHub
+    private let hub: EventBroadcaster
     private let id: UInt64
 
-    init(of hub: EventHub, by observer: any OperationObserver) {
+    init(of hub: EventBroadcaster, by observer: any OperationObserver) {
         self.hub = hub
-        id = hub.add(observer, on: hub.spawner)
+        id = hub.add(observer, on: hub.taskFactory)
     }
 
     /// Takes the observer away and releases it. A call that is under way goes on, and is the last one.
@@ -27,16 +27,17 @@ public final class OperationObservation: Sendable {
 
     /// Returns when the observer has been called with everything that was told before, or has been taken away.
     ///
-    /// ``AsyncOperationQueue/waitUntilIdle()`` does not wait for observers; this does, for a program that ends, or a test. The
-    /// observer itself must not await it: it would wait for itself. Cancelling the calling task does not interrupt it.
+    /// ``AsyncOperationQueue/waitUntilIdle()`` does not wait for observers; this does, for a program that ends, or a
+    /// test. The observer itself must not await it: it would wait for itself. Cancelling the calling task does not
+    /// interrupt it.
     public func delivered() async { await hub.delivered(to: id) }
 }
 
 extension AsyncOperationQueue {
     /// Adds an observer, told of what happens to the queue's operations from now on.
     ///
-    /// It is retained until it is taken away, or the queue has gone. The queue is not idle any later for it. This takes as
-    /// long as there are operations in the queue.
+    /// It is retained until it is taken away, or the queue has gone. The queue is not idle any later for it. This takes
+    /// as long as there are operations in the queue.
     @discardableResult
     public func addObserver(_ observer: some OperationObserver) -> OperationObservation {
         let observation = OperationObservation(of: core.hub, by: observer)
@@ -44,8 +45,8 @@ extension AsyncOperationQueue {
         return observation
     }
 
-    /// Calls `handler` with everything that happens to the queue's operations from now on, as an observer is called, on the
-    /// isolation that it declares.
+    /// Calls `handler` with everything that happens to the queue's operations from now on, as an observer is called, on
+    /// the isolation that it declares.
     ///
     /// ```swift
     /// queue.observe { event in print(event.operation, event.kind) }
@@ -75,13 +76,13 @@ extension AnyOperation {
     /// It is released when it has been told of the finish.
     @discardableResult
     public final func addObserver(_ observer: some OperationObserver) -> Self {
-        let (hub, spawner) = audience()
-        _ = hub.add(observer, on: spawner)
+        let (hub, taskFactory) = audience()
+        _ = hub.add(observer, on: taskFactory)
         return self
     }
 
-    /// Calls `handler` with everything that happens to this operation from now on, as an observer is called, on the isolation
-    /// that it declares.
+    /// Calls `handler` with everything that happens to this operation from now on, as an observer is called, on the
+    /// isolation that it declares.
     @discardableResult
     public final func observe(
         _ handler: nonisolated(nonsending) @escaping @Sendable (_ event: OperationEvent) async -> Void
@@ -91,14 +92,14 @@ extension AnyOperation {
 
     /// Told of the moments of this operation; not retained. Nil unless set, and when the operation has finished.
     ///
-    /// One that replaces another is told of what happens from then on; the other is not told any more. One that is set after
-    /// the finish is told of that alone.
+    /// One that replaces another is told of what happens from then on; the other is not told any more. One that is set
+    /// after the finish is told of that alone.
     public final var delegate: (any OperationDelegate)? {
         get { withLife { $0.outbox?.machine.audience }?.delegate }
         set {
             if newValue == nil, !isObserved { return }
-            let (hub, spawner) = audience()
-            hub.setDelegate(newValue, on: spawner)
+            let (hub, taskFactory) = audience()
+            hub.setDelegate(newValue, on: taskFactory)
         }
     }
 }

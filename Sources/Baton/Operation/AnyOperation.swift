@@ -2,34 +2,34 @@ internal import Synchronization
 
 /// One planned run: identity, dependencies, a place in a queue, and exactly one outcome, whatever its output's type.
 ///
-/// The base class of ``AsyncOperation`` and ``GroupOperation``, and the element type of lists in which outputs differ. Make operations
-/// as one of these. All members may be used from any thread. An operation that is never added
-/// never runs; ``explain()`` says so.
+/// The base class of ``AsyncOperation`` and ``GroupOperation``, and the element type of lists in which outputs differ.
+/// Make operations as one of these. All members may be used from any thread. An operation that is never added never
+/// runs; ``explain()`` says so.
 public class AnyOperation: @unchecked Sendable {
     // @unchecked: the fields below are each guarded as their group says; `@exclusivity(unchecked)` spares the dynamic
     // check, which costs a quarter of a chain and finds nothing that these rules do not forbid.
 
     // Guards `life`, for a step at a time; see ``withLife(_:)``.
-    private final let lock = BriefLock()
-    final let countdown = Countdown()
+    private final let lock = SpinLock()
+    final let dependencyCounter = DependencyCounter()
     @exclusivity(unchecked) private final var life: Lifecycle
 
     // Constant after the claim, and written under the lock before.
     @exclusivity(unchecked) final var queueNumber: UInt32 = 0
     // Guarded by the queue's lock.
-    @exclusivity(unchecked) final var rosterIndex: UInt32 = 0
+    @exclusivity(unchecked) final var registryIndex: UInt32 = 0
 
     // Written under the lock while created; frozen by the add and read without it by the linking thread; dropped in the
     // step that finishes the operation, which cannot come before linking has ended.
-    @exclusivity(unchecked) final var edges: Edges
+    @exclusivity(unchecked) final var edges: DependencyList
     @exclusivity(unchecked) final var body: Body?
 
-    // In the gap that the body leaves. `goesFirst` as `queueNumber`, but for a later change under the queue's lock; `hasFailed`
-    // belongs to `outcome`.
+    // In the gap that the body leaves. `goesFirst` as `queueNumber`, but for a later change under the queue's lock;
+    // `hasFailed` belongs to `outcome`.
     /// Written under the lock while created, then under the queue's, because a list of that may have to change.
     private final let levelStorage = Atomic<UInt8>(OperationPriority.normal.rawValue)
-    /// A child that a running body waits for, or one that has failed and tries again: ahead of others, also while the queue is
-    /// suspended.
+    /// A child that a running body waits for, or one that has failed and tries again: ahead of others, also while the
+    /// queue is suspended.
     @exclusivity(unchecked) final var goesFirst = false
     /// A child that a running body waits for. As `queueNumber`.
     @exclusivity(unchecked) final var isChild = false
@@ -44,13 +44,13 @@ public class AnyOperation: @unchecked Sendable {
     // Written in the claim, constant afterwards. Not retained; see ``core``.
     @exclusivity(unchecked) final var home: Unmanaged<QueueCore>?
 
-    // Belongs to the thread that adds the operation; while it waits for a single source, to the list of that, see ``Dependents``;
-    // then guarded by the queue's lock. Forwards and backwards.
+    // Belongs to the thread that adds the operation; while it waits for a single source, to the list of that, see
+    // ``DependentList``; then guarded by the queue's lock. Forwards and backwards.
     @exclusivity(unchecked) final var link: UnsafeMutableRawPointer?
     @exclusivity(unchecked) final var backLink: UnsafeMutableRawPointer?
 
-    // With `hasFailed`: written once, before the phase becomes finished, by whoever finishes the operation; read only by
-    // those who have seen it finished. An `OperationError` if it has failed, else the output.
+    // With `hasFailed`: written once, before the phase becomes finished, by whoever finishes the operation; read only
+    // by those who have seen it finished. An `OperationError` if it has failed, else the output.
     @exclusivity(unchecked) @usableFromInline final var outcome: any Sendable = ()
     // Written while the operation is made.
     @exclusivity(unchecked) @usableFromInline final var fallbackName: FallbackName
@@ -59,8 +59,8 @@ public class AnyOperation: @unchecked Sendable {
     final var inputCount: Int { life.inputCount }
     final var runNumber: UInt32 { life.runNumber }
 
-    /// See ``priority``. Cast, because `init(rawValue:)` is a jump table, and each edge of a graph asks for two. Safe: nothing but the raw
-    /// value of a priority is ever stored, which is how the priority itself is represented.
+    /// See ``priority``. Cast, because `init(rawValue:)` is a jump table, and each edge of a graph asks for two. Safe:
+    /// nothing but the raw value of a priority is ever stored, which is how the priority itself is represented.
     @inline(__always)
     final var level: OperationPriority {
         get { unsafeBitCast(levelStorage.load(ordering: .relaxed), to: OperationPriority.self) }
@@ -74,7 +74,7 @@ public class AnyOperation: @unchecked Sendable {
         body: @escaping Body.Wrapped
     ) {
         needsInputs = needed
-        edges = Edges(inputs)
+        edges = DependencyList(inputs)
         life = Lifecycle(inputCount: inputs.count)
         self.body = .wrapped(body)
         fallbackName = FallbackName(procedure)
@@ -86,7 +86,7 @@ public class AnyOperation: @unchecked Sendable {
     init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: consuming @escaping Body.Wrapped) {
         needsInputs = true
         life = Lifecycle(inputCount: input == nil ? 0 : 1)
-        edges = if let input { Edges(input) } else { Edges() }
+        edges = if let input { DependencyList(input) } else { DependencyList() }
         self.body = .wrapped(consume body)
         fallbackName = FallbackName(procedure)
         if let name { withLife { $0.madeDetails().name = name } }
@@ -97,7 +97,7 @@ public class AnyOperation: @unchecked Sendable {
     init(plain body: consuming @escaping Body.Plain, _ name: String?) {
         needsInputs = true
         life = Lifecycle()
-        edges = Edges()
+        edges = DependencyList()
         self.body = .plain(consume body)
         fallbackName = .none
         if let name { withLife { $0.madeDetails().name = name } }
@@ -107,7 +107,7 @@ public class AnyOperation: @unchecked Sendable {
     init(after sources: [AnyOperation]) {
         needsInputs = false
         life = Lifecycle()
-        edges = Edges(sources)
+        edges = DependencyList(sources)
         fallbackName = .none
     }
 
@@ -126,23 +126,25 @@ public class AnyOperation: @unchecked Sendable {
 }
 
 extension AnyOperation {
-    /// All that an operation owns and that may own other operations. A test looks whether a stored property is missing here.
+    /// All that an operation owns and that may own other operations. A test looks whether a stored property is missing
+    /// here.
     struct Remains {
         var body: Body?
-        var edges: Edges.Taken
+        var edges: DependencyList.Taken
         var details: Details?
         var outcome: any Sendable
     }
 
-    /// Its queue. To be asked for only while it is added and unfinished, under its lock or where it cannot finish: then it is
-    /// in the queue's roster, which keeps the queue alive.
+    /// Its queue. To be asked for only while it is added and unfinished, under its lock or where it cannot finish: then
+    /// it is in the queue's registry, which keeps the queue alive.
     @inline(__always)
     final var core: QueueCore? { home?.takeUnretainedValue() }
 
-    /// From `deinit`: what it owns is released in a loop, because a chain of operations would recurse, by whatever they are linked.
+    /// From `deinit`: what it owns is released in a loop, because a chain of operations would recurse, by whatever they
+    /// are linked.
     @inline(never)
     private final func bury() {
-        Handover.didAwait(self)
+        TSanAnnotations.didAwait(self)
         let details = withLife { life in
             assert(life.dependents.isEmpty, "who depends on an operation holds it")
             return life.takeDetails()
@@ -164,25 +166,25 @@ extension AnyOperation {
     final func dropBodyAndEdges() {
         body = nil
         edges.drop()
-        Handover.willResume(self)
+        TSanAnnotations.willResume(self)
     }
 
-    /// As above, of one that may have ended before: it also leaves the lists of those sources that have not finished. Those that
-    /// have finished meanwhile count it down, and the last of them, or this, lets go of it.
+    /// As above, of one that may have ended before: it also leaves the lists of those sources that have not finished.
+    /// Those that have finished meanwhile count it down, and the last of them, or this, lets go of it.
     final func leaveSources() {
         body = nil
         var fence: Fence?
-        if countdown.isLinked, countdown.holdUnlessZero() {
+        if dependencyCounter.isLinked, dependencyCounter.holdUnlessZero() {
             edges.visit(of: .passUnretained(self)) { place, source in
                 let isCounted = source._withUnsafeGuaranteedRef { $0.withLife { !$0.unregister(place) } }
                 if !isCounted {
-                    _ = countdown.countDown()
+                    _ = dependencyCounter.countDown()
                     if source._withUnsafeGuaranteedRef({ $0.isFence }) {
                         fence = source.takeUnretainedValue() as? Fence
                     }
                 }
             }
-            if case .ended = countdown.countDown() { Unmanaged.passUnretained(self).release() }
+            if case .ended = dependencyCounter.countDown() { Unmanaged.passUnretained(self).release() }
         }
         dropEdgesIfOver()
         fence?.isLeft()
@@ -192,10 +194,11 @@ extension AnyOperation {
     @inline(never)
     private final func dropEdgesIfOver() {
         let edges = withLife { life in
-            life.phase == .finished && (countdown.isZero || !countdown.isLinked) ? self.edges.take() : .none
+            life.phase == .finished && (dependencyCounter.isZero || !dependencyCounter.isLinked)
+                ? self.edges.take() : .none
         }
         withExtendedLifetime(edges) {}
-        Handover.willResume(self)
+        TSanAnnotations.willResume(self)
     }
 
     /// It had ended before, and what it waited for has been counted down since: no list has it any more.
@@ -211,8 +214,8 @@ extension AnyOperation {
 extension AnyOperation {
     /// What it is called in errors and explanations; without one, the type of its procedure; nil if it has neither.
     ///
-    /// In errors and explanations an operation without a name is called after the place that made it: "parse.swift:38", or
-    /// "parse.swift:38 then"; see ``OperationReference/name``.
+    /// In errors and explanations an operation without a name is called after the place that made it: "parse.swift:38",
+    /// or "parse.swift:38 then"; see ``OperationReference/name``.
     ///
     /// Setting it after the add is ``Misuse`` and changes nothing.
     public final var name: String? {
@@ -235,13 +238,14 @@ extension AnyOperation {
 
     /// Which of several ready operations of the queue starts first; `.normal` unless set.
     ///
-    /// May be set at any time. It decides when the operation starts, and when its body goes on that has waited. What it waits for
-    /// (dependencies, the original of a join, what its body awaits or iterates) gets at least the same priority, transitively, and
-    /// keeps it: else an urgent operation would wait for one that nobody thinks urgent. So this may be higher than what was set. It
-    /// does not count in the line for an ``Exclusion``, nor raise who holds it.
+    /// May be set at any time. It decides when the operation starts, and when its body goes on that has waited. What it
+    /// waits for (dependencies, the original of a join, what its body awaits or iterates) gets at least the same
+    /// priority, transitively, and keeps it: else an urgent operation would wait for one that nobody thinks urgent. So
+    /// this may be higher than what was set. It does not count in the line for an ``Exclusion``, nor raise who holds
+    /// it.
     ///
-    /// - Complexity: Of a set, O(1), and if it is raised, O(n) for n operations: those that it waits for directly, those that are raised
-    ///   because of it, and those that these wait for directly.
+    /// - Complexity: Of a set, O(1), and if it is raised, O(n) for n operations: those that it waits for directly,
+    ///   those that are raised because of it, and those that these wait for directly.
     public final var priority: OperationPriority {
         get { level }
         set { setLevel(newValue) }
@@ -258,7 +262,8 @@ extension AnyOperation {
         return self
     }
 
-    /// Where its body runs, if not where its queue says; nil unless set, and when it has finished. It still takes a slot of its queue.
+    /// Where its body runs, if not where its queue says; nil unless set, and when it has finished. It still takes a
+    /// slot of its queue.
     ///
     /// Setting it after the add is ``Misuse`` and changes nothing.
     public final var executor: (any TaskExecutor)? {
@@ -298,7 +303,7 @@ extension AnyOperation {
         }
         return switch phase {
         case .created: .created
-        case .added: countdown.isZero && !isPaused ? (hasConditionsLeft ? .evaluating : .ready) : .waiting
+        case .added: dependencyCounter.isZero && !isPaused ? (hasConditionsLeft ? .evaluating : .ready) : .waiting
         case .evaluating: .evaluating
         case .executing: .executing
         case .finishing: .finishing

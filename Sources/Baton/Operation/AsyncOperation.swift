@@ -1,4 +1,5 @@
-/// One planned run of a procedure or closure, with a typed outcome. A reference: keep it to await, cancel or connect it.
+/// One planned run of a procedure or closure, with a typed outcome. A reference: keep it to await, cancel or connect
+/// it.
 ///
 /// ```swift
 /// let data = AsyncOperation(DataRetrieval())
@@ -14,7 +15,8 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
 
     /// Makes an operation from a closure.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. What it throws becomes ``OperationError/failed(_:)``.
+    /// - Parameter body: Called at most once, on a task of the queue. What it throws becomes
+    ///   ``OperationError/failed(_:)``.
     @inlinable
     public init(
         _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output,
@@ -40,7 +42,8 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
 
     /// Makes an operation from a closure that returns nothing, which is stored as it is.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. What it throws becomes ``OperationError/failed(_:)``.
+    /// - Parameter body: Called at most once, on a task of the queue. What it throws becomes
+    ///   ``OperationError/failed(_:)``.
     @inlinable
     public init(
         _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Void,
@@ -53,7 +56,8 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
     /// Makes an operation with a name from a closure that returns nothing, which is stored as it is.
     ///
     /// - Parameter name: What it is called in errors and explanations.
-    /// - Parameter body: Called at most once, on a task of the queue. What it throws becomes ``OperationError/failed(_:)``.
+    /// - Parameter body: Called at most once, on a task of the queue. What it throws becomes
+    ///   ``OperationError/failed(_:)``.
     @inlinable
     public init(
         _ name: String?, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Void
@@ -75,7 +79,8 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that wants its context, to run further operations or to know its own.
+    /// Makes an operation with a name from a closure that wants its context, to run further operations or to know its
+    /// own.
     @inlinable
     public init(
         _ name: String?,
@@ -136,18 +141,18 @@ extension AsyncOperation {
 
     /// The output, when it is there.
     ///
-    /// Returns when the operation has finished; if nobody ever adds it, never: after a second without an add that is reported once as
-    /// ``Misuse``. Cancelling the task that awaits does not
-    /// interrupt this: cancel the operation, or use ``AsyncOperationQueue/run(_:)``. A body that awaits the value of another
-    /// operation, itself or in a child task, lends its slot to the queue meanwhile. An unstructured task (`Task { }`) of a body does
-    /// not, because the body may not wait for it: use ``OperationContext/run(_:)`` there, which takes operations that were added
-    /// before, too.
+    /// Returns when the operation has finished; if nobody ever adds it, never: after a second without an add that is
+    /// reported once as ``Misuse``. Cancelling the task that awaits does not interrupt this: cancel the operation, or
+    /// use ``AsyncOperationQueue/run(_:)``. A body that awaits the value of another operation, itself or in a child
+    /// task, lends its slot to the queue meanwhile. An unstructured task (`Task { }`) of a body does not, because the
+    /// body may not wait for it: use ``OperationContext/run(_:)`` there, which takes operations that were added before,
+    /// too.
     ///
     /// - Throws: The error of the outcome; ``OperationError/dependencyCycle(_:)`` if the body of an operation awaits
     ///   something that waits for that operation.
     public final var value: Output {
         get async throws(OperationError) {
-            try await awaitOutcome(for: OwnTask.current?.running)
+            try await awaitOutcome(for: WorkerTaskContext.current?.running)
             return try finishedResult.get()
         }
     }

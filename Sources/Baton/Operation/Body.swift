@@ -4,8 +4,8 @@ enum Body: Sendable {
     @usableFromInline typealias Plain = nonisolated(nonsending) @Sendable () async throws -> Void
     @usableFromInline typealias Wrapped = nonisolated(nonsending) @Sendable (Execution) async -> Void
 
-    /// As the user wrote it, with nothing for its output. A closure around it would be one more object, and one more asynchronous
-    /// call.
+    /// As the user wrote it, with nothing for its output. A closure around it would be one more object, and one more
+    /// asynchronous call.
     case plain(Plain)
     /// With a closure around it that finds its inputs and stores its outcome.
     case wrapped(Wrapped)

@@ -3,9 +3,10 @@ internal import Synchronization
 extension AnyOperation {
     /// Makes this start only after `operation` has finished, whatever its outcome.
     ///
-    /// The two may be on different queues. Somebody must add `operation`, too, or this waits for ever; ``explain()`` says so.
-    /// A circle of dependencies is found when its last member is added, in large graphs soon after: each of them then fails with
-    /// ``OperationError/dependencyCycle(_:)``, and so does each of other circles that share operations with it. After the add this is ``Misuse`` and changes nothing.
+    /// The two may be on different queues. Somebody must add `operation`, too, or this waits for ever; ``explain()``
+    /// says so. A cycle of dependencies is found when its last member is added, in large graphs soon after: each of
+    /// them then fails with ``OperationError/dependencyCycle(_:)``, and so does each of other cycles that share
+    /// operations with it. After the add this is ``Misuse`` and changes nothing.
     @discardableResult
     @inlinable
     public final func addDependency(
@@ -17,9 +18,10 @@ extension AnyOperation {
 
     /// Makes this start only after `operation` has finished, and run only if its outcome is of this kind.
     ///
-    /// Otherwise it ends with ``OperationError/skipped(_:)``, naming the dependency, when all its dependencies have finished;
-    /// of several the first in the order added. Rules are looked at before inputs. `.failure` makes a fallback, `.always`
-    /// is what ``addDependency(_:file:line:)`` does. After the add this is ``Misuse`` and changes nothing.
+    /// Otherwise it ends with ``OperationError/skipped(_:)``, naming the dependency, when all its dependencies have
+    /// finished; of several the first in the order added. Rules are looked at before inputs. `.failure` makes a
+    /// fallback, `.always` is what ``addDependency(_:file:line:)`` does. After the add this is ``Misuse`` and changes
+    /// nothing.
     @discardableResult
     public final func addDependency(
         _ operation: consuming AnyOperation, on policy: DependencyPolicy, file: StaticString = #fileID,
@@ -65,7 +67,8 @@ extension AnyOperation {
     @inline(never)
     private final func chainGrows() { withLife { $0.details?.chainStart }?.dependencyWasAdded() }
 
-    /// Takes back ``addDependency(_:file:line:)``, with its policy if it had one. Nothing happens if there is no such dependency.
+    /// Takes back ``addDependency(_:file:line:)``, with its policy if it had one. Nothing happens if there is no such
+    /// dependency.
     ///
     /// A dependency that hands over its output as an input cannot be removed. That, and a removal after the add, is
     /// ``Misuse`` and changes nothing.
@@ -138,8 +141,8 @@ extension Lifecycle {
     fileprivate mutating func add(_ policy: EdgePolicy) { madeDetails().policies.append(policy) }
 }
 
-/// How often dependencies and children of groups have changed in the process, for those who remember what they have found in a
-/// graph. Counted from the first time that somebody asks.
+/// How often dependencies and children of groups have changed in the process, for those who remember what they have
+/// found in a graph. Counted from the first time that somebody asks.
 package enum GraphChanges {
     private static let isAsked = Atomic<Bool>(false)
     private static let number = Atomic<UInt64>(0)
@@ -150,8 +153,8 @@ package enum GraphChanges {
         return number.load(ordering: .acquiring)
     }
 
-    /// After the change. Whoever asked before it and did not see it finds another number; the operation's lock, which both take, orders
-    /// the question and this look.
+    /// After the change. Whoever asked before it and did not see it finds another number; the operation's lock, which
+    /// both take, orders the question and this look.
     @inline(__always)
     static func note() { if isAsked.load(ordering: .relaxed) { number.add(1, ordering: .releasing) } }
 }

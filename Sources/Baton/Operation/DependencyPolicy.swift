@@ -3,8 +3,9 @@
 public enum DependencyPolicy: Sendable, Hashable, CaseIterable {
     /// It has an output.
     case success
-    /// It has an output, or was skipped because there was nothing to do: what `make` calls up to date. One that was skipped
-    /// because something before it had failed or was cancelled counts as that, and the dependent is skipped, with the first source.
+    /// It has an output, or was skipped because there was nothing to do: what `make` calls up to date. One that was
+    /// skipped because something before it had failed or was cancelled counts as that, and the dependent is skipped,
+    /// with the first source.
     case noFailure
     /// It has an error, and was neither cancelled nor skipped: for a fallback.
     case failure

@@ -1,7 +1,7 @@
 /// One run of a body, for the closure that is around it and stores its outcome.
 ///
-/// It does not retain the operation, which its lane holds until that closure has returned: a reference for each run would be two
-/// atomic steps.
+/// It does not retain the operation, which its worker holds until that closure has returned: a reference for each run
+/// would be two atomic steps.
 @usableFromInline
 struct Execution: Sendable {
     @usableFromInline let unmanaged: Unmanaged<AnyOperation>

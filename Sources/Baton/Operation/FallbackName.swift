@@ -1,7 +1,8 @@
 /// Names an operation that was given no name: by the type of its procedure, or by the place in the source that made it.
 ///
-/// It is one word, so that operations are no larger for it: a pointer in the lower 48 bits, which are all that the platforms use. The
-/// upper 16 bits are 0 for a type. For a place, whose pointer is to the name of the file, they are the step and the line.
+/// It is one word, so that operations are no larger for it: a pointer in the lower 48 bits, which are all that the
+/// platforms use. The upper 16 bits are 0 for a type. For a place, whose pointer is to the name of the file, they are
+/// the step and the line.
 @usableFromInline
 struct FallbackName: Sendable, Hashable {
     /// The call that made the operation at its place.

@@ -25,7 +25,8 @@ public struct OperationContext: Sendable {
     @usableFromInline
     init(_ execution: Execution) { self.init(execution.operation) }
 
-    /// For calling a procedure directly, in a test or from another body: `try await procedure.execute(in: OperationContext())`.
+    /// For calling a procedure directly, in a test or from another body: `try await procedure.execute(in:
+    /// OperationContext())`.
     ///
     /// ``operation`` is a stand-in that never runs. What the procedure runs or produces goes to `queue`, and it finds
     /// `outputs` as those of its ``dependencies``.
@@ -43,12 +44,13 @@ public struct OperationContext: Sendable {
 // MARK: - Further operations
 
 extension OperationContext {
-    /// Runs a child, with everything it needs that nobody has added yet, on the queue of this operation, and returns its output.
+    /// Runs a child, with everything it needs that nobody has added yet, on the queue of this operation, and returns
+    /// its output.
     ///
-    /// Meanwhile the body holds no slot of its queue, so children cannot starve, whatever the queue's width; they also run
-    /// while the queue is suspended. When this operation or the calling task is cancelled, so is the child, and this returns
-    /// when the child has finished. `child` may have been added before, also to another queue. May be called from child
-    /// tasks of the body.
+    /// Meanwhile the body holds no slot of its queue, so children cannot starve, whatever the queue's width; they also
+    /// run while the queue is suspended. When this operation or the calling task is cancelled, so is the child, and
+    /// this returns when the child has finished. `child` may have been added before, also to another queue. May be
+    /// called from child tasks of the body.
     ///
     /// - Throws: The error of the child's outcome. ``OperationError/dependencyCycle(_:)`` if the child waits for this
     ///   operation. ``OperationError/misuse(_:)`` if the body has returned: await what it starts.
@@ -60,11 +62,12 @@ extension OperationContext {
         return try child.finishedResult.get()
     }
 
-    /// Adds an operation, with everything it needs that nobody has added yet, to the queue of this operation, and returns it.
+    /// Adds an operation, with everything it needs that nobody has added yet, to the queue of this operation, and
+    /// returns it.
     ///
-    /// It is on its own from there: this operation does not wait for it, and is not waited for by it; a cancel of this one
-    /// does not reach it. The operation's ``AnyOperation/didProduce(_:)`` handlers are told. One that was added before is
-    /// ``Misuse``, and left alone.
+    /// It is on its own from there: this operation does not wait for it, and is not waited for by it; a cancel of this
+    /// one does not reach it. The operation's ``AnyOperation/didProduce(_:)`` handlers are told. One that was added
+    /// before is ``Misuse``, and left alone.
     ///
     /// - Throws: ``OperationError/misuse(_:)`` if the body has returned: then nothing is added.
     @discardableResult
@@ -96,8 +99,8 @@ extension OperationContext {
 extension OperationContext {
     /// The clock of this operation's queue, which measures its delays and time limits, too: in a test, virtual time.
     ///
-    /// A context that was made for a direct call has the clock of the queue that it was made with. When the body has returned,
-    /// this is the system's continuous clock.
+    /// A context that was made for a direct call has the clock of the queue that it was made with. When the body has
+    /// returned, this is the system's continuous clock.
     public var clock: OperationClock {
         OperationClock((directCall?.queue.core ?? runningCore)?.time ?? .continuous)
     }
@@ -115,8 +118,8 @@ extension OperationContext {
     ///
     /// The body executes while it sleeps: it keeps its slot of the queue, and a time limit of the operation goes on. To
     /// wait without a slot, give the operation a delay (``AnyOperation/delay(_:file:line:)``); the pauses between the
-    /// attempts of a retry take none either. May be called from child tasks of the body. An unstructured task (`Task { }`) of
-    /// the body is not cancelled with the operation, so there a sleep that has begun goes on.
+    /// attempts of a retry take none either. May be called from child tasks of the body. An unstructured task (`Task {
+    /// }`) of the body is not cancelled with the operation, so there a sleep that has begun goes on.
     ///
     /// - Parameter duration: Zero or less returns at once. There is no longest duration.
     /// - Throws: `CancellationError` as soon as the operation or the calling task is cancelled, also if it was before.

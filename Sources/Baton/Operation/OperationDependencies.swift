@@ -1,7 +1,7 @@
 /// What a body finds of the operations that its own depended on: all finished, inputs first, then in the order added.
 ///
-/// A procedure that does not know who makes its input can look for it by type, or by a protocol that anybody's output can
-/// conform to, whatever its operation:
+/// A procedure that does not know who makes its input can look for it by type, or by a protocol that anybody's output
+/// can conform to, whatever its operation:
 ///
 /// ```swift
 /// let image = context.dependencies.outputs(of: (any ImageProvider).self).lazy.compactMap(\.image).first

@@ -6,14 +6,14 @@ public struct OperationReference: Sendable, Hashable, Identifiable, Codable, Cus
     public let id: UInt64
     private let givenName: String?
     private let fallbackName: FallbackName
-    /// Of an operation in ``OperationError/dependencyFailed(source:via:cause:)``: the one that needs its output has a retry, which
-    /// does not run this one again.
+    /// Of an operation in ``OperationError/dependencyFailed(source:via:cause:)``: the one that needs its output has a
+    /// retry, which does not run this one again.
     var isRetriedInVain = false
 
     /// The operation's name; without one the type of its procedure, else the place in the source that made it.
     ///
-    /// A place reads "parse.swift:38", or "parse.swift:38 then" if a `then` has made it. An operation that a closure with a `default:` for
-    /// its input makes has no place, and is called "operation" with its id.
+    /// A place reads "parse.swift:38", or "parse.swift:38 then" if a `then` has made it. An operation that a closure
+    /// with a `default:` for its input makes has no place, and is called "operation" with its id.
     public var name: String { givenName ?? fallbackName.name ?? "operation \(id)" }
 
     /// The name in typographic quotes, on one line: control characters of it are spaces.

@@ -12,8 +12,8 @@ public struct OperationProgress: Sendable, Hashable {
 
     /// From 0 to 1. 0 while there is no total or it is 0; 1 after a success; after a failure, what it was then.
     ///
-    /// Includes what children that still run have reached. May be 1 before the operation has finished, and goes back when
-    /// the total grows, and to 0 when the operation is to run again.
+    /// Includes what children that still run have reached. May be 1 before the operation has finished, and goes back
+    /// when the total grows, and to 0 when the operation is to run again.
     public let fractionCompleted: Double
 
     /// Whether the operation has its outcome, a success or not. Nothing changes after that.

@@ -4,9 +4,10 @@
 /// for await progress in operation.progressUpdates { bar.value = progress.fractionCompleted }
 /// ```
 ///
-/// An iterator delivers the progress of now, then on each call the newest one that differs from the one it delivered last;
-/// it waits until there is one. It ends after the one with `isFinished`, and when the task that iterates is cancelled. Each
-/// iterator goes its own way, on the isolation of its caller, and a slow one does not delay the operation.
+/// An iterator delivers the progress of now, then on each call the newest one that differs from the one it delivered
+/// last; it waits until there is one. It ends after the one with `isFinished`, and when the task that iterates is
+/// cancelled. Each iterator goes its own way, on the isolation of its caller, and a slow one does not delay the
+/// operation.
 ///
 /// It does not keep the operation alive: if that is released without ever having finished, the sequence ends.
 public struct OperationProgressUpdates: AsyncSequence, Sendable {

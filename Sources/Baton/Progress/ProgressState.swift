@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// Locks a ``ProgressMachine``, asks it, unlocks, and acts: wakes those who iterate, and passes on to the parents.
+/// Locks a ``ProgressStateMachine``, asks it, unlocks, and acts: wakes those who iterate, and passes on to the parents.
 ///
 /// Held by the operation's ``Details``, by reporters and by those who iterate. It holds no operation, and its parents
 /// weakly, so that nothing is kept alive by it, and a chain of them is never released recursively.
 final class ProgressState: Sendable {
     /// Taken out of the machine by whoever resumes it, so it is resumed once.
     typealias Waiter = UnsafeContinuation<Void, Never>
-    typealias Machine = ProgressMachine<Waiter>
+    typealias Machine = ProgressStateMachine<Waiter>
 
     private struct Content {
         var machine: Machine
@@ -22,8 +22,8 @@ final class ProgressState: Sendable {
 
         static let leastSweepCount = 8
 
-        /// A copy: those that are released by it are released after unlocking. In the order in which they were made, so that a seeded
-        /// schedule repeats.
+        /// A copy: those that are released by it are released after unlocking. In the order in which they were made, so
+        /// that a seeded schedule repeats.
         var livingParents: [ProgressState] {
             if parents.count <= 1 { return parents.values.compactMap(\.state) }
             return parents.sorted { $0.key < $1.key }.compactMap(\.value.state)
@@ -44,9 +44,9 @@ final class ProgressState: Sendable {
 
     /// What parents know it by. Not its address, which another one may have after it.
     private let number = ProgressState.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-    private let content: LockedState<Content>
+    private let content: Locked<Content>
 
-    init(ending: Machine.Ending? = nil) { content = LockedState(Content(machine: Machine(ending: ending))) }
+    init(ending: Machine.Ending? = nil) { content = Locked(Content(machine: Machine(ending: ending))) }
 
     var value: OperationProgress { content.withLock { $0.machine.value } }
 
@@ -95,7 +95,7 @@ final class ProgressState: Sendable {
 
     /// In a loop, with one lock at a time. Of two threads the newer standing wins, whichever comes first.
     private func passUpwards() {
-        var changed = Fifo<ProgressState>()
+        var changed = FIFOQueue<ProgressState>()
         var isListed: Set<ObjectIdentifier> = []
         var next: ProgressState? = self
         while let child = next {
@@ -136,7 +136,8 @@ final class ProgressState: Sendable {
         report { $0.childMoved(child.number, to: standing) }
     }
 
-    /// Drops the links to parents that have gone or ended. Called when their number has doubled, so a link pays for its own end.
+    /// Drops the links to parents that have gone or ended. Called when their number has doubled, so a link pays for its
+    /// own end.
     private func sweepParents() {
         let links = content.withLock { $0.parents }
         let ended = links.filter { $0.value.state?.isOver ?? true }
@@ -173,7 +174,7 @@ final class ProgressState: Sendable {
                     stopWaiting(id)
                 }
             }
-            Handover.didAwait(self)
+            TSanAnnotations.didAwait(self)
         } onCancel: {
             stopWaiting(id)
         }
@@ -184,7 +185,7 @@ final class ProgressState: Sendable {
     }
 
     private func resume(_ waiter: Waiter) {
-        Handover.willResume(self)
+        TSanAnnotations.willResume(self)
         waiter.resume()
     }
 }

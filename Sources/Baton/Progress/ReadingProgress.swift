@@ -1,8 +1,8 @@
 extension AnyOperation {
     /// How far it has come, now. Without reports from its body: 0, and 1 once it has succeeded.
     ///
-    /// Bodies report with ``OperationContext/progress``. May be read before the add and after the finish. A failure or a
-    /// cancel leaves it where it was.
+    /// Bodies report with ``OperationContext/progress``. May be read before the add and after the finish. A failure or
+    /// a cancel leaves it where it was.
     public final var progress: OperationProgress {
         var (state, ending) = withLife { ($0.details?.progress, progressEnding($0)) }
         if state == nil, ending == nil, self is GroupOperation { state = progressState }
@@ -14,15 +14,16 @@ extension AnyOperation {
 
     /// Its progress, now and whenever it changes, the newest only, up to the outcome.
     ///
-    /// May be asked for at any time, and any number of times. Iterating does not keep the operation alive. A body that iterates keeps
-    /// its slot meanwhile: one that waits for another operation awaits its ``AsyncOperation/value`` instead.
+    /// May be asked for at any time, and any number of times. Iterating does not keep the operation alive. A body that
+    /// iterates keeps its slot meanwhile: one that waits for another operation awaits its ``AsyncOperation/value``
+    /// instead.
     public final var progressUpdates: OperationProgressUpdates { OperationProgressUpdates(state: progressState) }
 
     /// Made when somebody first wants it.
     final var progressState: ProgressState { withProgressState { _ in } }
 
-    /// As above. A group then counts its children, after `link` has made it a child itself: what has no children yet closes no cycle, so
-    /// nobody has to look for one.
+    /// As above. A group then counts its children, after `link` has made it a child itself: what has no children yet
+    /// closes no cycle, so nobody has to look for one.
     @discardableResult
     final func withProgressState(_ link: (ProgressState) -> Void) -> ProgressState {
         let (state, isNew) = makeProgressState()

@@ -1,23 +1,24 @@
 /// Claim, enter, link: what an add does.
 ///
-/// Claiming makes an operation this queue's and freezes its dependencies. Entering the roster comes before anything can
-/// finish it. Linking registers it with its sources; one that is ready is listed together with the next batch.
+/// Claiming makes an operation this queue's and freezes its dependencies. Entering the registry comes before anything
+/// can finish it. Linking registers it with its sources; one that is ready is listed together with the next batch.
 extension QueueCore {
     /// Operations that are entered and listed under one lock.
     private static let batchSize = 64
 
-    /// Adds in this order. Operations that were added before are left alone, and reported with `callSite` if there is one.
+    /// Adds in this order. Operations that were added before are left alone, and reported with `callSite` if there is
+    /// one.
     func add(_ operations: [AnyOperation], from origin: Origin = .outside, run: UInt32 = 0, _ callSite: CallSite?) {
         operations.withUnsafeBufferPointer { add($0, from: origin, run: run, callSite) }
     }
 
-    /// - Parameter withInputs: Whether it adds what they take their inputs from, too; see ``addWithInputs(_:_:)``. Those that
-    ///   stand in the list are added in its order.
+    /// - Parameter withInputs: Whether it adds what they take their inputs from, too; see ``addWithInputs(_:_:)``.
+    ///   Those that stand in the list are added in its order.
     func add(
         _ operations: UnsafeBufferPointer<AnyOperation>, from origin: Origin = .outside, run: UInt32 = 0,
         _ callSite: CallSite?, withInputs: Bool = false
     ) {
-        if operations.count > Self.batchSize { state.withLock { $0.roster.reserve(operations.count) } }
+        if operations.count > Self.batchSize { state.withLock { $0.registry.reserve(operations.count) } }
         var batch = Batch(origin: origin, run: run, on: self)
         var pace = StartPace()
         // The inputs have to be kept for as long as the list keeps the others.
@@ -35,9 +36,9 @@ extension QueueCore {
                 }
             }
             claim(retained, callSite, &batch)
-            if batch.count == Self.batchSize { enter(&batch, startsLanes: pace.isDue()) }
+            if batch.count == Self.batchSize { enter(&batch, startsWorkers: pace.isDue()) }
         }
-        // Once at least, for what was listed without a lane.
+        // Once at least, for what was listed without a worker.
         repeat { enter(&batch) } while !batch.isEmpty
         withExtendedLifetime(inputs) {}
         lookForCycles(closedBy: batch)
@@ -81,8 +82,9 @@ extension QueueCore {
         lookForCycles(closedBy: batch)
     }
 
-    /// After which batches a long add starts a lane, if there is none: the 1st, the 4th, and every 16th. Its thread may be woken on
-    /// the core that adds, do in no time what is there, and end: after every batch that would take longer than adding and running.
+    /// After which batches a long add starts a worker, if there is none: the 1st, the 4th, and every 16th. Its thread
+    /// may be woken on the core that adds, do in no time what is there, and end: after every batch that would take
+    /// longer than adding and running.
     private struct StartPace {
         private var batches = 0
         private var next = 1
@@ -106,9 +108,9 @@ extension QueueCore {
         var isObserved: Bool
         var count = 0
         /// Claimed, and not yet entered.
-        var claimed = ReadyList()
+        var claimed = IntrusiveList()
         /// Entered, linked, and not yet listed.
-        var ready = ReadyList()
+        var ready = IntrusiveList()
         /// Linked while somebody waits for them, and waiting for others: one of them may be the last of a cycle.
         var suspects: [AnyOperation] = []
         /// So many of all that have been linked.
@@ -127,8 +129,8 @@ extension QueueCore {
         @inline(__always)
         mutating func clear() {
             count = 0
-            claimed = ReadyList()
-            ready = ReadyList()
+            claimed = IntrusiveList()
+            ready = IntrusiveList()
         }
     }
 
@@ -137,7 +139,7 @@ extension QueueCore {
     private func claim(_ inputs: [AnyOperation], _ batch: inout Batch, _ pace: inout StartPace) {
         for input in inputs {
             claim(.passRetained(input), nil, &batch)
-            if batch.count == Self.batchSize { enter(&batch, startsLanes: pace.isDue()) }
+            if batch.count == Self.batchSize { enter(&batch, startsWorkers: pace.isDue()) }
         }
     }
 
@@ -155,7 +157,7 @@ extension QueueCore {
                     if batch.run != 0 { life.runNumber = batch.run }
                     if batch.isChild { operation.becomesChild(of: batch.origin, &life) }
                     if let values = batch.taskLocals { life.madeDetails().taskLocals = values }
-                    if isAwaited { operation.countdown.noteAwaited() }
+                    if isAwaited { operation.dependencyCounter.noteAwaited() }
                     if batch.isObserved || operation.isObserved {
                         operation.holdEvents(for: hub, isQueueObserved: batch.isObserved, &life)
                     }
@@ -193,22 +195,22 @@ extension QueueCore {
         report(Misuse(kind, operation: operation.reference, callSite: callSite), of: operation)
     }
 
-    /// One lock: enters what was claimed, and lists what is ready, from the batch before or because it has no dependencies.
-    /// False: the door is closed for those that were claimed.
+    /// One lock: enters what was claimed, and lists what is ready, from the batch before or because it has no
+    /// dependencies. False: the door is closed for those that were claimed.
     @discardableResult
-    private func enter(_ batch: inout Batch, startsLanes: Bool = true) -> Bool {
+    private func enter(_ batch: inout Batch, startsWorkers: Bool = true) -> Bool {
         let (claimed, ready) = (batch.claimed, batch.ready)
         batch.clear()
         // Those with dependencies, and those whose end has come in between.
-        var rest = ReadyList()
-        let door = change(startsLanes: startsLanes) { state in
+        var rest = IntrusiveList()
+        let door = change(startsWorkers: startsWorkers) { state in
             let door = state.door(for: batch.origin)
             ready.forEach { state.scheduler.append($0) }
             claimed.forEach { operation in
                 enter(operation, &state)
                 let isListed = operation._withUnsafeGuaranteedRef { operation in
                     guard door.isOpen, operation.edges.isEmpty, !operation.isObserved else { return false }
-                    return !operation.countdown.linked(to: 0).wasEnded
+                    return !operation.dependencyCounter.linked(to: 0).wasEnded
                 }
                 if isListed {
                     state.scheduler.append(operation)
@@ -236,10 +238,10 @@ extension QueueCore {
     @inline(__always)
     private func link(_ claimed: Unmanaged<AnyOperation>, _ batch: inout Batch) {
         claimed._withUnsafeGuaranteedRef { operation in
-            let linked: Countdown.Linked
+            let linked: DependencyCounter.Linked
             var links = Links()
             var isToldReady = false
-            if operation.countdown.isLinked {
+            if operation.dependencyCounter.isLinked {
                 // It has no dependencies, and was linked when it was entered.
                 linked = .endedWithoutLinks
             } else {
@@ -251,7 +253,7 @@ extension QueueCore {
                 let isWaiting = links.registered > 0
                 let addition = operation.isObserved ? operation.additionToTell(from: batch.origin) : nil
                 if isWaiting, let addition { operation.tell(addition, isWaiting: true) }
-                linked = operation.countdown.linked(to: links.registered)
+                linked = operation.dependencyCounter.linked(to: links.registered)
                 // With it, that it is ready: nobody else can begin it.
                 if !isWaiting, let addition { operation.tell(addition, isReady: linked.isReady && !linked.wasEnded) }
                 isToldReady = !isWaiting && addition != nil
@@ -276,7 +278,7 @@ extension QueueCore {
         fence.edges.enter(.passUnretained(fence)) { links.register($0, with: $1, at: level) }
         if links.foundLower { fence.raiseSources() }
         if links.foundFinished { CycleBreak.foundFinished(by: fence) }
-        let linked = fence.countdown.linked(to: links.registered)
+        let linked = fence.dependencyCounter.linked(to: links.registered)
         if linked.isReady {
             fence.open()
         } else if links.waitsForAdded, linked.wasAwaited {
@@ -300,7 +302,7 @@ extension QueueCore {
 
         @inline(__always)
         mutating func register(
-            _ place: Dependents.Place, with source: Unmanaged<AnyOperation>, at level: OperationPriority
+            _ place: DependentList.Place, with source: Unmanaged<AnyOperation>, at level: OperationPriority
         ) {
             source._withUnsafeGuaranteedRef { source in
                 if source.level < level { foundLower = true }
@@ -309,7 +311,7 @@ extension QueueCore {
                 case .registered(let sourceWasAdded):
                     registered += 1
                     if sourceWasAdded {
-                        source.countdown.noteAwaited()
+                        source.dependencyCounter.noteAwaited()
                         waitsForAdded = true
                     }
                 }

@@ -5,8 +5,9 @@ private enum Reach {
 }
 
 extension QueueCore {
-    /// Adds the operation, and before it what it takes its inputs from, as far as nobody has added that: what is added between them, such as
-    /// a barrier, must not come between an input and its reader. False: the queue has been shut down, and the operation has ended.
+    /// Adds the operation, and before it what it takes its inputs from, as far as nobody has added that: what is added
+    /// between them, such as a barrier, must not come between an input and its reader. False: the queue has been shut
+    /// down, and the operation has ended.
     @discardableResult
     func addWithInputs(_ operation: AnyOperation, _ callSite: CallSite?) -> Bool {
         if operation.inputCount == 0 { return add(operation, callSite) }
@@ -23,8 +24,8 @@ extension QueueCore {
         if let first { add(unaddedInputs(of: operation, from: first), nil) }
     }
 
-    /// Finds what the operation takes its inputs from and what that takes its inputs from, sources first, as far as nobody has added it.
-    /// Nil: the operation is unique, so that its add decides whether it needs them.
+    /// Finds what the operation takes its inputs from and what that takes its inputs from, sources first, as far as
+    /// nobody has added it. Nil: the operation is unique, so that its add decides whether it needs them.
     func unaddedInputs(before operation: AnyOperation) -> [AnyOperation]? {
         let (isUndecided, first) = operation.withLife { life in
             (life.isUndecided, life.phase == .created ? operation.openInput(at: 0, life) : nil)
@@ -40,15 +41,15 @@ extension QueueCore {
         return AnyOperation.upstream(of: missing, through: .inputs) { add([$0], nil) }.filter { $0.isUnadded }
     }
 
-    /// Adds the operation and everything it needs, through edges of any kind, that nobody has added yet; returns what was
-    /// added, sources first. What was added may itself need what was not, so the search goes through it; but what this has
-    /// seen whole is not looked at again, so adding a long chain link by link stays linear.
+    /// Adds the operation and everything it needs, through edges of any kind, that nobody has added yet; returns what
+    /// was added, sources first. What was added may itself need what was not, so the search goes through it; but what
+    /// this has seen whole is not looked at again, so adding a long chain link by link stays linear.
     ///
-    /// Unique ones are added when the search comes to them, for what they need depends on what is decided then: one that has
-    /// joined another needs nothing but that.
+    /// Unique ones are added when the search comes to them, for what they need depends on what is decided then: one
+    /// that has joined another needs nothing but that.
     ///
-    /// With a call site it is misuse if the operation itself had been added before. What it adds is marked with the number of the
-    /// ``RunScope``, if it is one that adds.
+    /// With a call site it is misuse if the operation itself had been added before. What it adds is marked with the
+    /// number of the ``RunScope``, if it is one that adds.
     @discardableResult
     func addWithUpstream(
         _ operation: AnyOperation, from origin: Origin = .outside, run: UInt32 = 0, _ callSite: CallSite?
@@ -79,7 +80,8 @@ extension QueueCore {
 }
 
 extension AnyOperation {
-    /// These and all that they need and that has not finished, sources first; not beyond what is known to be added whole.
+    /// These and all that they need and that has not finished, sources first; not beyond what is known to be added
+    /// whole.
     ///
     /// - Parameter addUnique: To add those that have an identity, before they are asked for what they need.
     fileprivate static func upstream(

@@ -1,106 +1,111 @@
-/// How operations come into the hands of lanes, and back.
+/// How operations come into the local queues of workers, and back.
 ///
-/// Under the lock of a queue two lanes with short bodies spend more time on one another's cache lines than on their operations.
-/// A hand makes it one lock for many of them. Hands are out only while nothing comes before what is in them, which is looked at
-/// after every change of the queue; so all that are out are of one priority.
+/// Under the lock of a queue two workers with short bodies spend more time on one another's cache lines than on their
+/// operations. A local queue makes it one lock for many of them. Local queues are out only while nothing comes before
+/// what is in them, which is looked at after every change of the queue; so all that are out are of one priority.
 extension QueueCore.State {
-    /// What the lane does next, with more of the same in its hand.
+    /// What the worker does next, with more of the same in its local queue.
     @inline(__always)
-    mutating func deal(to hand: Hand) -> Scheduler.Turn {
+    mutating func deal(to localQueue: LocalQueue) -> Scheduler.Turn {
         let turn = turn { $0.nextTurn() }
-        if hand.reach > 1, scheduler.width > 1, case .run(let first) = turn { deal(to: hand, after: first) }
+        if localQueue.reach > 1, scheduler.width > 1, case .run(let first) = turn { deal(to: localQueue, after: first) }
         return turn
     }
 
     @inline(never)
-    private mutating func deal(to hand: Hand, after first: Unmanaged<AnyOperation>) {
+    private mutating func deal(to localQueue: LocalQueue, after first: Unmanaged<AnyOperation>) {
         let level = first._withUnsafeGuaranteedRef { $0.level }
-        guard scheduler.allowsHands(at: level), admission.isEmpty, let second = scheduler.popReady(at: level)
+        guard scheduler.allowsLocalQueues(at: level), admission.isEmpty, let second = scheduler.popReady(at: level)
         else { return }
-        hand.clear()
-        hand.append(second)
-        while hand.count + 1 < hand.reach, let next = scheduler.popReady(at: level) { hand.append(next) }
-        hand.open()
-        hands.append(hand, of: level)
-        scheduler.note(hands)
+        localQueue.clear()
+        localQueue.append(second)
+        while localQueue.count + 1 < localQueue.reach, let next = scheduler.popReady(at: level) {
+            localQueue.append(next)
+        }
+        localQueue.open()
+        localQueues.append(localQueue, of: level)
+        scheduler.note(localQueues)
     }
 
-    /// The lane goes on with this, which what it has run made ready: what it runs from here on can leave by its hand.
+    /// The worker goes on with this, which what it has run made ready: what it runs from here on can leave by its local
+    /// queue.
     @inline(never)
-    mutating func goOn(with follower: Unmanaged<AnyOperation>, _ hand: Hand) {
-        if let position = hand.close() {
-            for place in hand.placesLeft(at: position) { roster.leave(place: place) }
-            hand.goOn(from: position)
+    mutating func goOn(with follower: Unmanaged<AnyOperation>, _ localQueue: LocalQueue) {
+        if let position = localQueue.close() {
+            for place in localQueue.placesLeft(at: position) { registry.leave(place: place) }
+            localQueue.goOn(from: position)
             return
         }
         let level = follower._withUnsafeGuaranteedRef { $0.level }
-        guard scheduler.allowsHands(at: level), admission.isEmpty, hands.isEmpty || hands.level == level else { return }
-        hand.clear()
-        hand.open()
-        hands.append(hand, of: level)
+        guard scheduler.allowsLocalQueues(at: level), admission.isEmpty,
+            localQueues.isEmpty || localQueues.level == level
+        else { return }
+        localQueue.clear()
+        localQueue.open()
+        localQueues.append(localQueue, of: level)
     }
 
-    /// The lane's own, before it asks for more. See ``Hand/giveBack(isPlain:isNeeded:)``.
+    /// The worker's own, before it asks for more. See ``LocalQueue/giveBack(isPlain:isNeeded:)``.
     @inline(__always)
-    mutating func takeBack(own hand: Hand, isPlain: Bool) {
-        let isNeeded = hand.isOut && takeBack(hand)
-        hand.giveBack(isPlain: isPlain, isNeeded: isNeeded)
+    mutating func reclaim(own localQueue: LocalQueue, isPlain: Bool) {
+        let isNeeded = localQueue.isOut && reclaim(localQueue)
+        localQueue.giveBack(isPlain: isPlain, isNeeded: isNeeded)
     }
 
     /// True: something was left in it, or somebody has closed it before.
     @discardableResult
     @inline(never)
-    private mutating func takeBack(_ hand: Hand) -> Bool {
-        guard let position = hand.close() else { return true }
-        hands.remove(hand)
-        for place in hand.placesLeft(at: position) { roster.leave(place: place) }
-        for waiting in stride(from: hand.count - 1, through: position.next, by: -1) {
-            scheduler.takeBack(hand[waiting], at: hands.level)
+    private mutating func reclaim(_ localQueue: LocalQueue) -> Bool {
+        guard let position = localQueue.close() else { return true }
+        localQueues.remove(localQueue)
+        for place in localQueue.placesLeft(at: position) { registry.leave(place: place) }
+        for waiting in stride(from: localQueue.count - 1, through: position.next, by: -1) {
+            scheduler.reclaim(localQueue[waiting], at: localQueues.level)
         }
-        scheduler.note(hands)
-        return position.next < hand.count
+        scheduler.note(localQueues)
+        return position.next < localQueue.count
     }
 
     @inline(never)
-    mutating func takeBackAll() {
-        while let hand = hands.last { takeBack(hand) }
+    mutating func reclaimAll() {
+        while let localQueue = localQueues.last { reclaim(localQueue) }
     }
 
-    /// What the scheduler says a lane does next. What waits in the hands of others comes first if nothing else of its priority
-    /// does, and if they are stuck; and none stays out beside those of a higher priority.
+    /// What the scheduler says a worker does next. What waits in the local queues of others comes first if nothing else
+    /// of its priority does, and if they are stuck; and none stays out beside those of a higher priority.
     @inline(__always)
     mutating func turn(_ ask: (inout Scheduler) -> Scheduler.Turn) -> Scheduler.Turn {
-        if !hands.isEmpty { lookAtHands() }
+        if !localQueues.isEmpty { lookAtLocalQueues() }
         return ask(&scheduler)
     }
 
     @inline(never)
-    private mutating func lookAtHands() {
-        if let stuck = hands.findStuck() { takeBack(stuck) }
-        while let hand = hands.last, scheduler.highestStartable != hands.level { takeBack(hand) }
+    private mutating func lookAtLocalQueues() {
+        if let stuck = localQueues.findStuck() { reclaim(stuck) }
+        while let localQueue = localQueues.last, scheduler.highestStartable != localQueues.level { reclaim(localQueue) }
     }
 
     /// One that has ended before its run leaves whatever list it is in. True: nobody else lets go of it.
     mutating func unlist(_ operation: AnyOperation) -> Bool {
-        if operation.listing == .hand || operation.listing == .releasedHand { takeBackAll() }
+        if operation.listing == .localQueue || operation.listing == .releasedLocalQueue { reclaimAll() }
         return scheduler.remove(.passUnretained(operation))
     }
 
     /// Those that have not left, retained.
     mutating func members() -> [AnyOperation] {
-        takeBackAll()
-        return roster.members()
+        reclaimAll()
+        return registry.members()
     }
 
     /// As above, of those that have entered at these places.
     mutating func members(at places: [UInt32]) -> [AnyOperation] {
-        takeBackAll()
-        return roster.members(at: places)
+        reclaimAll()
+        return registry.members(at: places)
     }
 
     /// How many there are.
     mutating func count() -> Int {
-        takeBackAll()
-        return roster.count
+        reclaimAll()
+        return registry.count
     }
 }

@@ -62,8 +62,8 @@ enum Closing {
 }
 
 extension QueueCore.State {
-    /// What a body awaits goes before a barrier, because the barrier may wait for that body: it is one of this queue, or one of
-    /// another queue for which a body of this queue waits.
+    /// What a body awaits goes before a barrier, because the barrier may wait for that body: it is one of this queue,
+    /// or one of another queue for which a body of this queue waits.
     func door(for origin: Origin) -> Door {
         switch (origin, closing) {
         case (_, .toAll), (.outside, .toOutside): return .closed(.queueShutDown)

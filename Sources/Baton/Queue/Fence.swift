@@ -105,7 +105,7 @@ struct Fencing {
     let barrier: AnyOperation
     let before: Fence
     let behind: Fence
-    /// Where in the roster something has entered since. Nil: that would be more than to look at all that is there.
+    /// Where in the registry something has entered since. Nil: that would be more than to look at all that is there.
     private(set) var entries: [UInt32]? = []
 
     init(around barrier: AnyOperation, before: Fence, behind: Fence) {
@@ -136,7 +136,7 @@ extension QueueCore.State {
     }
 
     mutating func noteEntry(of operation: Unmanaged<AnyOperation>) {
-        fencing?.noteEntry(at: operation._withUnsafeGuaranteedRef { $0.rosterIndex }, besides: roster.count)
+        fencing?.noteEntry(at: operation._withUnsafeGuaranteedRef { $0.registryIndex }, besides: registry.count)
     }
 }
 

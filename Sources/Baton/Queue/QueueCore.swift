@@ -1,16 +1,17 @@
 import Synchronization
 
-/// The queue behind its handle: one lock around ``Scheduler`` and ``Roster``, and the tasks that obey them.
+/// The queue behind its handle: one lock around ``Scheduler`` and ``OperationRegistry``, and the tasks that obey them.
 ///
-/// It keeps itself alive while an operation of it is unfinished, so the operations can point to it without retaining it,
-/// and so the public handle can come and go.
+/// It keeps itself alive while an operation of it is unfinished, so the operations can point to it without retaining
+/// it, and so the public handle can come and go.
 final class QueueCore: Sendable {
     struct State {
-        // First what every finish and every turn touch: lanes that run beside one another hand it to and fro between their caches.
-        var roster = Roster()
+        // First what every finish and every turn touch: workers that run beside one another hand it to and fro between
+        // their caches.
+        var registry = OperationRegistry()
         var scheduler: Scheduler
-        var hands = Hands()
-        var deliveries = Deliveries()
+        var localQueues = LocalQueues()
+        var handlerDispatcher = HandlerDispatcher()
         var idleWaiters: [UnsafeContinuation<Void, Never>] = []
         var admission = Admission<Submission>()
         var closing = Closing.not
@@ -29,7 +30,7 @@ final class QueueCore: Sendable {
         /// It has operations, and keeps itself alive for them.
         var isAwake = false
 
-        var isIdle: Bool { roster.count == 0 && deliveries.isIdle && suspects.isEmpty }
+        var isIdle: Bool { registry.count == 0 && handlerDispatcher.isIdle && suspects.isEmpty }
 
         /// It would wait for a resumption, and nobody can resume the queue.
         func strands(_ operation: AnyOperation) -> Bool {
@@ -37,37 +38,37 @@ final class QueueCore: Sendable {
         }
     }
 
-    let state: LockedState<State>
-    /// What ``Scheduler/hint`` was after the last change: lets a lane go on without taking the lock. It may be stale for the
-    /// length of a race, which only moves an operation by one place.
+    let state: Locked<State>
+    /// What ``Scheduler/hint`` was after the last change: lets a worker go on without taking the lock. It may be stale
+    /// for the length of a race, which only moves an operation by one place.
     let hint = Atomic<UInt8>(0)
     /// Whether there are any ``surroundings``. It only becomes true.
     let hasSurroundings = Atomic<Bool>(false)
     /// Hooks around every body, the outermost first.
-    let surroundings = LockedState<[Surrounding]>([])
+    let surroundings = Locked<[Surrounding]>([])
     /// Where the names of its operations count.
-    let scope: LockedState<OperationScope>
+    let scope: Locked<OperationScope>
     /// The task-locals whose values its operations find in their bodies and handlers.
     let taskLocals: [CarriedTaskLocal]
     let name: String?
     let number: UInt32
     /// Of bodies.
-    let spawner: Spawner
+    let taskFactory: TaskFactory
     /// Of everything else: handlers, observers, timers.
-    let services: Spawner
+    let services: TaskFactory
     /// Since the queue was made.
     let time: TimeSource
     /// Its deadlines are on a clock of its own.
-    let sleeper: Sleeper
+    let timerService: TimerService
     /// Seeded schedules count operations; everything else looks at the clock.
     let slicesByCount: Bool
-    /// See ``Hand/init(least:)``.
+    /// See ``LocalQueue/init(least:)``.
     let leastReach: Int
     /// Those who observe it.
-    let hub: EventHub
+    let hub: EventBroadcaster
     /// Those who want to know when nothing happens in it.
     let stalls = StallWatch()
-    let misuseHandler: LockedState<(@Sendable (Misuse) -> Void)?>
+    let misuseHandler: Locked<(@Sendable (Misuse) -> Void)?>
 
     init(
         name: String?, width: Int, isSuspended: Bool, executor: (any TaskExecutor)?, priority: TaskPriority? = nil,
@@ -76,20 +77,20 @@ final class QueueCore: Sendable {
     ) {
         self.name = name
         self.time = time
-        state = LockedState(State(scheduler: Scheduler(width: width, isSuspended: isSuspended)))
-        spawner = Spawner(executor: executor, priority: priority)
-        services = spawner.services
+        state = Locked(State(scheduler: Scheduler(width: width, isSuspended: isSuspended)))
+        taskFactory = TaskFactory(executor: executor, priority: priority)
+        services = taskFactory.services
         slicesByCount = executor is any DeterministicTaskExecutor
-        sleeper = time.isContinuous && !slicesByCount ? .shared : Sleeper(time, spawner.background)
-        misuseHandler = LockedState(onMisuse)
+        timerService = time.isContinuous && !slicesByCount ? .shared : TimerService(time, taskFactory.background)
+        misuseHandler = Locked(onMisuse)
         let schedule = executor as? any DeterministicTaskExecutor
-        scope = LockedState(schedule.flatMap { $0.hasOwnScope ? OperationScope(of: $0) : nil } ?? .process)
+        scope = Locked(schedule.flatMap { $0.hasOwnScope ? OperationScope(of: $0) : nil } ?? .process)
         self.taskLocals = taskLocals
         // They are bound around each body.
         hasSurroundings.store(!taskLocals.isEmpty, ordering: .relaxed)
         self.leastReach = leastReach
         number = QueueDirectory.nextNumber()
-        hub = EventHub(
+        hub = EventBroadcaster(
             of: QueueReference(name: name, number: number), isSuspended: isSuspended, services, time, probe: probe)
         QueueDirectory.enter(self)
         if !time.isSystemClock { Rates.enter(queue: number, time) }
@@ -97,38 +98,40 @@ final class QueueCore: Sendable {
 
     deinit {
         QueueDirectory.leave(number)
-        if sleeper !== Sleeper.shared { sleeper.stop() }
+        if timerService !== TimerService.shared { timerService.stop() }
         if !time.isSystemClock { Rates.leave(queue: number, time) }
         hub.queueHasGone()
     }
 
     // MARK: Change, settle, obey
 
-    /// Every change of the scheduler goes through here: under the lock it ends in one decision, which is obeyed outside.
-    /// `startsLanes`: false if another change follows in a moment, which will.
+    /// Every change of the scheduler goes through here: under the lock it ends in one decision, which is obeyed
+    /// outside. `startsWorkers`: false if another change follows in a moment, which will.
     @inline(__always)
-    func change<Result>(startsLanes: Bool = true, _ body: (inout State) -> Result) -> Result {
+    func change<Result>(startsWorkers: Bool = true, _ body: (inout State) -> Result) -> Result {
         let (result, order, ended) = state.withLock { state in
             let result = body(&state)
-            return (result, settle(&state, startsLanes: startsLanes), state.scheduler.takeEnded())
+            return (result, settle(&state, startsWorkers: startsWorkers), state.scheduler.takeEnded())
         }
         obey(order)
-        if let ended { ReadyList.forEach(from: ended) { $0.release() } }
+        if let ended { IntrusiveList.forEach(from: ended) { $0.release() } }
         return result
     }
 
     @inline(__always)
-    private func settle(_ state: inout State, startsLanes: Bool = true) -> Scheduler.Order {
-        if !state.hands.isEmpty, !state.scheduler.allowsHands(at: state.hands.level) { state.takeBackAll() }
-        let order = state.scheduler.settle(besides: state.hands.haveMore, startsLanes: startsLanes)
+    private func settle(_ state: inout State, startsWorkers: Bool = true) -> Scheduler.Order {
+        if !state.localQueues.isEmpty, !state.scheduler.allowsLocalQueues(at: state.localQueues.level) {
+            state.reclaimAll()
+        }
+        let order = state.scheduler.settle(besides: state.localQueues.haveMore, startsWorkers: startsWorkers)
         if !state.admission.isEmpty { return settle(&state, besides: order) }
         let now = state.scheduler.hint
-        // Written only when it changes: every lane reads it.
+        // Written only when it changes: every worker reads it.
         if hint.load(ordering: .relaxed) != now { hint.store(now, ordering: .relaxed) }
         return order
     }
 
-    /// Somebody waits to submit an operation: lanes have to ask, so that whoever begins one lets another in.
+    /// Somebody waits to submit an operation: workers have to ask, so that whoever begins one lets another in.
     @inline(never)
     private func settle(_ state: inout State, besides order: Scheduler.Order) -> Scheduler.Order {
         hint.store(Scheduler.mustAsk, ordering: .relaxed)
@@ -140,7 +143,7 @@ final class QueueCore: Sendable {
     private func obey(_ order: Scheduler.Order) {
         switch order {
         case .none: break
-        case .startLane: Lane.start(on: self)
+        case .startWorker: Worker.start(on: self)
         case .resume(let resumption): resume(resumption.takeRetainedValue())
         case .admit(let submission): submission.resume(returning: .admitted)
         }
@@ -170,21 +173,22 @@ final class QueueCore: Sendable {
             state.isAwake = true
             _ = Unmanaged.passRetained(self)
         }
-        state.roster.enter(operation)
+        state.registry.enter(operation)
         if state.fencing != nil { state.noteEntry(of: operation) }
     }
 
     /// Locked by the caller, which calls `left` after unlocking and after it has let go of the operation.
     @inline(__always)
     func leave(_ operation: AnyOperation, _ state: inout State) -> Departure {
-        state.roster.leave(operation)
+        state.registry.leave(operation)
         return departure(&state)
     }
 
-    /// As above, of one that has left before: it may have been the last but for those that have left by a lane's hand.
+    /// As above, of one that has left before: it may have been the last but for those that have left by a worker's
+    /// local queue.
     @inline(__always)
     func departure(_ state: inout State) -> Departure {
-        if state.roster.count > 0 || !state.isAwake { return .ordinary }
+        if state.registry.count > 0 || !state.isAwake { return .ordinary }
         state.isAwake = false
         let isSwept = state.suspects.lastLeaves()
         return .last(waking: takeIdleWaiters(&state), isSwept: isSwept)
@@ -223,7 +227,7 @@ final class QueueCore: Sendable {
     }
 
     func resumeWaiters(_ waiters: [UnsafeContinuation<Void, Never>]) {
-        Handover.willResume(self)
+        TSanAnnotations.willResume(self)
         for waiter in waiters { waiter.resume() }
     }
 
@@ -235,6 +239,6 @@ final class QueueCore: Sendable {
             }
             if isIdle { continuation.resume() }
         }
-        Handover.didAwait(self)
+        TSanAnnotations.didAwait(self)
     }
 }

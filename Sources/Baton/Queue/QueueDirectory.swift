@@ -8,7 +8,7 @@ enum QueueDirectory {
     }
 
     private static let lastNumber = Atomic<UInt32>(0)
-    private static let entries = LockedState<[UInt32: Entry]>([:])
+    private static let entries = Locked<[UInt32: Entry]>([:])
 
     static func nextNumber() -> UInt32 { lastNumber.wrappingAdd(1, ordering: .relaxed).newValue }
 

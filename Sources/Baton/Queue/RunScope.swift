@@ -5,7 +5,7 @@ final class RunScope: Sendable {
     private struct Progress {
         var reason: CancellationReason?
         /// What this run has added itself, sources first. Not retained: an output lives as long as somebody needs it.
-        var added: [Roster.Entry] = []
+        var added: [OperationRegistry.Entry] = []
     }
 
     private static let lastNumber = Atomic<UInt32>(0)
@@ -15,7 +15,7 @@ final class RunScope: Sendable {
     private let parent: AnyOperation?
     /// What the operations that it adds know it by. Never 0.
     private let number: UInt32
-    private let progress = LockedState(Progress())
+    private let progress = Locked(Progress())
 
     /// `parent`: the operation whose `context.run` this is.
     init(_ operation: AnyOperation, on core: QueueCore, parent: AnyOperation? = nil) {
@@ -27,7 +27,7 @@ final class RunScope: Sendable {
 
     /// Returns when the operation has finished, cancelled or not: no work goes on behind the caller.
     nonisolated(nonsending) func outcome() async throws(OperationError) {
-        let body = parent ?? OwnTask.current?.running
+        let body = parent ?? WorkerTaskContext.current?.running
         // `withTaskCancellationHandler` does not pass a typed error on.
         let outcome: Result<Void, OperationError> = await withTaskCancellationHandler {
             do throws(OperationError) {
@@ -51,23 +51,23 @@ final class RunScope: Sendable {
         let added = core.addWithUpstream(operation, from: origin, run: number, nil)
         // Others may have added some of them in between.
         let entries = added.compactMap { added in
-            added !== operation && added.withLife { $0.runNumber == number } ? Roster.Entry(of: added) : nil
+            added !== operation && added.withLife { $0.runNumber == number } ? OperationRegistry.Entry(of: added) : nil
         }
         let reason = progress.withLock { progress in
             progress.added = entries
             return progress.reason
         }
-        if let reason { takeBack(reason) }
+        if let reason { reclaim(reason) }
     }
 
     func cancel(reason: CancellationReason) {
         progress.withLock { $0.reason = reason }
-        takeBack(reason)
+        reclaim(reason)
     }
 
-    /// Cancels the operation, and of what this run has added whatever nobody else needs: those that come first in the graph
-    /// are looked at last, when what needed them has gone.
-    private func takeBack(_ reason: CancellationReason) {
+    /// Cancels the operation, and of what this run has added whatever nobody else needs: those that come first in the
+    /// graph are looked at last, when what needed them has gone.
+    private func reclaim(_ reason: CancellationReason) {
         operation.cancel(reason: reason)
         let added = progress.withLock { $0.added }
         if added.isEmpty { return }
@@ -78,13 +78,13 @@ final class RunScope: Sendable {
 }
 
 extension QueueCore {
-    /// Retained, in that order. One that has left may have gone, and another one may be in its place, at the same address even; that
-    /// one was not added by this run.
-    fileprivate func unfinished(of entries: [Roster.Entry], addedBy run: UInt32) -> [AnyOperation] {
+    /// Retained, in that order. One that has left may have gone, and another one may be in its place, at the same
+    /// address even; that one was not added by this run.
+    fileprivate func unfinished(of entries: [OperationRegistry.Entry], addedBy run: UInt32) -> [AnyOperation] {
         state.withLock { state in
-            state.takeBackAll()
+            state.reclaimAll()
             return entries.compactMap { entry in
-                state.roster.member(at: entry).flatMap { $0.runNumber == run ? $0 : nil }
+                state.registry.member(at: entry).flatMap { $0.runNumber == run ? $0 : nil }
             }
         }
     }

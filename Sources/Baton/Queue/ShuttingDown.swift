@@ -1,12 +1,13 @@
 extension AsyncOperationQueue {
-    /// Takes no more operations, for good, and returns when those that are in the queue have finished, with their handlers.
+    /// Takes no more operations, for good, and returns when those that are in the queue have finished, with their
+    /// handlers.
     ///
-    /// What their bodies run or produce is still taken, and what bodies of other queues run, for which a body of this one may
-    /// wait: drain those first that run something here. What is added otherwise ends with
+    /// What their bodies run or produce is still taken, and what bodies of other queues run, for which a body of this
+    /// one may wait: drain those first that run something here. What is added otherwise ends with
     /// ``OperationError/queueShutDown``, and who waits in ``submit(_:file:line:)`` gets that error. A suspended queue
-    /// has to be resumed, or this waits, too. An operation that repeats without an end keeps it waiting for ever: cancel
-    /// that first, or use ``shutdown(within:clock:)``. May be called several times; all return when the queue is idle. In
-    /// a body or a handler of this queue it is ``Misuse``, and changes nothing.
+    /// has to be resumed, or this waits, too. An operation that repeats without an end keeps it waiting for ever:
+    /// cancel that first, or use ``shutdown(within:clock:)``. May be called several times; all return when the queue is
+    /// idle. In a body or a handler of this queue it is ``Misuse``, and changes nothing.
     public func drain() async {
         if refusesToWaitForItself() { return }
         core.close(.toOutside)
@@ -15,11 +16,10 @@ extension AsyncOperationQueue {
 
     /// Drains the queue, and after `limit` cancels what is left; returns when everything has finished.
     ///
-    /// When the limit is over, or the calling task is cancelled, every operation is cancelled, and nothing more is taken,
-    /// from bodies neither. A body that ignores its cancel, and a handler that does not return, are waited for
-    /// all the same: no work goes on behind the caller.
-    /// May be called several times, also after ``drain()``; the shortest limit counts. In a body or a handler of this queue
-    /// it is ``Misuse``, and changes nothing.
+    /// When the limit is over, or the calling task is cancelled, every operation is cancelled, and nothing more is
+    /// taken, from bodies neither. A body that ignores its cancel, and a handler that does not return, are waited for
+    /// all the same: no work goes on behind the caller. May be called several times, also after ``drain()``; the
+    /// shortest limit counts. In a body or a handler of this queue it is ``Misuse``, and changes nothing.
     ///
     /// - Parameters:
     ///   - limit: How long the operations have. Zero or less cancels them at once.
@@ -32,7 +32,7 @@ extension AsyncOperationQueue {
         if limit <= .zero { core.cutOff() }
         let time = TimeSource(clock)
         // Not a child task: bodies may block the threads of the caller's executor.
-        let timer = core.spawner.background.spawn {
+        let timer = core.taskFactory.background.spawn {
             if (try? await time.sleep(until: limit.bounded)) != nil { core.cutOff() }
         }
         await withTaskCancellationHandler {
@@ -49,7 +49,7 @@ extension AsyncOperationQueue {
     public var isShuttingDown: Bool { core.state.withLock { $0.closing != .not } }
 
     func refusesToWaitForItself() -> Bool {
-        guard let task = OwnTask.current, task.belongs(to: core) else { return false }
+        guard let task = WorkerTaskContext.current, task.belongs(to: core) else { return false }
         core.report(Misuse(.waitedForItsOwnQueue, operation: task.running?.reference, queue: name))
         return true
     }
@@ -98,7 +98,7 @@ extension QueueCore {
             }
             if isClosed { continuation.resume() }
         }
-        Handover.didAwait(self)
+        TSanAnnotations.didAwait(self)
     }
 
     /// Closes the queue to everybody, and cancels what is in it.

@@ -17,19 +17,19 @@ extension AsyncOperationQueue {
 
     /// Adds an operation as soon as fewer than ``maxWaitingOperationCount`` wait in the queue, and returns then.
     ///
-    /// This is back-pressure for whoever makes operations faster than they run. Those that wait are served in the order in
-    /// which they came. What is added by `add` and other calls counts, but does not wait. A body of this queue is not held
-    /// back, nor are its child tasks: it could wait for itself. An unstructured task that it starts is; the body is not to wait for
-    /// that. One that was added before is ``Misuse``, and left alone.
+    /// This is back-pressure for whoever makes operations faster than they run. Those that wait are served in the order
+    /// in which they came. What is added by `add` and other calls counts, but does not wait. A body of this queue is
+    /// not held back, nor are its child tasks: it could wait for itself. An unstructured task that it starts is; the
+    /// body is not to wait for that. One that was added before is ``Misuse``, and left alone.
     ///
     /// - Throws: ``OperationError/queueShutDown`` if the queue is or will be shut down,
-    ///   ``OperationError/cancelled(reason:)`` if the calling task is cancelled while it waits. The operation has then ended
-    ///   with this error, and was not added.
+    ///   ``OperationError/cancelled(reason:)`` if the calling task is cancelled while it waits. The operation has then
+    ///   ended with this error, and was not added.
     public func submit(
         _ operation: AnyOperation, file: StaticString = #fileID, line: UInt = #line
     ) async throws(OperationError) {
         let callSite = CallSite(file: file, line: line)
-        if OwnTask.current?.belongs(to: core) == true {
+        if WorkerTaskContext.current?.belongs(to: core) == true {
             if !core.addWithInputs(operation, callSite) { throw .queueShutDown }
             return
         }
@@ -86,7 +86,7 @@ extension QueueCore {
             let abandoned = state.withLock { $0.admission.remove(id) }
             abandoned?.resume(returning: .abandoned)
         }
-        Handover.didAwait(self)
+        TSanAnnotations.didAwait(self)
         return answer
     }
 

@@ -25,7 +25,8 @@ private struct CapturedTaskLocal<Value: Sendable>: TaskLocalBinding {
     func bind(_ body: () -> Void) { local.withValue(value) { body() } }
 }
 
-/// The values of the task-locals that a queue carries, on the task that has added an operation. One object for all operations of one add.
+/// The values of the task-locals that a queue carries, on the task that has added an operation. One object for all
+/// operations of one add.
 final class TaskLocalValues: Sendable {
     private let bindings: [any TaskLocalBinding]
 

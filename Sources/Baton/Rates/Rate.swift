@@ -6,9 +6,9 @@
 ///
 /// Rates of one name meet wherever their operations were added. An operation that has to wait for its turn holds no
 /// slot of its queue, no exclusion, no thread and no task. Those who wait are served in the order in which they came,
-/// each when its own queue had a slot for it, whatever their priority; in a queue that runs several at a time that is not
-/// exactly the order in which they were added. One that is cancelled, or ends for another reason, leaves its place to
-/// those behind it. Names of rates count in the process, whatever the ``OperationScope``.
+/// each when its own queue had a slot for it, whatever their priority; in a queue that runs several at a time that is
+/// not exactly the order in which they were added. One that is cancelled, or ends for another reason, leaves its place
+/// to those behind it. Names of rates count in the process, whatever the ``OperationScope``.
 ///
 /// The rate is asked last, when the dependencies have finished, the conditions are satisfied, the exclusions are held
 /// and the queue has a free slot: so what it counts are starts of bodies. Each attempt of a retry and each run of a
@@ -27,12 +27,12 @@
 /// A count below 1, a period that is not positive, or a burst below 1 or above the count ends the operation with
 /// ``OperationError/misuse(_:)``. Two operations that name one rate with different numbers are ``Misuse``, which is
 /// reported, and the slower rate counts for both, until the rate has not been used for so long that it would allow a
-/// whole burst. Of two rates of one name on one operation the slower counts. An operation with several rates starts when
-/// all of them allow it; others that use each of them all the time may overtake it.
-/// One that needs an exclusion, too, gives it back while it waits for the rate, and takes it again when its turn has come.
-/// If others have used that turn up meanwhile, it keeps the exclusion from then on until it starts, so that it does not
-/// wait for ever; a suspension of its queue takes the exclusion from it when its next turn comes.
-/// ``OperationCondition/negated`` and other combinations of conditions keep the rates of what they wrap as they are.
+/// whole burst. Of two rates of one name on one operation the slower counts. An operation with several rates starts
+/// when all of them allow it; others that use each of them all the time may overtake it. One that needs an exclusion,
+/// too, gives it back while it waits for the rate, and takes it again when its turn has come. If others have used that
+/// turn up meanwhile, it keeps the exclusion from then on until it starts, so that it does not wait for ever; a
+/// suspension of its queue takes the exclusion from it when its next turn comes. ``OperationCondition/negated`` and
+/// other combinations of conditions keep the rates of what they wrap as they are.
 ///
 /// - Complexity: O(log n) for each start, where n operations wait for the rate. A rate that is not used takes no memory
 ///   for long.
@@ -54,7 +54,9 @@ public struct Rate: OperationCondition, Hashable {
     /// Why nobody could ever start within it; nil if it makes sense.
     var problem: String? {
         if count < 1 { return "the count of the rate \(name) is \(count), and must be at least 1" }
-        if period <= .zero { return "the period of the rate \(name) is \(Wording.text(period)), and must be positive" }
+        if period <= .zero {
+            return "the period of the rate \(name) is \(ExplanationFormatter.text(period)), and must be positive"
+        }
         if burst < 1 { return "the burst of the rate \(name) is \(burst), and must be at least 1" }
         if burst > count { return "the burst of the rate \(name) is \(burst), more than the count of \(count)" }
         return nil
@@ -85,7 +87,8 @@ extension Rate: CustomStringConvertible {
     public var description: String {
         let time =
             period.attoseconds % 1_000_000_000_000_000_000 == 0
-            ? "\(period.components.seconds) second\(period == .seconds(1) ? "" : "s")" : Wording.text(period)
+            ? "\(period.components.seconds) second\(period == .seconds(1) ? "" : "s")"
+            : ExplanationFormatter.text(period)
         return "\(name) (\(count) in \(time)\(burst == 1 ? "" : ", up to \(burst) at once"))"
     }
 }

@@ -28,7 +28,7 @@ struct RateLimits: Hashable {
 /// one has started in its place it goes back to its old place in the line.
 struct RateStateMachine<Waiter> {
     /// The place of a waiting operation in the line.
-    typealias Ticket = Deadlines<UInt64, Waiter>.Ticket
+    typealias Ticket = TimerHeap<UInt64, Waiter>.Ticket
 
     private(set) var limits: RateLimits
     /// The theoretical time of the next start: its ideal time if all starts were spaced evenly.
@@ -36,7 +36,7 @@ struct RateStateMachine<Waiter> {
     /// The same if everyone who has a turn had started when it came. Never earlier than `nextStart`.
     private var nextTurn: Duration
     /// In the order of their arrival numbers, also those who come back.
-    private var line = Deadlines<UInt64, Waiter>()
+    private var line = TimerHeap<UInt64, Waiter>()
 
     init(_ limits: RateLimits, at now: Duration) {
         self.limits = limits

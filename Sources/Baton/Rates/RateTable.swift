@@ -1,9 +1,9 @@
 /// The rates of the process, and the operations that wait for them. Pure but for the references that it keeps;
 /// ``Rates`` locks it.
 ///
-/// A waiting operation is in no list of its queue and on no task: its places in the lines of its rates keep the reference that
-/// is the queue's. Whoever takes it out of the last line, with a turn or because it ends, has that reference from then on. Each
-/// rate has at most one timer, that of the queue whose operation is first in the line.
+/// A waiting operation is in no list of its queue and on no task: its places in the lines of its rates keep the
+/// reference that is the queue's. Whoever takes it out of the last line, with a turn or because it ends, has that
+/// reference from then on. Each rate has at most one timer, that of the queue whose operation is first in the line.
 struct RateTable {
     /// Rates of one name on different clocks have nothing to do with each other.
     struct Key: Hashable {
@@ -13,8 +13,8 @@ struct RateTable {
 
     /// The caller does this after unlocking.
     struct TimerChange {
-        let former: (sleeper: Sleeper, ticket: Sleeper.Ticket)?
-        let next: (sleeper: Sleeper, alarm: RateAlarm, time: Duration)?
+        let former: (timerService: TimerService, ticket: TimerService.Ticket)?
+        let next: (timerService: TimerService, alarm: RateAlarm, time: Duration)?
     }
 
     /// All rates on one clock.
@@ -42,11 +42,11 @@ struct RateTable {
 
     private struct Timer {
         /// It lives as long as the operation waits that was first in the line when this was set.
-        let sleeper: Unmanaged<Sleeper>
+        let timerService: Unmanaged<TimerService>
         let alarm: RateAlarm
         let time: Duration
         /// Nil: somebody is about to set it.
-        var ticket: Sleeper.Ticket?
+        var ticket: TimerService.Ticket?
     }
 
     private struct Member {
@@ -208,7 +208,7 @@ struct RateTable {
     // MARK: Timers
 
     /// False: it is not wanted any more.
-    mutating func note(_ ticket: Sleeper.Ticket, of alarm: RateAlarm) -> Bool {
+    mutating func note(_ ticket: TimerService.Ticket, of alarm: RateAlarm) -> Bool {
         guard let entry = entry(alarm.key), entry.timer?.alarm === alarm else { return false }
         entry.timer?.ticket = ticket
         return true
@@ -217,18 +217,20 @@ struct RateTable {
     /// After every change of a rate, in the same step: the timer is that of the first in the line.
     private mutating func adjustTimer(of key: Key) -> TimerChange? {
         guard let book = books[key.clock], let entry = book.rates[key.name] else { return nil }
-        var wanted: (sleeper: Unmanaged<Sleeper>, time: Duration)?
+        var wanted: (timerService: Unmanaged<TimerService>, time: Duration)?
         if let first = entry.machine.first, let member = members[first.id], let time = entry.machine.turnTime {
-            wanted = (.passUnretained(member.core._withUnsafeGuaranteedRef { $0.sleeper }), time)
+            wanted = (.passUnretained(member.core._withUnsafeGuaranteedRef { $0.timerService }), time)
         }
         let former = entry.timer
-        if former?.sleeper.toOpaque() == wanted?.sleeper.toOpaque(), former?.time == wanted?.time { return nil }
+        if former?.timerService.toOpaque() == wanted?.timerService.toOpaque(), former?.time == wanted?.time {
+            return nil
+        }
         entry.timer = wanted.map {
-            Timer(sleeper: $0.sleeper, alarm: RateAlarm(key, book.time), time: $0.time, ticket: nil)
+            Timer(timerService: $0.timerService, alarm: RateAlarm(key, book.time), time: $0.time, ticket: nil)
         }
         return TimerChange(
-            former: former.flatMap { timer in timer.ticket.map { (timer.sleeper.takeUnretainedValue(), $0) } },
-            next: entry.timer.map { ($0.sleeper.takeUnretainedValue(), $0.alarm, $0.time) })
+            former: former.flatMap { timer in timer.ticket.map { (timer.timerService.takeUnretainedValue(), $0) } },
+            next: entry.timer.map { ($0.timerService.takeUnretainedValue(), $0.alarm, $0.time) })
     }
 
     // MARK: Looking

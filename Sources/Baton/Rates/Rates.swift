@@ -1,6 +1,6 @@
 /// The rates of the process: ``RateTable`` behind its lock, and what follows from its answers.
 enum Rates {
-    private static let table = LockedState(RateTable())
+    private static let table = Locked(RateTable())
 
     // MARK: Starting
 
@@ -52,7 +52,8 @@ enum Rates {
         if wasInLine { Unmanaged.passUnretained(operation).release() }
     }
 
-    /// A queue has come, whose clock is not one of the system's. From now on it keeps what other queues have used of the rates on it.
+    /// A queue has come, whose clock is not one of the system's. From now on it keeps what other queues have used of
+    /// the rates on it.
     static func enter(queue number: UInt32, _ time: TimeSource) {
         _ = table.withLock { $0.enter(queue: number, time) }
     }
@@ -91,12 +92,12 @@ enum Rates {
 
     private static func perform(_ changes: [RateTable.TimerChange]) {
         for change in changes {
-            if let former = change.former { former.sleeper.remove(former.ticket) }
+            if let former = change.former { former.timerService.remove(former.ticket) }
             guard let next = change.next else { continue }
             let left = max(.zero, next.time - next.alarm.time.now)
-            let ticket = next.sleeper.add(.rate(next.alarm), at: next.sleeper.now + left)
+            let ticket = next.timerService.add(.rate(next.alarm), at: next.timerService.now + left)
             // Somebody has set another one in between, or this one has rung.
-            if !table.withLock({ $0.note(ticket, of: next.alarm) }) { next.sleeper.remove(ticket) }
+            if !table.withLock({ $0.note(ticket, of: next.alarm) }) { next.timerService.remove(ticket) }
         }
     }
 
@@ -124,22 +125,23 @@ enum Rates {
 extension QueueCore {
     /// Nil: it waits for its turn, or has ended in between, and is not this worker's any more.
     func pace(
-        _ operation: Unmanaged<AnyOperation>, _ rates: [Rate], holdsNames: Bool, on lane: Lane
+        _ operation: Unmanaged<AnyOperation>, _ rates: [Rate], holdsNames: Bool, on worker: Worker
     ) -> Lifecycle.Passage? {
         switch Rates.start(operation, rates, in: self) {
         case .started:
             let passage = operation._withUnsafeGuaranteedRef { operation in
-                operation.withLife { $0.passCounted(on: lane) }
+                operation.withLife { $0.passCounted(on: worker) }
             }
             if case .endedBefore = passage { Rates.takeStartBack(rates, in: self) }
             return passage
         case .refused(let rate, let hasWaited):
-            // Others may have the names meanwhile. But one that lost its turn while it waited for its names keeps them the next
-            // time: else those who use only the names and those who use only the rate could keep it from starting for ever.
+            // Others may have the names meanwhile. But one that lost its turn while it waited for its names keeps them
+            // the next time: else those who use only the names and those who use only the rate could keep it from
+            // starting for ever.
             var granted: [AnyOperation] = []
             if holdsNames, !hasWaited {
                 let taken = operation._withUnsafeGuaranteedRef { operation -> [AnyOperation]? in
-                    operation.withLife { $0.givesNamesBack() } ? Claims.takeBack(from: operation) : nil
+                    operation.withLife { $0.givesNamesBack() } ? Claims.reclaim(from: operation) : nil
                 }
                 // An early end has come first, and gives them back itself.
                 guard let taken else { return .endedBefore }
@@ -156,7 +158,8 @@ extension QueueCore {
         operation._withUnsafeGuaranteedRef { if $0.isObserved { $0.tellOfRate(.waitingForRate("\(rate)")) } }
     }
 
-    /// It has its turn, and starts when there is a slot. If it may not start now, the turn goes to the next one, and so do names.
+    /// It has its turn, and starts when there is a slot. If it may not start now, the turn goes to the next one, and so
+    /// do names.
     func listAgain(withTurn operation: Unmanaged<AnyOperation>) {
         let hasDependencies = hasDependencies(operation)
         switch change({ $0.list(again: operation, hasDependencies) }) {

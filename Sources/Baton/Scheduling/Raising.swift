@@ -54,8 +54,8 @@ extension AnyOperation {
 
 extension QueueCore.State {
     fileprivate mutating func setLevel(of operation: AnyOperation, to level: OperationPriority) {
-        // One that a lane has in its hand and has not begun is listed again.
-        if operation.listing == .hand || operation.listing == .releasedHand { takeBackAll() }
+        // One that a worker has in its local queue and has not begun is listed again.
+        if operation.listing == .localQueue || operation.listing == .releasedLocalQueue { reclaimAll() }
         scheduler.move(.passUnretained(operation), to: level)
     }
 }

@@ -1,28 +1,29 @@
-/// What is ready to run, of the five priorities, in the ``SchedulingOrder`` of the queue. Pure; guarded by the queue's lock.
+/// What is ready to run, of the five priorities, in the ``SchedulingOrder`` of the queue. Pure; guarded by the queue's
+/// lock.
 struct ReadyLines {
     /// How many in a row go before others of their priority that wait.
     static let budget = 16
 
     /// Those that were ready when they were added, and in the other orders than depth first all of them.
-    private var added = PriorityLines<ReadyList>()
+    private var added = PriorityRunQueue<IntrusiveList>()
     /// Those that had been taken up before, and have waited for a name or a condition. They come before ``added``.
-    private var again = PriorityLines<ReadyList>()
+    private var again = PriorityRunQueue<IntrusiveList>()
     /// Those that the end of another operation has made ready. They come before ``again``.
-    private var released = PriorityLines<ReadyList>()
+    private var released = PriorityRunQueue<IntrusiveList>()
     /// Starts of released operations in a row while others of their priority waited.
     private var releasedInARow = 0
     /// How often in a row those that were just released have passed others that were released before.
     private var passedInARow = 0
 
     /// The priorities of which there are some.
-    var filled: PrioritySet { others.union(released.filled) }
+    var filled: PriorityMask { others.union(released.filled) }
 
-    private var others: PrioritySet { added.filled.union(again.filled) }
+    private var others: PriorityMask { added.filled.union(again.filled) }
 
     /// The priorities of which there are some that had been taken up before.
-    var filledAgain: PrioritySet { again.filled }
+    var filledAgain: PriorityMask { again.filled }
 
-    /// With how many, each made ready by the one before it, a lane may go on while others wait.
+    /// With how many, each made ready by the one before it, a worker may go on while others wait.
     var inlineBudget: Int { max(0, Self.budget - releasedInARow) }
 
     @inline(__always)
@@ -36,8 +37,8 @@ struct ReadyLines {
 
     /// Depth first only.
     ///
-    /// - Parameter passes: Whether it comes before those that were released earlier. Those that go deeper and deeper would keep the
-    ///   others waiting for ever, so that from time to time one goes behind them all the same.
+    /// - Parameter passes: Whether it comes before those that were released earlier. Those that go deeper and deeper
+    ///   would keep the others waiting for ever, so that from time to time one goes behind them all the same.
     @inline(__always)
     mutating func append(released operation: Unmanaged<AnyOperation>, at level: OperationPriority, passes: Bool) {
         if mayPass(passes, besides: released.filled.contains(level)) {
@@ -48,7 +49,7 @@ struct ReadyLines {
     }
 
     /// As above, of several in order.
-    mutating func append(released batch: PriorityLines<ReadyList>, passes: Bool) {
+    mutating func append(released batch: PriorityRunQueue<IntrusiveList>, passes: Bool) {
         if batch.isEmpty { return }
         released.take(batch, first: mayPass(passes, besides: !batch.filled.isDisjoint(with: released.filled)))
     }
@@ -61,7 +62,7 @@ struct ReadyLines {
         return false
     }
 
-    /// A lane has gone on with so many, one after another, without asking.
+    /// A worker has gone on with so many, one after another, without asking.
     @inline(__always)
     mutating func noteStarts(ofReleased count: Int) {
         releasedInARow += count

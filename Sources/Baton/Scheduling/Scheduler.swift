@@ -1,12 +1,14 @@
 /// Decides what a queue starts next: slots, priorities, suspension. Pure; the queue locks it, asks, unlocks, and obeys.
 ///
-/// A *slot* is the right to run a body, one of `width`. A lane holds one while it runs operations; a body that waits gives
-/// it back, and takes one again before it goes on. At most one lane is starting at a time: it starts the next one itself.
+/// A *slot* is the right to run a body, one of `width`. A worker holds one while it runs operations; a body that waits
+/// gives it back, and takes one again before it goes on. At most one worker is starting at a time: it starts the next
+/// one itself.
 struct Scheduler {
-    /// A body whose last wait has ended, and which needs a slot to go on. An object, because it is rare, and what may hold
-    /// one is copied at every turn.
+    /// A body whose last wait has ended, and which needs a slot to go on. An object, because it is rare, and what may
+    /// hold one is copied at every turn.
     final class Resumption {
-        /// Guarded by the queue's lock. When the body's priority changes it is listed once more, and counts the first time.
+        /// Guarded by the queue's lock. When the body's priority changes it is listed once more, and counts the first
+        /// time.
         fileprivate(set) var isTaken = false
         private(set) var body: AnyOperation?
         private let run: Int32
@@ -23,33 +25,33 @@ struct Scheduler {
             self.error = error
         }
 
-        /// A slot is booked for the body, which goes on. False: it did not take the slot. The body is let go first: it may
-        /// end, and its queue be idle, before this returns.
+        /// A slot is booked for the body, which goes on. False: it did not take the slot. The body is let go first: it
+        /// may end, and its queue be idle, before this returns.
         func resume() -> Bool {
             let tookSlot = body?.endWait(in: run) ?? false
-            if let body { Handover.willResume(body) }
+            if let body { TSanAnnotations.willResume(body) }
             body = nil
             continuation.resume(returning: error)
             return tookSlot
         }
     }
 
-    /// What to do after unlocking. The slot that it needs is booked. A body to be resumed is retained for the one who does it: as a
-    /// reference it would be copied at every turn, though there hardly ever is one.
+    /// What to do after unlocking. The slot that it needs is booked. A body to be resumed is retained for the one who
+    /// does it: as a reference it would be copied at every turn, though there hardly ever is one.
     enum Order {
         case none
-        case startLane
+        case startWorker
         case resume(Unmanaged<Resumption>)
         /// Somebody who waits to submit an operation may do so.
         case admit(Submission)
     }
 
-    /// What a lane does next. As above.
+    /// What a worker does next. As above.
     enum Turn {
         case run(Unmanaged<AnyOperation>)
-        /// Its slot goes to this body, and the lane ends.
+        /// Its slot goes to this body, and the worker ends.
         case handOver(Unmanaged<Resumption>)
-        /// Its slot is returned, and the lane ends.
+        /// Its slot is returned, and the worker ends.
         case end
     }
 
@@ -59,19 +61,21 @@ struct Scheduler {
     /// Bodies that have lent their slots.
     private(set) var parked = 0
     private(set) var isStarting = false
-    /// Operations that were taken up, again or for the first time. Where a lane goes on inline another one has finished.
+    /// Operations that were taken up, again or for the first time. Where a worker goes on inline another one has
+    /// finished.
     private(set) var taken = 0
     var order = SchedulingOrder.depthFirst
     /// Whether an operation that has failed waits until the queue is resumed before it tries again.
     var suspendsFurtherAttempts = false
     private var ready = ReadyLines()
-    /// Operations that a running body waits for, and further attempts. They go before others: otherwise everything would start and
-    /// nothing would end.
+    /// Operations that a running body waits for, and further attempts. They go before others: otherwise everything
+    /// would start and nothing would end.
     private var children = ReadyLines()
-    /// Children and operations with dependencies whose conditions are satisfied, or that have got the names they had asked for, and so
-    /// have been taken up before. While the queue is suspended, children alone. Others like them are in ``ready``.
-    private var returning = PriorityLines<ReadyList>()
-    private var resumptions = PriorityLines<Fifo<Resumption>>()
+    /// Children and operations with dependencies whose conditions are satisfied, or that have got the names they had
+    /// asked for, and so have been taken up before. While the queue is suspended, children alone. Others like them are
+    /// in ``ready``.
+    private var returning = PriorityRunQueue<IntrusiveList>()
+    private var resumptions = PriorityRunQueue<FIFOQueue<Resumption>>()
     /// Operations in a row that went before ready ones of their priority; see ``ReadyLines/budget``.
     private var urgentInARow = 0
     /// As above, of those that return, before children.
@@ -79,9 +83,9 @@ struct Scheduler {
     /// As above, of bodies that go on, before operations of their priority that start.
     private var resumedInARow = 0
     /// Operations that had left the queue when somebody was about to list them. Nobody else lets go of them.
-    private var ended = ReadyList()
-    /// The priority of those that lanes have in their hands, if there are any. They wait, too.
-    private var handed = PrioritySet()
+    private var ended = IntrusiveList()
+    /// The priority of those that workers have in their local queues, if there are any. They wait, too.
+    private var handed = PriorityMask()
 
     init(width: Int, isSuspended: Bool) {
         self.width = width
@@ -90,12 +94,12 @@ struct Scheduler {
 
     // MARK: What may run
 
-    private var startable: PrioritySet { isSuspended ? urgent : urgent.union(ready.filled) }
+    private var startable: PriorityMask { isSuspended ? urgent : urgent.union(ready.filled) }
 
-    private var urgent: PrioritySet { returning.filled.union(children.filled) }
+    private var urgent: PriorityMask { returning.filled.union(children.filled) }
 
-    /// Nothing waits (0), a lane must ask before it goes on (255), or the highest priority that waits, plus one. Only depth first
-    /// a lane may go on with what it has made ready while others wait.
+    /// Nothing waits (0), a worker must ask before it goes on (255), or the highest priority that waits, plus one. Only
+    /// depth first a worker may go on with what it has made ready while others wait.
     var hint: UInt8 {
         if isSuspended || running > width { return Self.mustAsk }
         guard let highest = startable.union(resumptions.filled).union(handed).highest else { return 0 }
@@ -104,7 +108,7 @@ struct Scheduler {
 
     static let mustAsk: UInt8 = 255
 
-    /// With how many operations in a row a lane may go on inline while others wait.
+    /// With how many operations in a row a worker may go on inline while others wait.
     var inlineBudget: Int { min(ready.inlineBudget, children.inlineBudget) }
 
     // MARK: Lists
@@ -122,8 +126,8 @@ struct Scheduler {
         }
     }
 
-    /// The operation has failed, and its next attempt is due. It comes before those that have not begun, and unless suspending the queue
-    /// holds further attempts back, that also happens while the queue is suspended.
+    /// The operation has failed, and its next attempt is due. It comes before those that have not begun, and unless
+    /// suspending the queue holds further attempts back, that also happens while the queue is suspended.
     mutating func append(furtherAttempt operation: Unmanaged<AnyOperation>) {
         let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst, $0.listing) }
         if goesFirst || listing == .over { return append(operation) }
@@ -136,20 +140,20 @@ struct Scheduler {
         operation._withUnsafeGuaranteedRef { $0.listing = listing }
     }
 
-    /// The end of another operation has made this one ready, and those that are linked to it, in order. Depth first they come before
-    /// those that were ready when they were added.
+    /// The end of another operation has made this one ready, and those that are linked to it, in order. Depth first
+    /// they come before those that were ready when they were added.
     ///
     /// - Parameter passes: Whether they come before those that were released earlier, too.
     mutating func append(released first: Unmanaged<AnyOperation>, passes: Bool = true) {
-        if order != .depthFirst { return ReadyList.forEach(from: first) { append($0) } }
+        if order != .depthFirst { return IntrusiveList.forEach(from: first) { append($0) } }
         if first._withUnsafeGuaranteedRef({ $0.link == nil && !$0.goesFirst && $0.listing != .over }) {
             // Most have one follower.
             ready.append(released: first, at: first._withUnsafeGuaranteedRef { $0.level }, passes: passes)
             return note(first, .released)
         }
-        var batch = PriorityLines<ReadyList>()
-        var children = ReadyList()
-        ReadyList.forEach(from: first) { operation in
+        var batch = PriorityRunQueue<IntrusiveList>()
+        var children = IntrusiveList()
+        IntrusiveList.forEach(from: first) { operation in
             let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef {
                 ($0.level, $0.goesFirst, $0.listing)
             }
@@ -166,8 +170,8 @@ struct Scheduler {
         if !children.isEmpty { append(releasedChildren: children, passes) }
     }
 
-    private mutating func append(releasedChildren list: ReadyList, _ passes: Bool) {
-        var batch = PriorityLines<ReadyList>()
+    private mutating func append(releasedChildren list: IntrusiveList, _ passes: Bool) {
+        var batch = PriorityRunQueue<IntrusiveList>()
         list.forEach { operation in
             batch.append(operation, at: operation._withUnsafeGuaranteedRef { $0.level })
             note(operation, .releasedChildren)
@@ -175,7 +179,7 @@ struct Scheduler {
         children.append(released: batch, passes: passes)
     }
 
-    /// A lane has gone on inline with so many, one after another; this one is the last.
+    /// A worker has gone on inline with so many, one after another; this one is the last.
     @inline(__always)
     mutating func noteInlineStarts(_ count: Int, upTo operation: Unmanaged<AnyOperation>) {
         if count == 0 { return }
@@ -186,7 +190,8 @@ struct Scheduler {
         }
     }
 
-    /// Ahead of those of its priority that were not taken up before. False: it may not start while the queue is suspended.
+    /// Ahead of those of its priority that were not taken up before. False: it may not start while the queue is
+    /// suspended.
     ///
     /// - Parameter hasDependencies: What others have made ready ends more than what has none would begin.
     mutating func appendReturning(_ operation: Unmanaged<AnyOperation>, hasDependencies: Bool) -> Bool {
@@ -216,7 +221,7 @@ struct Scheduler {
             children.remove(operation, at: level, isReleased: listing == .releasedChildren)
         case .returning: returning.remove(operation, at: level)
         case .again: ready.remove(again: operation, at: level)
-        case .none, .hand, .releasedHand, .over: return false
+        case .none, .localQueue, .releasedLocalQueue, .over: return false
         }
         return true
     }
@@ -239,7 +244,7 @@ struct Scheduler {
             ready.remove(again: operation, at: former)
             ready.append(again: operation, at: level)
         // It waits for something else, or has been taken up.
-        case .none, .hand, .releasedHand, .over: break
+        case .none, .localQueue, .releasedLocalQueue, .over: break
         }
     }
 
@@ -247,15 +252,15 @@ struct Scheduler {
     @inline(__always)
     mutating func takeEnded() -> Unmanaged<AnyOperation>? {
         if ended.isEmpty { return nil }
-        defer { ended = ReadyList() }
+        defer { ended = IntrusiveList() }
         return ended.first
     }
 
     /// Unlists, from those that return, what may not start while the queue is suspended. Linked.
     mutating func takeReturning() -> Unmanaged<AnyOperation>? {
-        var taken = ReadyList()
+        var taken = IntrusiveList()
         for level in OperationPriority.allCases {
-            var kept = ReadyList()
+            var kept = IntrusiveList()
             while let operation = returning.popFirst(at: level) {
                 if operation._withUnsafeGuaranteedRef({ $0.goesFirst }) {
                     kept.append(operation)
@@ -273,17 +278,18 @@ struct Scheduler {
         return taken.first
     }
 
-    // MARK: Hands
+    // MARK: Local queues
 
-    /// Whether a lane may have several of this priority in its hand: all may start, and nothing comes before them.
+    /// Whether a worker may have several of this priority in its local queue: all may start, and nothing comes before
+    /// them.
     @inline(__always)
-    func allowsHands(at level: OperationPriority) -> Bool {
+    func allowsLocalQueues(at level: OperationPriority) -> Bool {
         width > 1 && running <= width && !isSuspended && urgent.isEmpty && resumptions.isEmpty
             && order != .lastInFirstOut && ready.filledAgain.isEmpty
             && level.rawValue >= ready.filled.highest?.rawValue ?? 0
     }
 
-    /// Of what is in no hand.
+    /// Of what is in no local queue.
     var highestStartable: OperationPriority? { startable.highest }
 
     /// Of those that were not taken up before.
@@ -292,22 +298,22 @@ struct Scheduler {
         if !ready.filled.contains(level) { return nil }
         taken &+= 1
         guard let (operation, isReleased) = ready.popFirst(at: level) else { return nil }
-        note(operation, isReleased ? .releasedHand : .hand)
+        note(operation, isReleased ? .releasedLocalQueue : .localQueue)
         return operation
     }
 
     /// Ahead of the others, as it was.
-    mutating func takeBack(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority) {
+    mutating func reclaim(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority) {
         taken &-= 1
-        let isReleased = operation._withUnsafeGuaranteedRef { $0.listing } == .releasedHand
+        let isReleased = operation._withUnsafeGuaranteedRef { $0.listing } == .releasedLocalQueue
         ready.prepend(operation, at: level, isReleased: isReleased)
         note(operation, isReleased ? .released : .ready)
     }
 
-    /// What is in the lanes' hands has changed.
-    mutating func note(_ hands: Hands) {
-        handed = PrioritySet()
-        if hands.haveMore { handed.insert(hands.level) }
+    /// What is in the workers' local queues has changed.
+    mutating func note(_ localQueues: LocalQueues) {
+        handed = PriorityMask()
+        if localQueues.haveMore { handed.insert(localQueues.level) }
     }
 
     /// - Parameter level: That of the body.
@@ -343,16 +349,17 @@ struct Scheduler {
         return children.popFirst(at: level)?.operation
     }
 
-    /// Those that go first can bring about more of their kind without end: an operation that fails and tries again at once, a body that
-    /// runs one child after another. So after a number of them one of those that wait behind them has its turn.
+    /// Those that go first can bring about more of their kind without end: an operation that fails and tries again at
+    /// once, a body that runs one child after another. So after a number of them one of those that wait behind them has
+    /// its turn.
     private mutating func mayGoFirst(at level: OperationPriority) -> Bool {
         if isSuspended || !ready.filled.contains(level) { return true }
         urgentInARow += 1
         return urgentInARow <= ReadyLines.budget
     }
 
-    /// A body that goes on comes before operations of its own or a lower priority that start, but for every seventeenth time: bodies that
-    /// wait again and again would keep all others from starting.
+    /// A body that goes on comes before operations of its own or a lower priority that start, but for every seventeenth
+    /// time: bodies that wait again and again would keep all others from starting.
     private mutating func popResumption() -> Resumption? {
         while let level = resumptions.filled.highest {
             let first = startable.highest
@@ -368,27 +375,27 @@ struct Scheduler {
 
     // MARK: Slots
 
-    /// After every change: what the free slots allow. `more`: whether there is something in the lanes' hands.
+    /// After every change: what the free slots allow. `more`: whether there is something in the workers' local queues.
     @inline(__always)
-    mutating func settle(besides more: @autoclosure () -> Bool = false, startsLanes: Bool = true) -> Order {
+    mutating func settle(besides more: @autoclosure () -> Bool = false, startsWorkers: Bool = true) -> Order {
         if running >= width { return .none }
         if !resumptions.isEmpty, let resumption = popResumption() {
             running += 1
             return .resume(.passRetained(resumption))
         }
-        if isStarting || !startsLanes || startable.isEmpty && !more() { return .none }
+        if isStarting || !startsWorkers || startable.isEmpty && !more() { return .none }
         isStarting = true
         running += 1
-        return .startLane
+        return .startWorker
     }
 
-    /// A new lane has its thread.
-    mutating func laneStarted() -> Turn {
+    /// A new worker has its thread.
+    mutating func workerStarted() -> Turn {
         isStarting = false
         return nextTurn()
     }
 
-    /// For a lane that has a slot and nothing to do.
+    /// For a worker that has a slot and nothing to do.
     @inline(__always)
     mutating func nextTurn() -> Turn {
         if running <= width {
@@ -399,7 +406,7 @@ struct Scheduler {
         return .end
     }
 
-    /// At the end of a lane's slice. True: it returns its slot and ends, because a lane waits for its thread.
+    /// At the end of a worker's slice. True: it returns its slot and ends, because a worker waits for its thread.
     mutating func endSlice() -> Bool {
         if isStarting { running -= 1 }
         return isStarting
@@ -413,13 +420,13 @@ struct Scheduler {
         parked += 1
     }
 
-    /// What the lane has taken up waits, and the lane goes on.
+    /// What the worker has taken up waits, and the worker goes on.
     mutating func park() -> Turn {
         parked += 1
         return nextTurn()
     }
 
-    /// A lane that has lent its slot and has work to do again: it takes one, if there is one free.
+    /// A worker that has lent its slot and has work to do again: it takes one, if there is one free.
     mutating func slotAgain() -> Turn {
         parked -= 1
         if running >= width { return .end }
@@ -427,7 +434,7 @@ struct Scheduler {
         return nextTurn()
     }
 
-    /// As above, for a lane that goes on with an operation of this priority. False: others come before it, or may.
+    /// As above, for a worker that goes on with an operation of this priority. False: others come before it, or may.
     mutating func slotAgain(for level: OperationPriority) -> Bool {
         if isSuspended || running >= width { return false }
         let before = urgent.union(resumptions.filled).union(ready.filledAgain)
@@ -455,10 +462,10 @@ enum Listing: UInt8 {
     case releasedChildren
     case returning
     case again
-    /// In the hand of a lane, or taken up from there.
-    case hand
+    /// In the local queue of a worker, or taken up from there.
+    case localQueue
     /// As above; it came from those that were released.
-    case releasedHand
+    case releasedLocalQueue
     /// It ended before its run, and comes into no list any more.
     case over
 }

@@ -26,17 +26,18 @@ extension Sequence where Self: Sendable, Element: Sendable {
     /// for try await page in urls.deliver(to: Download(), on: queue) { show(page) }
     /// ```
     ///
-    /// It is as with an asynchronous sequence: see ``OperationOutputs``. No more operations are made than are under way, however
-    /// long the sequence is.
+    /// It is as with an asynchronous sequence: see ``OperationOutputs``. No more operations are made than are under
+    /// way, however long the sequence is.
     ///
     /// - Parameters:
     ///   - procedure: What each operation runs. They are called after its type, unless `configure` names them.
     ///   - queue: Where they run. It is kept alive by the sequence.
-    ///   - width: How many elements are under way at a time, at least 1. Less is ``Misuse``, and counts as 1. Nil: the width
-    ///     of the queue when the iteration begins, but no more than 64.
+    ///   - width: How many elements are under way at a time, at least 1. Less is ``Misuse``, and counts as 1. Nil: the
+    ///     width of the queue when the iteration begins, but no more than 64.
     ///   - order: The order of the outputs.
-    ///   - configure: Called with each operation and its element before the operation is added, one after another in the order of
-    ///     the elements, to give it a name, conditions or dependencies. On the task that iterates this sequence.
+    ///   - configure: Called with each operation and its element before the operation is added, one after another in
+    ///     the order of the elements, to give it a name, conditions or dependencies. On the task that iterates this
+    ///     sequence.
     public func deliver<P: InputProcedure>(
         to procedure: P, on queue: AsyncOperationQueue, width: Int? = nil, order: OutputOrder = .preserved,
         configure: (@Sendable (AsyncOperation<P.Output>, Element) -> Void)? = nil

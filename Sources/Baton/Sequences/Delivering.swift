@@ -6,23 +6,24 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// for try await page in urls.deliver(to: Download(), on: queue) { show(page) }
     /// ```
     ///
-    /// Nothing happens before the first output is asked for. Then a task of the queue iterates this sequence, and adds an
-    /// operation for each element, with everything it needs that nobody has added yet. At most `width` elements are taken
-    /// and not yet consumed, finished or not; so a slow consumer holds this sequence back.
+    /// Nothing happens before the first output is asked for. Then a task of the queue iterates this sequence, and adds
+    /// an operation for each element, with everything it needs that nobody has added yet. At most `width` elements are
+    /// taken and not yet consumed, finished or not; so a slow consumer holds this sequence back.
     ///
     /// The first operation that has no output ends the sequence with its error: at its place, with
-    /// ``OutputOrder/arrival`` when it comes. See ``OperationOutputs/results`` to go on instead. What else ends it, and what
-    /// becomes of operations that are under way then, is told at ``OperationOutputs``.
+    /// ``OutputOrder/arrival`` when it comes. See ``OperationOutputs/results`` to go on instead. What else ends it, and
+    /// what becomes of operations that are under way then, is told at ``OperationOutputs``.
     ///
     /// - Parameters:
     ///   - procedure: What each operation runs. They are called after its type, unless `configure` names them.
     ///   - queue: Where they run. It is kept alive by the sequence.
-    ///   - width: How many elements are under way at a time, at least 1. Less is ``Misuse``, and counts as 1. Nil: the width
-    ///     of the queue when the iteration begins, but no more than 64. ``AsyncOperationQueue/unlimited`` gives up the
-    ///     back-pressure.
+    ///   - width: How many elements are under way at a time, at least 1. Less is ``Misuse``, and counts as 1. Nil: the
+    ///     width of the queue when the iteration begins, but no more than 64. ``AsyncOperationQueue/unlimited`` gives
+    ///     up the back-pressure.
     ///   - order: The order of the outputs.
-    ///   - configure: Called with each operation and its element before the operation is added, one after another in the order of
-    ///     the elements, to give it a name, conditions or dependencies. On the task that iterates this sequence.
+    ///   - configure: Called with each operation and its element before the operation is added, one after another in
+    ///     the order of the elements, to give it a name, conditions or dependencies. On the task that iterates this
+    ///     sequence.
     public func deliver<P: InputProcedure>(
         to procedure: P, on queue: AsyncOperationQueue, width: Int? = nil, order: OutputOrder = .preserved,
         configure: (@Sendable (AsyncOperation<P.Output>, Element) -> Void)? = nil

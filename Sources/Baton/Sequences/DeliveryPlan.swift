@@ -9,9 +9,9 @@ struct DeliveryPlan<Upstream: AsyncSequence & Sendable, Output: Sendable>: Senda
 
     func makeIteration(endsAtFailure: Bool) -> Iteration<Upstream, Output> {
         let most = AsyncOperationQueue.defaultMaxConcurrentOperationCount
-        let machine = ConveyorMachine<RunScope, Output, Upstream.Failure>(
+        let machine = ConcurrentMapStateMachine<RunScope, Output, Upstream.Failure>(
             width: width ?? min(queue.maxConcurrentOperationCount, most), order: order, endsAtFailure: endsAtFailure)
-        return Iteration(upstream: upstream, conveyor: Conveyor(machine, on: queue, make: make))
+        return Iteration(upstream: upstream, conveyor: ConcurrentMap(machine, on: queue, make: make))
     }
 }
 
@@ -19,16 +19,16 @@ struct DeliveryPlan<Upstream: AsyncSequence & Sendable, Output: Sendable>: Senda
 final class Iteration<Upstream: AsyncSequence & Sendable, Output: Sendable>: Sendable
 where Upstream.Element: Sendable {
     private let upstream: Upstream
-    private let conveyor: Conveyor<Upstream.Element, Output, Upstream.Failure>
+    private let conveyor: ConcurrentMap<Upstream.Element, Output, Upstream.Failure>
 
-    init(upstream: Upstream, conveyor: Conveyor<Upstream.Element, Output, Upstream.Failure>) {
+    init(upstream: Upstream, conveyor: ConcurrentMap<Upstream.Element, Output, Upstream.Failure>) {
         self.upstream = upstream
         self.conveyor = conveyor
     }
 
     deinit { conveyor.abandon() }
 
-    nonisolated(nonsending) func next() async -> Conveyor<Upstream.Element, Output, Upstream.Failure>.Delivery {
+    nonisolated(nonsending) func next() async -> ConcurrentMap<Upstream.Element, Output, Upstream.Failure>.Delivery {
         await conveyor.next(from: upstream)
     }
 }

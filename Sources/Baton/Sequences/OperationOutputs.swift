@@ -1,24 +1,25 @@
-/// The outputs of operations that are made for the elements of another sequence, the upstream. Made by `deliver(to:on:)`.
+/// The outputs of operations that are made for the elements of another sequence, the upstream. Made by
+/// `deliver(to:on:)`.
 ///
 /// Each iterator is a run of its own: it iterates upstream anew and makes its own operations. It ends
 /// - with the error of the first operation that has no output. What is after that is cancelled at once, upstream's
 ///   iteration included, and the error comes when all of it has ended;
-/// - with ``OperationError/failed(_:)`` when upstream throws, unless that is an ``OperationError`` itself: after the outputs of
-///   all elements that came before;
-/// - with ``OperationError/cancelled(reason:)`` when the task that iterates is cancelled. Then the operations that are under
-///   way and upstream's iteration are cancelled, and the error comes when they have ended. A body or an upstream that ignores
-///   its cancel is waited for all the same: no work goes on behind the consumer;
-/// - with ``OperationError/queueShutDown`` when the queue has been shut down, or begins to drain: upstream's iteration is cancelled,
-///   and the error comes after the outputs of all elements that were taken before. An iteration by a body goes on while the
-///   queue drains;
+/// - with ``OperationError/failed(_:)`` when upstream throws, unless that is an ``OperationError`` itself: after the
+///   outputs of all elements that came before;
+/// - with ``OperationError/cancelled(reason:)`` when the task that iterates is cancelled. Then the operations that are
+///   under way and upstream's iteration are cancelled, and the error comes when they have ended. A body or an upstream
+///   that ignores its cancel is waited for all the same: no work goes on behind the consumer;
+/// - with ``OperationError/queueShutDown`` when the queue has been shut down, or begins to drain: upstream's iteration
+///   is cancelled, and the error comes after the outputs of all elements that were taken before. An iteration by a body
+///   goes on while the queue drains;
 /// - after the outputs of all elements when upstream ends.
 ///
-/// A loop that is left early, or an iterator that is released, cancels what is under way, too, and cannot wait for it. While
-/// the queue is suspended the outputs of what has not begun do not come.
+/// A loop that is left early, or an iterator that is released, cancels what is under way, too, and cannot wait for it.
+/// While the queue is suspended the outputs of what has not begun do not come.
 ///
-/// The body of an operation may iterate one, also on its own queue, whatever the width of that: while it waits for an output it
-/// lends its slot, as it does when it awaits another operation. A child task of a body does not. An operation that waits for
-/// the one whose body iterates would never end, and fails with ``OperationError/dependencyCycle(_:)``.
+/// The body of an operation may iterate one, also on its own queue, whatever the width of that: while it waits for an
+/// output it lends its slot, as it does when it awaits another operation. A child task of a body does not. An operation
+/// that waits for the one whose body iterates would never end, and fails with ``OperationError/dependencyCycle(_:)``.
 public struct OperationOutputs<Upstream: AsyncSequence & Sendable, Output: Sendable>: AsyncSequence, Sendable
 where Upstream.Element: Sendable {
     /// An output.

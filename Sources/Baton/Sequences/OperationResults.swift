@@ -1,7 +1,8 @@
 /// The outcomes of operations that are made for the elements of another sequence: a failure is an element as any other.
 ///
-/// As ``OperationOutputs``, but for this: it throws what upstream throws and nothing else; it ends without an error when the task
-/// that iterates is cancelled, and when the queue has been shut down or drains, after the outcomes of what was taken before.
+/// As ``OperationOutputs``, but for this: it throws what upstream throws and nothing else; it ends without an error
+/// when the task that iterates is cancelled, and when the queue has been shut down or drains, after the outcomes of
+/// what was taken before.
 public struct OperationResults<Upstream: AsyncSequence & Sendable, Output: Sendable>: AsyncSequence, Sendable
 where Upstream.Element: Sendable {
     /// The outcome of one operation.

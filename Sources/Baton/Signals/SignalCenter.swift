@@ -2,9 +2,10 @@ internal import CBaton
 
 /// Tells subscribers of the signals that come to the process.
 ///
-/// The system calls a handler of signals on any thread, in the middle of anything, so the handler does next to nothing: it writes the
-/// number of the signal to a pipe. A thread reads the pipe and tells the subscribers. Pipe and thread are made for the first
-/// subscriber of the process, and stay. A signal is caught while it has subscribers; then what was to happen before happens again.
+/// The system calls a handler of signals on any thread, in the middle of anything, so the handler does next to nothing:
+/// it writes the number of the signal to a pipe. A thread reads the pipe and tells the subscribers. Pipe and thread are
+/// made for the first subscriber of the process, and stay. A signal is caught while it has subscribers; then what was
+/// to happen before happens again.
 final class SignalCenter: Sendable {
     static let shared = SignalCenter()
 
@@ -13,7 +14,7 @@ final class SignalCenter: Sendable {
         var isReading = false
     }
 
-    private let state = LockedState(State())
+    private let state = Locked(State())
 
     /// Whoever subscribes to a signal twice is told once.
     ///

@@ -7,28 +7,30 @@ extension AsyncOperationQueue {
     /// await queue.shutdown(on: .interrupt, .terminate, within: .seconds(10))
     /// ```
     ///
-    /// After the first signal the queue takes no more operations, and those that are in it go on, as with ``drain()``. When the
-    /// limit is over, or another of these signals comes, every operation is cancelled, and nothing more is taken, from bodies
-    /// neither. A body that ignores its cancel is waited for all the same. When the calling task is cancelled, every operation
-    /// is cancelled at once, as ``shutdown(within:clock:)`` does it. If ``drain()`` or ``shutdown(within:clock:)`` are called
-    /// elsewhere, no signal is waited for any more; those that come meanwhile still have their effect.
+    /// After the first signal the queue takes no more operations, and those that are in it go on, as with ``drain()``.
+    /// When the limit is over, or another of these signals comes, every operation is cancelled, and nothing more is
+    /// taken, from bodies neither. A body that ignores its cancel is waited for all the same. When the calling task is
+    /// cancelled, every operation is cancelled at once, as ``shutdown(within:clock:)`` does it. If ``drain()`` or
+    /// ``shutdown(within:clock:)`` are called elsewhere, no signal is waited for any more; those that come meanwhile
+    /// still have their effect.
     ///
-    /// Until this returns, or the second signal has come, the signals do nothing else, also if the program ignored them. Then
-    /// what was to happen to them before happens again: a third Ctrl-C ends the program, as the first would have done. A signal
-    /// reaches everybody who waits for it, also for other queues. May be called anywhere, also at the top level of
-    /// `main.swift`: it blocks no thread of the program, and needs no Dispatch. In a body or a handler of this queue it is
-    /// ``Misuse``, and changes nothing.
+    /// Until this returns, or the second signal has come, the signals do nothing else, also if the program ignored
+    /// them. Then what was to happen to them before happens again: a third Ctrl-C ends the program, as the first would
+    /// have done. A signal reaches everybody who waits for it, also for other queues. May be called anywhere, also at
+    /// the top level of `main.swift`: it blocks no thread of the program, and needs no Dispatch. In a body or a handler
+    /// of this queue it is ``Misuse``, and changes nothing.
     ///
     /// - Parameters:
-    ///   - first: A signal that is waited for. One that no program can catch, such as `SIGKILL`, or that tells of a fault, such as
-    ///     `SIGSEGV`, is ``Misuse``, and is not waited for. If none is left, this returns at once, and changes nothing.
+    ///   - first: A signal that is waited for. One that no program can catch, such as `SIGKILL`, or that tells of a
+    ///     fault, such as `SIGSEGV`, is ``Misuse``, and is not waited for. If none is left, this returns at once, and
+    ///     changes nothing.
     ///   - more: Further signals, for which the same holds.
     ///   - limit: How long the operations have after the first signal. Zero or less cancels them at once.
     ///   - clock: What measures it.
-    ///   - onSignal: Called with the first signal when the queue takes no more operations, and with the second one, on tasks that no
-    ///     body blocks: "finishing; once more to stop". However long it takes, it delays nothing.
-    /// - Returns: The first signal that has come. Nil if none has, because the calling task was cancelled or the queue was shut
-    ///   down elsewhere.
+    ///   - onSignal: Called with the first signal when the queue takes no more operations, and with the second one, on
+    ///     tasks that no body blocks: "finishing; once more to stop". However long it takes, it delays nothing.
+    /// - Returns: The first signal that has come. Nil if none has, because the calling task was cancelled or the queue
+    ///   was shut down elsewhere.
     @discardableResult
     public func shutdown<C: Clock>(
         on first: ShutdownSignal, _ more: ShutdownSignal..., within limit: Duration, clock: C = ContinuousClock(),
@@ -52,8 +54,8 @@ extension AsyncOperationQueue {
     }
 }
 
-/// One call of `shutdown(on:within:)`. The thread that reads signals tells it of them; what follows runs on a task, because it may run
-/// handlers of a cancel.
+/// One call of `shutdown(on:within:)`. The thread that reads signals tells it of them; what follows runs on a task,
+/// because it may run handlers of a cancel.
 final class SignalShutdown: Sendable {
     private struct State {
         var machine = SignalShutdownStateMachine()
@@ -66,7 +68,7 @@ final class SignalShutdown: Sendable {
     private let limit: Duration
     private let time: TimeSource
     private let onSignal: @Sendable (ShutdownSignal) -> Void
-    private let state = LockedState(State())
+    private let state = Locked(State())
 
     init(
         of core: QueueCore, on signals: [ShutdownSignal], within limit: Duration, _ time: TimeSource,
@@ -96,15 +98,15 @@ final class SignalShutdown: Sendable {
         case .drain: drain(after: signal)
         case .cancel:
             unsubscribe()
-            core.spawner.background.spawn { self.onSignal(signal) }
-            core.spawner.background.spawn { self.core.cutOff() }
+            core.taskFactory.background.spawn { self.onSignal(signal) }
+            core.taskFactory.background.spawn { self.core.cutOff() }
         }
     }
 
     private func drain(after signal: ShutdownSignal) {
-        let task = core.spawner.background.spawn {
+        let task = core.taskFactory.background.spawn {
             self.core.close(.toOutside)
-            self.core.spawner.background.spawn { self.onSignal(signal) }
+            self.core.taskFactory.background.spawn { self.onSignal(signal) }
             if self.limit <= .zero { return self.core.cutOff() }
             if (try? await self.time.sleep(for: self.limit)) != nil { self.core.cutOff() }
         }

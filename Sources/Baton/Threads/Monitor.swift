@@ -12,8 +12,8 @@ internal import CBaton
 
 /// A value that threads share, and on which they can wait for one another: a lock with a condition.
 ///
-/// Only threads that belong to Baton wait here. Everybody else locks it for a moment, and nothing of the user's is called or
-/// released inside.
+/// Only threads that belong to Baton wait here. Everybody else locks it for a moment, and nothing of the user's is
+/// called or released inside.
 ///
 /// `@unchecked`: `value` is touched only while `mutex` is locked; the rest never changes.
 final class Monitor<Value>: @unchecked Sendable {
@@ -51,7 +51,8 @@ final class Monitor<Value>: @unchecked Sendable {
         case everybody
     }
 
-    /// Changes the value, and wakes threads that wait. Touches nothing after the unlock: a thread that goes on may release this.
+    /// Changes the value, and wakes threads that wait. Touches nothing after the unlock: a thread that goes on may
+    /// release this.
     func change(_ body: (inout Value) -> Waking) {
         pthread_mutex_lock(mutex)
         switch body(&value) {

@@ -22,7 +22,8 @@ package enum PosixThread {
         }
     }
 
-    /// What the main thread has. Left to themselves, Darwin gives 512 KB and Musl 128 KB, too little for some C libraries.
+    /// What the main thread has. Left to themselves, Darwin gives 512 KB and Musl 128 KB, too little for some C
+    /// libraries.
     private static let stackSize = 8 << 20
 
     /// False: the system gives no more threads.

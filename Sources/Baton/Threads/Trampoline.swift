@@ -1,11 +1,11 @@
 internal import CBaton
 
-/// Keeps calls that would recurse through a whole graph from overflowing the stack: releasing what operations and queues own,
-/// and cancelling what runs inside one another.
+/// Keeps calls that would recurse through a whole graph from overflowing the stack: releasing what operations and
+/// queues own, and cancelling what runs inside one another.
 ///
-/// Work is done at once, inside whatever the thread is doing, so that what the user calls has happened when the call returns. Only
-/// from the ``deepest`` level on does the thread leave it to a loop on that level, which ends before that level's own call returns.
-/// Without it a chain of 50,000 overflows the stack.
+/// Work is done at once, inside whatever the thread is doing, so that what the user calls has happened when the call
+/// returns. Only from the ``deepest`` level on does the thread leave it to a loop on that level, which ends before that
+/// level's own call returns. Without it a chain of 50,000 overflows the stack.
 enum Trampoline {
     enum Work {
         /// What a dead operation owned.
@@ -15,7 +15,7 @@ enum Trampoline {
         /// Lets go of what an operation had that has ended before its run, and so do those that this ends.
         indirect case settle(AnyOperation.EarlyEnd)
         /// Calls `onCancel` handlers, which are user code and may cancel again.
-        case cancelTask(Lane)
+        case cancelTask(Worker)
         case cancel([AnyOperation], CancellationReason)
         /// All that it stood behind has finished; perhaps that was another fence.
         case open(Fence)
@@ -23,11 +23,12 @@ enum Trampoline {
         case releaseQueue(QueueCore)
     }
 
-    /// How many calls may be inside one another. A level takes a few hundred bytes of stack and what the user's handlers take.
+    /// How many calls may be inside one another. A level takes a few hundred bytes of stack and what the user's
+    /// handlers take.
     static let deepest: UInt = 64
 
-    /// What the deepest level has to do after its first work. `@exclusivity(unchecked)` spares the dynamic check, a fifth of a
-    /// release: whatever is taken from it is performed, and released, after the access.
+    /// What the deepest level has to do after its first work. `@exclusivity(unchecked)` spares the dynamic check, a
+    /// fifth of a release: whatever is taken from it is performed, and released, after the access.
     private final class Backlog {
         @exclusivity(unchecked) private var work: [Work] = []
 
@@ -36,7 +37,8 @@ enum Trampoline {
         func popLast() -> Work? { work.popLast() }
     }
 
-    /// The thread's word is its level, from none to ``deepest`` - 1, or the backlog of the deepest level: an address, which is greater.
+    /// The thread's word is its level, from none to ``deepest`` - 1, or the backlog of the deepest level: an address,
+    /// which is greater.
     static func run(_ work: consuming Work) {
         let word = baton_thread_word()
         let level = UInt(bitPattern: word)
@@ -74,7 +76,7 @@ enum Trampoline {
         switch consume work {
         case .release, .drop: break
         case .settle(let end): end.settleNow()
-        case .cancelTask(let lane): lane.cancelTaskNow()
+        case .cancelTask(let worker): worker.cancelTaskNow()
         case .open(let fence): fence.open()
         case .releaseQueue(let core): core.handleReleased()
         case .cancel(let operations, let reason):

@@ -1,8 +1,9 @@
 /// What happens at a deadline.
 enum Alarm: Sendable {
-    /// What this lane runs has taken as long as it may.
-    case attemptLimit(Lane)
-    /// It has waited for its start as long as it may. Not retained: whoever starts or releases it takes the alarm out before.
+    /// What this worker runs has taken as long as it may.
+    case attemptLimit(Worker)
+    /// It has waited for its start as long as it may. Not retained: whoever starts or releases it takes the alarm out
+    /// before.
     case waitingLimit(Unmanaged<AnyOperation>)
     /// Its pause is over. The alarm has the reference that is the queue's; whoever takes it out has it from then on.
     case pauseEnd(Unmanaged<AnyOperation>)
@@ -16,8 +17,8 @@ enum Alarm: Sendable {
 struct DueAlarm: Sendable {
     private let alarm: Alarm
 
-    /// Retains its operation. To be called in the locked step in which the alarm is taken out: until then the operation is
-    /// there.
+    /// Retains its operation. To be called in the locked step in which the alarm is taken out: until then the operation
+    /// is there.
     init(_ alarm: Alarm) {
         self.alarm = alarm
         switch alarm {
@@ -35,9 +36,9 @@ struct DueAlarm: Sendable {
     }
 
     /// Outside every lock.
-    consuming func ring(at now: Duration, by sleeper: Sleeper) {
+    consuming func ring(at now: Duration, by timerService: TimerService) {
         switch alarm {
-        case .attemptLimit(let lane): lane.alarmRang(at: now, sleeper)
+        case .attemptLimit(let worker): worker.alarmRang(at: now, timerService)
         case .waitingLimit(let operation): operation.takeRetainedValue().waitingLimitCame(at: now)
         case .pauseEnd(let operation): AnyOperation.pauseEnded(of: operation)
         case .stall(let alarm): alarm.ring(at: now)

@@ -2,11 +2,11 @@ import Synchronization
 
 /// When the first of several operations has started, on the clock of its queue.
 ///
-/// Each operation that a delay looks at has one of its own, for itself and everything that it needs, which is told by those of its
-/// dependencies. So a chain of such delays is built in a time in proportion to its length: nobody walks through what another
-/// call has seen. If the operation gets further dependencies, it has another one of these from then on, which is told by the
-/// former one and by the further dependencies. The dependencies know their readers weakly, so no chain of these is kept or
-/// released by its first one.
+/// Each operation that a delay looks at has one of its own, for itself and everything that it needs, which is told by
+/// those of its dependencies. So a chain of such delays is built in a time in proportion to its length: nobody walks
+/// through what another call has seen. If the operation gets further dependencies, it has another one of these from
+/// then on, which is told by the former one and by the further dependencies. The dependencies know their readers
+/// weakly, so no chain of these is kept or released by its first one.
 final class ChainStart: Sendable {
     private struct Start {
         let time: TimeSource
@@ -38,11 +38,12 @@ final class ChainStart: Sendable {
         case none
         /// Its operation has got further ones. The next one of that operation reads it, and nobody else does.
         case growth
-        /// Its operation has lost some, or something that the operation needs has got or lost some. It takes no new readers.
+        /// Its operation has lost some, or something that the operation needs has got or lost some. It takes no new
+        /// readers.
         case other
     }
 
-    private let state = LockedState(State())
+    private let state = Locked(State())
     /// Only grows.
     private let change = Atomic<UInt8>(Change.none.rawValue)
     /// Its operation had so many places for dependencies.

@@ -5,9 +5,9 @@ extension AnyOperation {
     /// let search = AsyncOperation(Search(text)).delay(.milliseconds(300)).unique(by: "search", policy: .replace)
     /// ```
     ///
-    /// It holds no slot of its queue meanwhile, but it needs one to begin. Its conditions are evaluated after that; when its inputs are
-    /// missing it does not wait. The time is that of the queue's clock. Only the first attempt waits: the others have their
-    /// ``retry(_:attempts:deadline:file:line:)``.
+    /// It holds no slot of its queue meanwhile, but it needs one to begin. Its conditions are evaluated after that;
+    /// when its inputs are missing it does not wait. The time is that of the queue's clock. Only the first attempt
+    /// waits: the others have their ``retry(_:attempts:deadline:file:line:)``.
     ///
     /// Called again, the last call counts. A negative duration is ``Misuse`` and counts as zero. After the add this is
     /// ``Misuse`` and changes nothing.
@@ -41,8 +41,8 @@ extension AnyOperation {
 extension AsyncOperation where Output == Void {
     /// An operation that finishes when `duration` has passed since its dependencies have.
     ///
-    /// It holds no slot of its queue meanwhile, but it needs one to begin. The time is that of the queue's clock. A negative
-    /// duration is ``Misuse`` and counts as zero.
+    /// It holds no slot of its queue meanwhile, but it needs one to begin. The time is that of the queue's clock. A
+    /// negative duration is ``Misuse`` and counts as zero.
     public static func delay(
         _ duration: Duration, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Void> {
@@ -60,15 +60,16 @@ extension AsyncOperation {
         AsyncOperation("delay", self) { $0 }.delay(duration, file: file, line: line)
     }
 
-    /// A new operation with this one's output, when at least `duration` has passed since the first of its chain has started.
+    /// A new operation with this one's output, when at least `duration` has passed since the first of its chain has
+    /// started.
     ///
-    /// After 2 s of work, one of 5 s waits for 3 s; after 6 s it does not wait. The chain is this operation with everything that it
-    /// needs at the time of this call, directly or not. What of it has started before the call counts as if it started
-    /// with it.
+    /// After 2 s of work, one of 5 s waits for 3 s; after 6 s it does not wait. The chain is this operation with
+    /// everything that it needs at the time of this call, directly or not. What of it has started before the call
+    /// counts as if it started with it.
     ///
-    /// - Complexity: O(n) for n operations of the chain and dependencies between them, without those that a former call has
-    ///   seen. After a dependency was removed from an operation, or something that the operation needs has got or lost one,
-    ///   all of its dependencies count again.
+    /// - Complexity: O(n) for n operations of the chain and dependencies between them, without those that a former call
+    ///   has seen. After a dependency was removed from an operation, or something that the operation needs has got or
+    ///   lost one, all of its dependencies count again.
     public final func delayed(
         untilAtLeast duration: Duration, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Output> {
@@ -127,14 +128,14 @@ extension QueueCore {
     /// It waits, on no task and in no list, with the reference that is the queue's.
     func pause(_ operation: Unmanaged<AnyOperation>, for duration: Duration) {
         if duration <= .zero { return AnyOperation.pauseEnded(of: operation) }
-        let end = sleeper.now + duration
+        let end = timerService.now + duration
         // The alarm may ring before its ticket is known here.
         let retained = operation.takeUnretainedValue()
-        let ticket = sleeper.add(.pauseEnd(operation), at: end)
+        let ticket = timerService.add(.pauseEnd(operation), at: end)
         let hasEnded = retained.withLife { life in
             guard life.phase == .added, let timing = life.details?.timing else { return true }
             return !timing.pauses(until: end, ticket)
         }
-        if hasEnded, sleeper.remove(ticket) != nil { operation.release() }
+        if hasEnded, timerService.remove(ticket) != nil { operation.release() }
     }
 }

@@ -1,7 +1,7 @@
 /// The clock of an operation's queue, as ``OperationContext/clock`` gives it to a body.
 ///
-/// It reads and sleeps as the clock does that the queue was made with, so in a test with a `TestClock` it stands still until
-/// the test moves it. It may be passed to everything that takes a clock.
+/// It reads and sleeps as the clock does that the queue was made with, so in a test with a `TestClock` it stands still
+/// until the test moves it. It may be passed to everything that takes a clock.
 ///
 /// ```swift
 /// let time = try await context.clock.measure { try await index.rebuild() }

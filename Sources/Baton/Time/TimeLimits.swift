@@ -1,14 +1,17 @@
 extension AnyOperation {
-    /// Cancels the body when it takes longer than `limit`. Each attempt of a ``retry(_:attempts:deadline:file:line:if:)`` has that long.
+    /// Cancels the body when it takes longer than `limit`. Each attempt of a
+    /// ``retry(_:attempts:deadline:file:line:if:)`` has that long.
     ///
-    /// This is a cancel with ``CancellationReason/timeout(_:)`` as its reason: `Task.isCancelled` becomes true in the body, and the
-    /// outcome comes when the body has returned. If it throws then, the error is ``OperationError/timedOut(after:)``; if it returns
-    /// a value all the same, that is the outcome. An attempt that was cancelled like this counts as a failed one, and may be
-    /// followed by another; ``didCancel(_:)`` handlers are called if none follows.
+    /// This is a cancel with ``CancellationReason/timeout(_:)`` as its reason: `Task.isCancelled` becomes true in the
+    /// body, and the outcome comes when the body has returned. If it throws then, the error is
+    /// ``OperationError/timedOut(after:)``; if it returns a value all the same, that is the outcome. An attempt that
+    /// was cancelled like this counts as a failed one, and may be followed by another; ``didCancel(_:)`` handlers are
+    /// called if none follows.
     ///
-    /// The time is that of the queue's clock. It runs while the body does, also while that waits for children; dependencies, a slot,
-    /// a suspension, conditions and exclusions come before, for which there is ``timeout(waiting:file:line:)``. Called again, the last limit counts. A negative limit is ``Misuse``, and counts as zero. After
-    /// the add this is ``Misuse`` and changes nothing.
+    /// The time is that of the queue's clock. It runs while the body does, also while that waits for children;
+    /// dependencies, a slot, a suspension, conditions and exclusions come before, for which there is
+    /// ``timeout(waiting:file:line:)``. Called again, the last limit counts. A negative limit is ``Misuse``, and counts
+    /// as zero. After the add this is ``Misuse`` and changes nothing.
     @discardableResult
     @inlinable
     public final func timeout(_ limit: Duration, file: StaticString = #fileID, line: UInt = #line) -> Self {
@@ -26,10 +29,10 @@ extension AnyOperation {
 
     /// Ends the operation with ``OperationError/timedOut(after:)`` if its body has not started `limit` after the add.
     ///
-    /// It does not matter what it waits for: dependencies, a suspended queue, a slot, conditions, exclusions. Conditions that
-    /// are being evaluated are cancelled, and the outcome comes when they have returned. One that shares the outcome of
-    /// another with its unique key does not wait for a start of its own, and has no such limit. See
-    /// ``timeout(_:file:line:)``.
+    /// It does not matter what it waits for: dependencies, a suspended queue, a slot, conditions, exclusions.
+    /// Conditions that are being evaluated are cancelled, and the outcome comes when they have returned. One that
+    /// shares the outcome of another with its unique key does not wait for a start of its own, and has no such limit.
+    /// See ``timeout(_:file:line:)``.
     @discardableResult
     public final func timeout(waiting limit: Duration, file: StaticString = #fileID, line: UInt = #line) -> Self {
         let limit = checked(limit, "a timeout", CallSite(file: file, line: line))
@@ -79,7 +82,7 @@ extension QueueCore {
             // One that has joined another does not wait for its start.
             life.details?.uniqueness?.joined == nil ? life.details?.timing?.rareTiming?.waitingLimit : nil
         }
-        if let limit { limitWaiting(of: operation, until: sleeper.now + limit) }
+        if let limit { limitWaiting(of: operation, until: timerService.now + limit) }
     }
 
     /// When an attempt has failed and another one is to follow, before that can start.
@@ -89,26 +92,26 @@ extension QueueCore {
     }
 
     private func limitWaiting(of operation: AnyOperation, until end: Duration) {
-        let ticket = sleeper.add(.waitingLimit(.passUnretained(operation)), at: end)
+        let ticket = timerService.add(.waitingLimit(.passUnretained(operation)), at: end)
         let isTooLate = operation.withLife { life in
             if life.phase == .added { life.details?.timing?.rareTiming?.waitingTicket = ticket }
             return life.phase != .added
         }
         // It was cancelled in between.
-        if isTooLate { sleeper.remove(ticket) }
+        if isTooLate { timerService.remove(ticket) }
     }
 }
 
 /// The alarms of an operation that does not need them any more, to be taken out after unlocking.
 struct Alarms {
-    fileprivate var waiting: Sleeper.Ticket?
-    fileprivate var pause: Sleeper.Ticket?
+    fileprivate var waiting: TimerService.Ticket?
+    fileprivate var pause: TimerService.Ticket?
 
     /// Of one that has ended. If it was in a pause, whoever takes out that alarm lets go of the queue's reference.
     func takeOut(of operation: AnyOperation, from core: QueueCore?) {
         guard let core else { return }
-        if let waiting { core.sleeper.remove(waiting) }
-        if let pause, core.sleeper.remove(pause) != nil { Unmanaged.passUnretained(operation).release() }
+        if let waiting { core.timerService.remove(waiting) }
+        if let pause, core.timerService.remove(pause) != nil { Unmanaged.passUnretained(operation).release() }
     }
 }
 

@@ -3,8 +3,8 @@ internal import CBaton
 /// A clock, without its type: `any Clock<Duration>` cannot subtract its instants. Times count from when this was made.
 package final class TimeSource: Sendable {
     private let read: @Sendable () -> Duration
-    /// Of the system's own clock, in nanoseconds: read by itself it costs half of what `ContinuousClock.now` does. Nil: it is
-    /// another one.
+    /// Of the system's own clock, in nanoseconds: read by itself it costs half of what `ContinuousClock.now` does. Nil:
+    /// it is another one.
     private let continuousStart: Int64?
     private let wait: @Sendable (Duration) async throws -> Void
     private let longestWait: Duration
@@ -45,8 +45,8 @@ package final class TimeSource: Sendable {
     @inline(__always)
     package var now: Duration { continuousStart.map { .nanoseconds(baton_continuous_time() - $0) } ?? read() }
 
-    /// Two sources with the same identity read the same clock, though they count from different times. To be compared while one of
-    /// them exists.
+    /// Two sources with the same identity read the same clock, though they count from different times. To be compared
+    /// while one of them exists.
     var clockIdentity: ObjectIdentifier { sharedIdentity ?? ObjectIdentifier(self) }
 
     /// The clock is the system's own.
@@ -54,8 +54,9 @@ package final class TimeSource: Sendable {
 
     /// Returns at that time, or throws when the calling task is cancelled.
     ///
-    /// A clock of the user's may be unable to sleep: its `sleep` throws although nobody has cancelled the task, or returns too early
-    /// again and again. It is then asked for its time at intervals of the system's clock, which grow from a millisecond to a second.
+    /// A clock of the user's may be unable to sleep: its `sleep` throws although nobody has cancelled the task, or
+    /// returns too early again and again. It is then asked for its time at intervals of the system's clock, which grow
+    /// from a millisecond to a second.
     package func sleep(until time: Duration) async throws {
         var poll = Poll()
         while true {

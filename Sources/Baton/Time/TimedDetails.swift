@@ -1,5 +1,5 @@
-/// The details of an operation with time limits, delays or further attempts: those, and how far it is with them. Made before the
-/// add, and in one object with the others, which takes half of the time that two would.
+/// The details of an operation with time limits, delays or further attempts: those, and how far it is with them. Made
+/// before the add, and in one object with the others, which takes half of the time that two would.
 final class TimedDetails: Details {
     // Rules. Frozen by the add, and read without the lock from then on.
     /// Nil: what fails is not tried again.
@@ -48,7 +48,7 @@ final class TimedDetails: Details {
     var timesBody: Bool { limit != nil || runsAgain || rareTiming?.waitingTicket != nil }
 
     /// False: it has ended, and the next one may have begun, whose ticket may be known already.
-    func pauses(until end: Duration, _ ticket: Sleeper.Ticket) -> Bool {
+    func pauses(until end: Duration, _ ticket: TimerService.Ticket) -> Bool {
         if !isPaused { return false }
         let rareTiming = madeRareTiming()
         if let known = rareTiming.pauseTicket, ticket.isOlder(than: known) { return false }
@@ -80,7 +80,7 @@ final class RareTiming {
     var delay: Delay?
     var repetition: Repetition?
 
-    // How far it is. Times are those of the queue's sleeper.
+    // How far it is. Times are those of the queue's timer service.
     /// When the first attempt started, of those that count.
     var firstStart: Duration?
     /// When the body started last.
@@ -88,9 +88,9 @@ final class RareTiming {
     var repetitions = 0
     /// The attempts that were followed by another.
     var failures = FailedAttempts()
-    var waitingTicket: Sleeper.Ticket?
+    var waitingTicket: TimerService.Ticket?
     /// Of its pause. Nil also while somebody is about to put it here.
-    var pauseTicket: Sleeper.Ticket?
+    var pauseTicket: TimerService.Ticket?
     var pauseEnd: Duration?
 
     fileprivate func takeClosures() -> (RetryPredicate?, Repetition?, Delay?) {

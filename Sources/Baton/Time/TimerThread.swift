@@ -2,20 +2,21 @@ internal import CBaton
 
 /// One thread that waits for points in time, for everything in the process that counts on the continuous clock.
 ///
-/// A task that sleeps wakes on a thread of an executor, and bodies may block all of those. This thread runs nothing of the user's:
-/// it resumes tasks of the ``ServiceExecutor``, and calls short closures of Baton's.
+/// A task that sleeps wakes on a thread of an executor, and bodies may block all of those. This thread runs nothing of
+/// the user's: it resumes tasks of the ``ServiceExecutor``, and calls short closures of Baton's.
 final class TimerThread: Sendable {
     static let shared = TimerThread()
 
-    typealias Ticket = Deadlines<Int64, @Sendable () -> Void>.Ticket
+    typealias Ticket = TimerHeap<Int64, @Sendable () -> Void>.Ticket
 
     private struct State {
-        var deadlines = Deadlines<Int64, @Sendable () -> Void>()
+        var deadlines = TimerHeap<Int64, @Sendable () -> Void>()
         /// The thread has been started.
         var isRunning = false
     }
 
-    /// The longest wait, in nanoseconds: the system's wait may stand still while the machine sleeps, and the clock does not.
+    /// The longest wait, in nanoseconds: the system's wait may stand still while the machine sleeps, and the clock does
+    /// not.
     private static let longest: Int64 = 10_000_000_000
 
     private let state = Monitor(State())
@@ -27,7 +28,8 @@ final class TimerThread: Sendable {
         call(at: Self.now + delay.wholeNanoseconds, closure)
     }
 
-    /// - Parameter closure: Called on the thread, outside every lock. It must neither block nor run anything of the user's.
+    /// - Parameter closure: Called on the thread, outside every lock. It must neither block nor run anything of the
+    ///   user's.
     @discardableResult
     func call(at time: Int64, _ closure: @escaping @Sendable () -> Void) -> Ticket {
         var ticket: Ticket?
@@ -82,7 +84,7 @@ extension TimerThread {
         } onCancel: {
             sleep.end(isOver: false)
         }
-        Handover.didAwait(sleep)
+        TSanAnnotations.didAwait(sleep)
         if !isOver { throw CancellationError() }
     }
 }
@@ -95,7 +97,7 @@ private final class TimerSleep: Sendable {
         case over
     }
 
-    private let state = LockedState(State.new)
+    private let state = Locked(State.new)
 
     func start(_ continuation: UnsafeContinuation<Bool, Never>, setTimer: () -> TimerThread.Ticket) {
         let isCancelled = state.withLock { state in
@@ -126,7 +128,7 @@ private final class TimerSleep: Sendable {
     }
 
     private func resume(_ continuation: UnsafeContinuation<Bool, Never>, isOver: Bool) {
-        Handover.willResume(self)
+        TSanAnnotations.willResume(self)
         continuation.resume(returning: isOver)
     }
 }

@@ -1,5 +1,5 @@
-/// What an add decides about a unique operation. All of it is called by the thread that links the operation, before it does so:
-/// an end that comes meanwhile is left to that thread, and the edges may still change.
+/// What an add decides about a unique operation. All of it is called by the thread that links the operation, before it
+/// does so: an end that comes meanwhile is left to that thread, and the edges may still change.
 extension AnyOperation {
     final func enterIdentities(on core: QueueCore) {
         let uniqueness = withLife { life in
@@ -55,9 +55,9 @@ extension AnyOperation {
             return true
         }
         // Besides its edge: it never becomes ready, but ends when it is told.
-        countdown.expectOneMore()
+        dependencyCounter.expectOneMore()
         guard let place = original.takeJoiner(self) else {
-            _ = countdown.countDown()
+            _ = dependencyCounter.countDown()
             return false
         }
         dropNeeds(waitingFor: original)
@@ -68,14 +68,14 @@ extension AnyOperation {
     // MARK: Replacing
 
     private final func replace(_ former: [AnyOperation]) {
-        // Of a circle it is needed itself.
+        // Of a cycle it is needed itself.
         let own = Set((needs + [self]).map { ObjectIdentifier($0) })
         withLife { _ in for operation in former { edges.append(operation) } }
         let reason = CancellationReason.replaced(by: reference)
         let needs = former.flatMap(\.needs).filter { !own.contains(ObjectIdentifier($0)) }
         // Those that have not begun end here, whatever they wait for.
         for operation in former { operation.cancel(reason: reason) { $0.phase == .added } }
-        if let path = circle(behind: former) {
+        if let path = cycle(behind: former) {
             _ = endBeforeRun(with: .dependencyCycle(path))
         } else {
             for operation in former { operation.cancel(reason: reason) { _ in true } }
@@ -85,8 +85,8 @@ extension AnyOperation {
     }
 
     /// One of them waits for this, perhaps through what is about to be added behind it.
-    private final func circle(behind former: [AnyOperation]) -> [OperationReference]? {
-        CycleFinder.circle(through: self) { operation in
+    private final func cycle(behind former: [AnyOperation]) -> [OperationReference]? {
+        CycleFinder.cycle(through: self) { operation in
             if operation === self { return former }
             return operation.withLife { $0.phase == .created ? operation.edges.all : nil } ?? operation.waitsFor
         }?.filter { !$0.isFence }.map(\.reference)

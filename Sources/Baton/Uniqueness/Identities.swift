@@ -2,7 +2,7 @@
 enum Identities {
     typealias Place = IdentityTable<AnyOperation>.Place
 
-    private static let table = LockedState(IdentityTable<AnyOperation>())
+    private static let table = Locked(IdentityTable<AnyOperation>())
 
     enum Entrance {
         /// It has the identity from now on, and comes after those that have not finished.
@@ -10,8 +10,8 @@ enum Identities {
         case taken(by: AnyOperation)
     }
 
-    /// Takes the identity for the operation, if nobody has it or those who have it are to be replaced: one step, although the
-    /// comparing is done outside the lock. Whatever comes in between is compared, too, until nothing has.
+    /// Takes the identity for the operation, if nobody has it or those who have it are to be replaced: one step,
+    /// although the comparing is done outside the lock. Whatever comes in between is compared, too, until nothing has.
     static func enter(_ operation: AnyOperation, _ identity: any Identity, replaces: Bool) -> Entrance {
         var compared: Place = 0
         while true {

@@ -5,36 +5,43 @@ extension AnyOperation {
     /// let avatar = AsyncOperation(Download(url)).unique(by: url, policy: .join)
     /// ```
     ///
-    /// The identity is the procedure's type and the key: keys of different types are never equal. Operations made from closures
-    /// have their key alone, so all of them share one namespace; give them one of their own with
-    /// ``unique(by:in:policy:within:file:line:)``. It is decided in the add, in one step for all queues and threads, and in the order of
-    /// the array of one call, what becomes of an operation that finds another one of its identity unfinished; its own policy
-    /// decides. The identity is free again when the operation that has it has finished, whatever its outcome.
+    /// The identity is the procedure's type and the key: keys of different types are never equal. Operations made from
+    /// closures have their key alone, so all of them share one namespace; give them one of their own with
+    /// ``unique(by:in:policy:within:file:line:)``. It is decided in the add, in one step for all queues and threads,
+    /// and in the order of the array of one call, what becomes of an operation that finds another one of its identity
+    /// unfinished; its own policy decides. The identity is free again when the operation that has it has finished,
+    /// whatever its outcome.
     ///
-    /// - `reject`: it ends with ``OperationError/skipped(_:)``. Like one that joins, it has no dependencies, conditions or
-    ///   exclusions any more, and ``AsyncOperationQueue/run(_:)`` and ``add(to:includingDependencies:file:line:)`` do not add what only it would need.
-    /// - `join`: it ends as the other one, the original, does, with that one's own error. It takes no slot, so the width and
-    ///   the suspension of its queue do not matter, and no start is told. An original that was cancelled and whose body has not
-    ///   returned is joined, too. Another `Output` than the original's is ``Misuse``, with which it ends.
-    /// - `replace`: the other one is cancelled with ``CancellationReason/replaced(by:)``, joined or not, and this one starts
-    ///   after its outcome. If that one's body waits for this one, this ends with ``OperationError/dependencyCycle(_:)`` and
-    ///   replaces nothing. One that needs the output of what it replaces fails as it does for any cancelled dependency.
-    ///   What came along with the add of the other one, and nobody else needs or awaits, is cancelled with it.
+    /// - `reject`: it ends with ``OperationError/skipped(_:)``. Like one that joins, it has no dependencies, conditions
+    ///   or exclusions any more, and ``AsyncOperationQueue/run(_:)`` and ``add(to:includingDependencies:file:line:)``
+    ///   do not add what only it would need.
+    /// - `join`: it ends as the other one, the original, does, with that one's own error. It takes no slot, so the
+    ///   width and the suspension of its queue do not matter, and no start is told. An original that was cancelled and
+    ///   whose body has not returned is joined, too. Another `Output` than the original's is ``Misuse``, with which it
+    ///   ends.
+    /// - `replace`: the other one is cancelled with ``CancellationReason/replaced(by:)``, joined or not, and this one
+    ///   starts after its outcome. If that one's body waits for this one, this ends with
+    ///   ``OperationError/dependencyCycle(_:)`` and replaces nothing. One that needs the output of what it replaces
+    ///   fails as it does for any cancelled dependency. What came along with the add of the other one, and nobody else
+    ///   needs or awaits, is cancelled with it.
     ///
     /// An original that has been joined belongs to all who are interested: its owner and those who have joined it. A
-    /// ``cancel(reason:)`` of the original only ends the owner's interest, and so does the cancel of what runs it; it is cancelled
-    /// for this reason when the last of those who have joined it has ended. One that has joined ends at once when it is
-    /// cancelled. One that joins what waits for it, its own ancestor, say, ends with ``OperationError/dependencyCycle(_:)``.
+    /// ``cancel(reason:)`` of the original only ends the owner's interest, and so does the cancel of what runs it; it
+    /// is cancelled for this reason when the last of those who have joined it has ended. One that has joined ends at
+    /// once when it is cancelled. One that joins what waits for it, its own ancestor, say, ends with
+    /// ``OperationError/dependencyCycle(_:)``.
     ///
-    /// Keys count in the ``OperationScope`` of the operation's queue, which is the process unless another one is set. Tests that run in
-    /// parallel are one process: give their queues a scope of their own. A seeded schedule of `BatonTesting` has one.
+    /// Keys count in the ``OperationScope`` of the operation's queue, which is the process unless another one is set.
+    /// Tests that run in parallel are one process: give their queues a scope of their own. A seeded schedule of
+    /// `BatonTesting` has one.
     ///
     /// Called twice, the last call counts. After the add this is ``Misuse`` and changes nothing.
     ///
     /// - Parameters:
     ///   - key: Hashed by this call, and compared by the add, outside every lock. Released at the finish.
     ///   - policy: What becomes of this operation, and of the other one.
-    ///   - scope: Where the key counts; if nil, as the operation's queue says when it is added: ``AsyncOperationQueue/scope``.
+    ///   - scope: Where the key counts; if nil, as the operation's queue says when it is added:
+    ///     ``AsyncOperationQueue/scope``.
     @discardableResult
     public final func unique(
         by key: some Hashable & Sendable, policy: UniquenessPolicy = .reject, within scope: OperationScope? = nil,
@@ -47,8 +54,8 @@ extension AnyOperation {
 
     /// Gives the operation an identity in a namespace of this name, whatever its procedure.
     ///
-    /// As ``unique(by:policy:within:file:line:)``, for closures, or for several types that do the same. The empty name is that of the
-    /// closures for which none was given.
+    /// As ``unique(by:policy:within:file:line:)``, for closures, or for several types that do the same. The empty name
+    /// is that of the closures for which none was given.
     @discardableResult
     public final func unique(
         by key: some Hashable & Sendable, in namespace: String, policy: UniquenessPolicy = .reject,

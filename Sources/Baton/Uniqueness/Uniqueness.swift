@@ -1,5 +1,5 @@
-/// What a unique operation has besides: its identity, and who has joined it or what it has joined. Part of ``Details``, and
-/// guarded by the operation's lock but for what is constant.
+/// What a unique operation has besides: its identity, and who has joined it or what it has joined. Part of ``Details``,
+/// and guarded by the operation's lock but for what is constant.
 final class Uniqueness {
     let identity: any Identity
     let policy: UniquenessPolicy
@@ -9,7 +9,8 @@ final class Uniqueness {
     var place: Identities.Place?
     /// What it has joined.
     var joined: Joined?
-    /// By their places, which rise; those that have not ended. Each waits for being told; see ``AnyOperation/originalEnded(_:)``.
+    /// By their places, which rise; those that have not ended. Each waits for being told; see
+    /// ``AnyOperation/originalEnded(_:)``.
     private var joiners: [Int: AnyOperation] = [:]
     private var lastPlace = 0
     /// The owner is not interested any more, for this reason, and others are.

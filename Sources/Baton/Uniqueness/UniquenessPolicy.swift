@@ -1,4 +1,5 @@
-/// What an operation does when another one with its identity has not finished. See ``AnyOperation/unique(by:policy:within:file:line:)``.
+/// What an operation does when another one with its identity has not finished. See
+/// ``AnyOperation/unique(by:policy:within:file:line:)``.
 @nonexhaustive
 public enum UniquenessPolicy: Sendable, Hashable, CaseIterable {
     /// It does not run, and ends with ``OperationError/skipped(_:)``, naming the other one.

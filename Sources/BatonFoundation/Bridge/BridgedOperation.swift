@@ -9,14 +9,14 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
 
     private let operation: AnyOperation
     private let table: Counterparts<BridgedOperation>
-    private let machine = LockedState(BridgeMachine())
+    private let machine = Locked(BridgeStateMachine())
     /// Nil when it has finished.
-    private let queue: LockedState<AsyncOperationQueue?>
+    private let queue: Locked<AsyncOperationQueue?>
 
     init(of operation: AnyOperation, on queue: AsyncOperationQueue, in table: Counterparts<BridgedOperation>) {
         self.operation = operation
         self.table = table
-        self.queue = LockedState(queue)
+        self.queue = Locked(queue)
         super.init()
         name = operation.reference.name
         queuePriority = operation.priority.inFoundation
@@ -41,7 +41,8 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         let foundation: Foundation.Operation?
     }
 
-    /// The first that is found of the Foundation operations behind ours: when that has ended, the next one is looked for.
+    /// The first that is found of the Foundation operations behind ours: when that has ended, the next one is looked
+    /// for.
     private struct Wait {
         var known: Known?
         /// What is watched, until it has ended.
@@ -53,12 +54,14 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         var isSatisfied: Bool { isOver || watch == nil }
     }
 
-    private let wait = LockedState(Wait())
+    private let wait = Locked(Wait())
 
-    /// Started before the Foundation operations that ours waits for, it would keep a slot of its queue that those may need.
+    /// Started before the Foundation operations that ours waits for, it would keep a slot of its queue that those may
+    /// need.
     ///
-    /// It is looked for them whenever Foundation asks, because dependencies may be added in any order. Not by dependencies in
-    /// Foundation: on Linux one that has not finished would keep the address of a bridge that is released.
+    /// It is looked for them whenever Foundation asks, because dependencies may be added in any order. Not by
+    /// dependencies in Foundation: on Linux one that has not finished would keep the address of a bridge that is
+    /// released.
     private func lookBehind() {
         guard let foundation = unfinishedBehind() else { return }
         let watch = EndWatch(of: foundation) { [weak self] in self?.noteEnd(of: foundation) }
@@ -73,11 +76,12 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         if foundation.isFinished { noteEnd(of: foundation) }
     }
 
-    /// A Foundation operation that has not finished and for which ours waits: directly, through its dependencies, or as the children
-    /// of a group. Nil: there is none, besides this one.
+    /// A Foundation operation that has not finished and for which ours waits: directly, through its dependencies, or as
+    /// the children of a group. Nil: there is none, besides this one.
     ///
-    /// - Complexity: O(*n*) in what ours waits for. Each bridge on the way remembers what was found, until a graph changes somewhere or
-    ///   that operation finishes; so all bridges of a chain together take about as long as one of them.
+    /// - Complexity: O(*n*) in what ours waits for. Each bridge on the way remembers what was found, until a graph
+    ///   changes somewhere or that operation finishes; so all bridges of a chain together take about as long as one of
+    ///   them.
     private func unfinishedBehind() -> Foundation.Operation? {
         let change = GraphChanges.count
         if case .isClear = answer(at: change) { return nil }
@@ -200,7 +204,8 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
 
     override var isReady: Bool {
         if !super.isReady { return false }
-        // On Linux a queue asks all that wait whenever one has finished. What is to come is looked for when what was found has ended.
+        // On Linux a queue asks all that wait whenever one has finished. What is to come is looked for when what was
+        // found has ended.
         if isCancelled || !wait.withLock(\.isSatisfied) { return isCancelled }
         if !FoundationStandIn.areThere { return true }
         lookBehind()
@@ -225,7 +230,8 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         machine.withLock { $0.execute() }
         didChangeValue(for: \.isExecuting)
         let queue = queue.withLock { $0 }
-        // First: what is added by nobody else would not finish without it. One that was cancelled has finished, or is about to.
+        // First: what is added by nobody else would not finish without it. One that was cancelled has finished, or is
+        // about to.
         if !operation.isCancelled { queue?.addUnlessAdded(operation) }
         if operation.state == .finished { return finish() }
         // Not a handler: those that came before could be slow, or wait for this.
@@ -253,8 +259,8 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         withExtendedLifetime(queue) {}
     }
 
-    /// On Linux, a dependency keeps the address of what was cancelled meanwhile, and would look there: also one that says that it
-    /// has finished, because it looks after that.
+    /// On Linux, a dependency keeps the address of what was cancelled meanwhile, and would look there: also one that
+    /// says that it has finished, because it looks after that.
     private func dropDependencies() {
         #if !canImport(ObjectiveC)
             for dependency in dependencies { removeDependency(dependency) }

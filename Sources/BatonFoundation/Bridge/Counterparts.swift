@@ -15,7 +15,7 @@ final class Counterparts<Made: AnyObject & Sendable>: Sendable {
     }
 
     /// By the number of the operation, which no other one has after it.
-    private let entries = LockedState<[UInt64: Entry]>([:])
+    private let entries = Locked<[UInt64: Entry]>([:])
 
     /// What there is for the operation, or else `candidate`, of which the caller then learns that it was taken.
     func find(for operation: AnyOperation, orTake candidate: () -> Made) -> (made: Made, isNew: Bool) {
@@ -47,7 +47,7 @@ final class Counterparts<Made: AnyObject & Sendable>: Sendable {
     // MARK: Cancels
 
     /// Operations whose cancel is told to what is made for them.
-    private let followed = LockedState<Set<UInt64>>([])
+    private let followed = Locked<Set<UInt64>>([])
 
     /// Lives as long as the operation's handler.
     private final class Following: Sendable {
@@ -61,7 +61,8 @@ final class Counterparts<Made: AnyObject & Sendable>: Sendable {
         var made: Made? { table.existing(for: id) }
     }
 
-    /// Tells the cancel of the operation to what there is for it then: one handler, however often something is made for it anew.
+    /// Tells the cancel of the operation to what there is for it then: one handler, however often something is made for
+    /// it anew.
     func follow(_ operation: AnyOperation, whenCancelled tell: @escaping @Sendable (Made) -> Void) {
         let id = operation.reference.id
         if followed.withLock({ $0.insert(id).inserted }) {

@@ -9,13 +9,14 @@ extension AnyOperation {
     /// image.addDependency(legacyImport, on: .success)     // skipped if it was cancelled
     /// ```
     ///
-    /// One that was cancelled has the outcome ``OperationOutcome/cancelled``; every other one has succeeded, because a Foundation
-    /// operation has no error. It may have finished before, and may be a dependency of any number of operations. One that
-    /// nobody adds to a queue does not finish, cancelled or not; ``AnyOperation/explain()`` names it.
+    /// One that was cancelled has the outcome ``OperationOutcome/cancelled``; every other one has succeeded, because a
+    /// Foundation operation has no error. It may have finished before, and may be a dependency of any number of
+    /// operations. One that nobody adds to a queue does not finish, cancelled or not; ``AnyOperation/explain()`` names
+    /// it.
     ///
-    /// What stands for it among the ``AnyOperation/dependencies`` is an operation with its name. Its `completionBlock` is left alone.
-    /// It is held until it has finished, or this operation has, or has been released. A circle through Foundation's
-    /// dependencies is not found. After the add this is ``Misuse`` and changes nothing.
+    /// What stands for it among the ``AnyOperation/dependencies`` is an operation with its name. Its `completionBlock`
+    /// is left alone. It is held until it has finished, or this operation has, or has been released. A circle through
+    /// Foundation's dependencies is not found. After the add this is ``Misuse`` and changes nothing.
     @discardableResult
     public func addDependency(
         _ operation: Foundation.Operation, on policy: DependencyPolicy = .always, file: StaticString = #fileID,
@@ -32,7 +33,8 @@ extension AnyOperation {
     }
 }
 
-/// Owns the operation of ours that finishes when a Foundation operation has, and ends it when nobody waits for it any more.
+/// Owns the operation of ours that finishes when a Foundation operation has, and ends it when nobody waits for it any
+/// more.
 final class FoundationStandIn: Sendable {
     let operation: AsyncOperation<Void>
     let foundation: Foundation.Operation
@@ -68,7 +70,8 @@ final class FoundationStandIn: Sendable {
 }
 
 extension AsyncOperationQueue {
-    /// Holds what goes between Foundation and operations of ours, so that it is neither counted nor suspended with those.
+    /// Holds what goes between Foundation and operations of ours, so that it is neither counted nor suspended with
+    /// those.
     static let foundation = serving(name: "Foundation")
 }
 

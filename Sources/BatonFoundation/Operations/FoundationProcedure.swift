@@ -8,14 +8,14 @@ public import Foundation
 /// let pages = AsyncOperation(FoundationProcedure { LegacyImport(file) }).retry(.constant(.seconds(1)), attempts: 3)
 /// ```
 ///
-/// The operation is added to an `OperationQueue`, where it waits for its own dependencies and may block its thread. The run ends
-/// when it has finished. Cancelling the run cancels it; if it was cancelled, by whomever, the run ends as
+/// The operation is added to an `OperationQueue`, where it waits for its own dependencies and may block its thread. The
+/// run ends when it has finished. Cancelling the run cancels it; if it was cancelled, by whomever, the run ends as
 /// ``OperationError/cancelled(reason:)``, whatever it has done.
 ///
-/// **One that is not new.** One that has finished, runs already or is in a queue already is not started: the run takes part in
-/// its end. Foundation does not say whether an operation waits in a queue. It is known here on Linux, and of those that
-/// Baton has added; on Apple platforms do not give this one that waits in a queue of your own, which is an exception of
-/// Foundation's: use it as a dependency. In no case add it to a queue afterwards.
+/// **One that is not new.** One that has finished, runs already or is in a queue already is not started: the run takes
+/// part in its end. Foundation does not say whether an operation waits in a queue. It is known here on Linux, and of
+/// those that Baton has added; on Apple platforms do not give this one that waits in a queue of your own, which is an
+/// exception of Foundation's: use it as a dependency. In no case add it to a queue afterwards.
 public struct FoundationProcedure<Performed: Foundation.Operation, Output: Sendable>: Procedure {
     private let make: @Sendable () -> Performed
     private let output: @Sendable (Performed) throws -> Output
@@ -24,7 +24,8 @@ public struct FoundationProcedure<Performed: Foundation.Operation, Output: Senda
     /// Plans to run what `make` returns: a new operation for each run, because a Foundation operation runs once.
     ///
     /// - Parameters:
-    ///   - queue: Where it runs; a queue of Baton's own without a limit if nil. While it is suspended, nothing begins or ends.
+    ///   - queue: Where it runs; a queue of Baton's own without a limit if nil. While it is suspended, nothing begins
+    ///     or ends.
     ///   - make: Called once for each run, on the task of the run.
     ///   - output: Called when the operation has finished, and was not cancelled. What it throws fails the run.
     public init(
@@ -59,11 +60,12 @@ extension FoundationProcedure where Output == Void {
 }
 
 extension AsyncOperation {
-    /// Plans the run of one Foundation operation, and takes the output from it when it has finished, as ``FoundationProcedure`` does.
+    /// Plans the run of one Foundation operation, and takes the output from it when it has finished, as
+    /// ``FoundationProcedure`` does.
     ///
-    /// It is called as the Foundation operation is, or after its type. If the run ends before it begins, because it was cancelled
-    /// or skipped, the Foundation operation is cancelled and finishes, so that nothing waits for it in vain; but not one that
-    /// somebody else has started.
+    /// It is called as the Foundation operation is, or after its type. If the run ends before it begins, because it was
+    /// cancelled or skipped, the Foundation operation is cancelled and finishes, so that nothing waits for it in vain;
+    /// but not one that somebody else has started.
     public convenience init<Performed: Foundation.Operation>(
         foundation operation: Performed, on queue: OperationQueue? = nil,
         output: @escaping @Sendable (Performed) throws -> Output

@@ -1,9 +1,10 @@
 internal import Baton
 internal import Foundation
 
-/// Who adds a Foundation operation to a queue: to add one twice is an exception, so the first of those who want it run does.
+/// Who adds a Foundation operation to a queue: to add one twice is an exception, so the first of those who want it run
+/// does.
 struct RunClaim {
-    private static let claimed = LockedState<Set<ObjectIdentifier>>([])
+    private static let claimed = Locked<Set<ObjectIdentifier>>([])
 
     private let operation: Foundation.Operation
     /// The caller has to add it.
@@ -46,8 +47,9 @@ enum FoundationRuns {
 extension Foundation.Operation {
     /// Whether a queue has it already. False where that cannot be known.
     ///
-    /// Foundation keeps it to itself. On Linux a mirror shows it; should it be renamed, this is false. It is looked for from the
-    /// end: what stands before it changes under the operation's lock, and what stands behind it are plain values.
+    /// Foundation keeps it to itself. On Linux a mirror shows it; should it be renamed, this is false. It is looked for
+    /// from the end: what stands before it changes under the operation's lock, and what stands behind it are plain
+    /// values.
     var isEnqueued: Bool {
         #if canImport(ObjectiveC)
             return false

@@ -8,7 +8,7 @@ final class Signal: Sendable {
         case given
     }
 
-    private let phase = LockedState(Phase.quiet)
+    private let phase = Locked(Phase.quiet)
 
     /// From any thread, any number of times; the first one counts.
     func give() {
@@ -20,7 +20,8 @@ final class Signal: Sendable {
         waiter?.resume()
     }
 
-    /// Returns when it was given. A cancel of the task alone does not end this: it calls `onCancel`, on the thread that cancels.
+    /// Returns when it was given. A cancel of the task alone does not end this: it calls `onCancel`, on the thread that
+    /// cancels.
     func wait(onCancel: @Sendable () -> Void) async {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in

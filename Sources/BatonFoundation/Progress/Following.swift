@@ -10,12 +10,14 @@ extension OperationContext {
     /// }
     /// ```
     ///
-    /// It is looked at once in each `interval`, and when `body` has ended, because Foundation tells nobody of its changes on Linux;
-    /// on a task that no body blocks. What it says replaces the counts of ``OperationContext/progress``: its units, or, when children of it count
-    /// for a part of a unit, 1000 times as many; no total while it is indeterminate.
+    /// It is looked at once in each `interval`, and when `body` has ended, because Foundation tells nobody of its
+    /// changes on Linux; on a task that no body blocks. What it says replaces the counts of
+    /// ``OperationContext/progress``: its units, or, when children of it count for a part of a unit, 1000 times as
+    /// many; no total while it is indeterminate.
     ///
-    /// Cancelling the operation, or the calling task, cancels the progress, and with it, if it is a good one, what it measures.
-    /// A progress that is cancelled cancels the operation, when it is looked at. It is not retained afterwards.
+    /// Cancelling the operation, or the calling task, cancels the progress, and with it, if it is a good one, what it
+    /// measures. A progress that is cancelled cancels the operation, when it is looked at. It is not retained
+    /// afterwards.
     ///
     /// - Parameters:
     ///   - progress: What tells how far the work is.

@@ -8,16 +8,17 @@ extension AnyOperation {
     /// total.addChild(image.foundationProgress, withPendingUnitCount: 10)
     /// ```
     ///
-    /// It follows ``AnyOperation/progress`` as that changes, the newest only, a moment later, on a task of its own. Its units are
-    /// those of the operation; when children that still run count for a part of a unit, 1000 times as many. It is finished
-    /// when the operation has succeeded, not before; a failure or a cancel leaves it where it was. While the operation does
-    /// not know its total, it is indeterminate.
+    /// It follows ``AnyOperation/progress`` as that changes, the newest only, a moment later, on a task of its own. Its
+    /// units are those of the operation; when children that still run count for a part of a unit, 1000 times as many.
+    /// It is finished when the operation has succeeded, not before; a failure or a cancel leaves it where it was. While
+    /// the operation does not know its total, it is indeterminate.
     ///
-    /// Cancelling it, or a parent of it, cancels the operation, and cancelling the operation cancels it. It cannot be paused.
+    /// Cancelling it, or a parent of it, cancels the operation, and cancelling the operation cancels it. It cannot be
+    /// paused.
     ///
-    /// It is the same one as long as somebody keeps it. It does not keep the operation alive, nor the other way round. On Linux
-    /// Foundation does not protect a `Progress` against several threads: a reader may see a total and a count that do not
-    /// belong together.
+    /// It is the same one as long as somebody keeps it. It does not keep the operation alive, nor the other way round.
+    /// On Linux Foundation does not protect a `Progress` against several threads: a reader may see a total and a count
+    /// that do not belong together.
     public var foundationProgress: Foundation.Progress {
         let table = ProgressMirror.table
         let (mirror, isNew) = table.find(for: self) { ProgressMirror(of: self, in: table) }
@@ -34,7 +35,7 @@ private final class ProgressMirror: Foundation.Progress, @unchecked Sendable {
 
     private let id: UInt64
     private let table: Counterparts<ProgressMirror>
-    private let task = LockedState<Task<Void, Never>?>(nil)
+    private let task = Locked<Task<Void, Never>?>(nil)
 
     init(of operation: AnyOperation, in table: Counterparts<ProgressMirror>) {
         id = operation.reference.id
@@ -59,7 +60,7 @@ private final class ProgressMirror: Foundation.Progress, @unchecked Sendable {
         }
         table.follow(operation) { mirror in if !mirror.isCancelled { mirror.cancel() } }
         let updates = operation.progressUpdates
-        let task = Spawner.services.spawn { [weak self] in
+        let task = TaskFactory.services.spawn { [weak self] in
             for await progress in updates {
                 guard let self else { return }
                 await ProgressActor.shared.show(progress, in: self)

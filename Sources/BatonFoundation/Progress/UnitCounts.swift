@@ -1,5 +1,5 @@
-/// The counts of a progress that say the same fraction, however they are made of children: a `Progress` without children, or
-/// the report of a body, has nothing else.
+/// The counts of a progress that say the same fraction, however they are made of children: a `Progress` without
+/// children, or the report of a body, has nothing else.
 struct UnitCounts: Hashable {
     /// Of how many parts a unit is made when the fraction lies between two units.
     private static let scale: Int64 = 1000
@@ -10,7 +10,8 @@ struct UnitCounts: Hashable {
 
     /// - Parameters:
     ///   - total: Not positive: nobody knows.
-    ///   - fraction: Includes what children have reached that have not finished. It counts if it is not that of the counts.
+    ///   - fraction: Includes what children have reached that have not finished. It counts if it is not that of the
+    ///     counts.
     ///   - isOver: Else it never says that all is done: Foundation takes that as the end, and it may go back.
     init(completed: Int64, total: Int64, fraction: Double, isOver: Bool) {
         guard total > 0 else {

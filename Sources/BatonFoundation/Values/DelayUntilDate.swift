@@ -4,9 +4,10 @@ public import Foundation
 extension AnyOperation {
     /// Starts the operation no sooner than at `date`.
     ///
-    /// The wall clock is read once, when the dependencies have finished and it has its turn; from then on, what is left is a
-    /// duration on the queue's clock. So it does not follow the wall clock when somebody sets that meanwhile. A date that has
-    /// passed is not waited for, one that never comes is waited for until a cancel. It holds no slot of its queue meanwhile.
+    /// The wall clock is read once, when the dependencies have finished and it has its turn; from then on, what is left
+    /// is a duration on the queue's clock. So it does not follow the wall clock when somebody sets that meanwhile. A
+    /// date that has passed is not waited for, one that never comes is waited for until a cancel. It holds no slot of
+    /// its queue meanwhile.
     ///
     /// Otherwise it is as `delay(_:)` says.
     @discardableResult

@@ -37,8 +37,8 @@ public struct JSONDecoding<Value: Decodable & Sendable>: InputProcedure {
 }
 
 extension DecodingError.Context {
-    /// The same context, with what the parser says of the place in the text. On Linux the decoder does not pass that on, and the older
-    /// parser of Foundation is asked.
+    /// The same context, with what the parser says of the place in the text. On Linux the decoder does not pass that
+    /// on, and the older parser of Foundation is asked.
     fileprivate func withPlace(in input: Data) -> Self {
         var parser = underlyingError
         if parser == nil {

@@ -20,7 +20,8 @@ public struct JSONEncoding<Value: Encodable & Sendable>: InputProcedure {
         makeEncoder = encoder
     }
 
-    /// Encodes `input`. What has no place in JSON, such as a number that is none, fails with the encoder's own `EncodingError`.
+    /// Encodes `input`. What has no place in JSON, such as a number that is none, fails with the encoder's own
+    /// `EncodingError`.
     public func execute(_ input: Value, in context: OperationContext) async throws -> Data {
         try makeEncoder().encode(input)
     }

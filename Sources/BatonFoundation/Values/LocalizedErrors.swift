@@ -1,7 +1,8 @@
 public import Baton
 public import Foundation
 
-/// What a user is shown is what the original error shows, whoever passes it on: that of a body, a condition, a dependency.
+/// What a user is shown is what the original error shows, whoever passes it on: that of a body, a condition, a
+/// dependency.
 extension OperationError: LocalizedError {
     /// That of the ``OperationError/underlyingError``; without one, the description.
     public var errorDescription: String? { underlyingError?.localizedDescription ?? description }

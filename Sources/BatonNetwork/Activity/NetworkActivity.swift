@@ -13,22 +13,24 @@ public import Baton
 ///
 /// The idea is that of the network observers of Operations and ProcedureKit; the indicator is yours.
 public final class NetworkActivity: OperationObserver {
-    private let machine: LockedState<ActivityMachine>
+    private let machine: Locked<ActivityStateMachine>
     private let time: TimeSource
     private let onChange: nonisolated(nonsending) @Sendable (Bool) async -> Void
 
     /// Makes an observer of any number of queues and operations, of which none runs yet.
     ///
     /// - Parameters:
-    ///   - hideDelay: How long nothing must run before that is told, so that short gaps are not. Less than zero counts as zero.
+    ///   - hideDelay: How long nothing must run before that is told, so that short gaps are not. Less than zero counts
+    ///     as zero.
     ///   - clock: What measures the delay.
-    ///   - onChange: Called with true when one begins to run and none did, with false when none has run for the delay; never
-    ///     twice the same, one call at a time, in order, on a task of its own and on the isolation that it declares.
+    ///   - onChange: Called with true when one begins to run and none did, with false when none has run for the delay;
+    ///     never twice the same, one call at a time, in order, on a task of its own and on the isolation that it
+    ///     declares.
     public init(
         hideDelay: Duration = .seconds(1), clock: some Clock<Duration> = ContinuousClock(),
         onChange: nonisolated(nonsending) @escaping @Sendable (_ isActive: Bool) async -> Void
     ) {
-        machine = LockedState(ActivityMachine(delay: max(hideDelay, .zero)))
+        machine = Locked(ActivityStateMachine(delay: max(hideDelay, .zero)))
         time = TimeSource(clock)
         self.onChange = onChange
     }
@@ -50,10 +52,10 @@ public final class NetworkActivity: OperationObserver {
         }
     }
 
-    private func change(_ event: (inout ActivityMachine, _ now: Duration) -> Bool) {
+    private func change(_ event: (inout ActivityStateMachine, _ now: Duration) -> Bool) {
         // The clock is the user's: asked before locking.
         let now = time.now
-        if machine.withLock({ event(&$0, now) }) { Spawner.services.spawn { await self.tell() } }
+        if machine.withLock({ event(&$0, now) }) { TaskFactory.services.spawn { await self.tell() } }
     }
 
     private func tell() async {

@@ -16,11 +16,13 @@
             /// Which proxy is used.
             @nonexhaustive
             public enum Proxy: Sendable, Hashable {
-                /// That of the environment: `http_proxy`, `https_proxy`, `all_proxy`, and none for the hosts of `no_proxy`.
+                /// That of the environment: `http_proxy`, `https_proxy`, `all_proxy`, and none for the hosts of
+                /// `no_proxy`.
                 case environment
                 /// None, whatever the environment says.
                 case none
-                /// This one, whatever the environment says: `http://user:password@host:port`, or with the scheme https, socks4, socks4a, socks5 or socks5h.
+                /// This one, whatever the environment says: `http://user:password@host:port`, or with the scheme https,
+                /// socks4, socks4a, socks5 or socks5h.
                 case address(String)
             }
 
@@ -29,9 +31,9 @@
             public enum Cookies: Sendable, Hashable {
                 /// In memory, as long as the transport lasts.
                 case inMemory
-                /// In this file too, which is read at the first request, and written with mode 0600 after each answer that sets some. Of several
-                /// transports or programs that use one file, the last to write counts. A file that cannot be read or written, or is
-                /// no plain file, is left alone.
+                /// In this file too, which is read at the first request, and written with mode 0600 after each answer
+                /// that sets some. Of several transports or programs that use one file, the last to write counts. A
+                /// file that cannot be read or written, or is no plain file, is left alone.
                 case file(URL)
                 /// Nowhere.
                 case none
@@ -61,9 +63,11 @@
                 /// How long a transfer may be slower, in whole seconds.
                 public var time: Duration
 
-                /// Transfers that are slower than this for so long fail with ``HTTPError/Reason/tooSlow(bytesPerSecond:over:)``.
+                /// Transfers that are slower than this for so long fail with
+                /// ``HTTPError/Reason/tooSlow(bytesPerSecond:over:)``.
                 ///
-                /// The time until a server begins its answer counts, as does the time that a ``HTTPBodyStream`` takes. A slow reader does not.
+                /// The time until a server begins its answer counts, as does the time that a ``HTTPBodyStream`` takes.
+                /// A slow reader does not.
                 public init(bytesPerSecond: Int, over time: Duration) {
                     self.bytesPerSecond = bytesPerSecond
                     self.time = time
@@ -82,21 +86,23 @@
             public var clientCertificate: ClientCertificate?
             /// The `User-Agent` of requests that have none.
             public var userAgent: String? = "Baton"
-            /// How many connections there may be to one host. Requests beyond that wait, for which their idle limit does not count. Nil: as
-            /// many as there are requests.
+            /// How many connections there may be to one host. Requests beyond that wait, for which their idle limit
+            /// does not count. Nil: as many as there are requests.
             ///
             /// ``OperationCondition/perHost(_:to:)`` lets operations wait before they start instead.
             public var connectionsPerHost: Int?
-            /// How many connections there may be in all. Requests beyond that wait, for which their idle limit does not count. Nil: as many
-            /// as there are requests.
+            /// How many connections there may be in all. Requests beyond that wait, for which their idle limit does not
+            /// count. Nil: as many as there are requests.
             public var connections: Int?
-            /// How many connections are kept for later when nobody uses them. There are never more than half as many as the process may have
-            /// files open when the transport sends its first request, so that kept ones do not keep others from being made. What is left of
-            /// more requests at once is closed one by one, with later requests.
+            /// How many connections are kept for later when nobody uses them. There are never more than half as many as
+            /// the process may have files open when the transport sends its first request, so that kept ones do not
+            /// keep others from being made. What is left of more requests at once is closed one by one, with later
+            /// requests.
             public var idleConnections = 100
             /// A speed below which a transfer fails. Nil: none; the idle limit of each request counts.
             public var lowestSpeed: LowestSpeed?
-            /// Addresses for hosts that are not asked of the system: "example.org:443:192.0.2.1,[2001:db8::1]", in the form of curl's `--resolve`.
+            /// Addresses for hosts that are not asked of the system: "example.org:443:192.0.2.1,[2001:db8::1]", in the
+            /// form of curl's `--resolve`.
             public var resolved: [String] = []
 
             /// The usual configuration.

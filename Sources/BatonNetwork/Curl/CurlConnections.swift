@@ -22,12 +22,12 @@
             case unknown
         }
 
-        /// How many transfers are connecting. libcurl 7.88 does not always wake up for the next address of a host when one has failed, so
-        /// the thread looks after them.
+        /// How many transfers are connecting. libcurl 7.88 does not always wake up for the next address of a host when
+        /// one has failed, so the thread looks after them.
         var connectingCount = 0
 
-        /// How many transfers have an answer of HTTP/2. libcurl 7.88 does not always wake up for what it has kept of a stream that was paused,
-        /// so the thread looks after them as well.
+        /// How many transfers have an answer of HTTP/2. libcurl 7.88 does not always wake up for what it has kept of a
+        /// stream that was paused, so the thread looks after them as well.
         var multiplexedCount = 0
 
         /// There was no socket to be had the last time. Connections that nobody has used for a second are closed then.
@@ -55,8 +55,9 @@
 
         func note(_ version: Version, of name: Name) { connections[name]?.version = version }
 
-        /// Whether something has come that no request has asked for: what a server sent beyond the end of an answer. libcurl 7.88 would take
-        /// it for the answer to the next request. What TLS says of itself is no harm: the next request has another connection then.
+        /// Whether something has come that no request has asked for: what a server sent beyond the end of an answer.
+        /// libcurl 7.88 would take it for the answer to the next request. What TLS says of itself is no harm: the next
+        /// request has another connection then.
         func hasLeftovers(_ name: Name) -> Bool {
             guard let connection = connection(name), connection.version == .http1 else { return false }
             return baton_curl_is_readable(connection.socket) != 0
@@ -68,8 +69,8 @@
             return baton_curl_is_closed(connection.socket) != 0
         }
 
-        /// Closes a connection, and lets libcurl write into the void. Returns what is to be kept until the end of the transfer; nil if no
-        /// descriptor was to be had.
+        /// Closes a connection, and lets libcurl write into the void. Returns what is to be kept until the end of the
+        /// transfer; nil if no descriptor was to be had.
         func mute(_ name: Name) -> FileHandle? {
             guard let connection = connection(name) else { return nil }
             let void = baton_curl_mute(connection.socket)

@@ -26,8 +26,9 @@
             if let share { curl_share_cleanup(share) }
         }
 
-        /// libcurl 7.88 writes cookies while the head of a request has less than so many bytes. If there is no room for the
-        /// first one, the head never ends; if there is none for all of them, the request's own cookies are left out.
+        /// libcurl 7.88 writes cookies while the head of a request has less than so many bytes. If there is no room for
+        /// the first one, the head never ends; if there is none for all of them, the request's own cookies are left
+        /// out.
         private static let longestHead = 8190
         /// libcurl takes no cookie with more than 4,096 bytes in name and value.
         private static let longestCookie = 4096 + 8

@@ -4,8 +4,8 @@
     internal import Foundation
     internal import FoundationNetworking
 
-    /// A transfer in the hands of libcurl, from its start to its end: the handle, and what its callbacks do. The thread of the transport
-    /// alone uses it.
+    /// A transfer in the hands of libcurl, from its start to its end: the handle, and what its callbacks do. The thread
+    /// of the transport alone uses it.
     final class CurlExchange {
         enum Receipt {
             case taken
@@ -19,7 +19,7 @@
         /// How long nothing may come or go.
         let limit: Duration
         /// Its entry among the times to look at it.
-        var look: Deadlines<ContinuousClock.Instant, CurlExchange>.Ticket?
+        var look: TimerHeap<ContinuousClock.Instant, CurlExchange>.Ticket?
 
         let configuration: CurlTransport.Configuration
         let cookies: CurlCookies
@@ -58,7 +58,8 @@
         var waitsForOthers = false
         /// When something came or went last before the last look, if the other side had closed the connection by then.
         private var lastMovedBeforeLook: ContinuousClock.Instant?
-        /// Takes the end of the body, which libcurl writes, in place of a server that would take what it has for all of it.
+        /// Takes the end of the body, which libcurl writes, in place of a server that would take what it has for all of
+        /// it.
         private var void: FileHandle?
         /// The kept connection that libcurl has chosen is of no use.
         private var wantsAnotherConnection = false
@@ -109,11 +110,12 @@
             setUp()
         }
 
-        /// It is to be taken from libcurl before its end. libcurl 7.88 keeps what it has to tell a server of HTTP/2 of that, and a server that
-        /// does not know goes on, so the connection is closed, unless it has others.
+        /// It is to be taken from libcurl before its end. libcurl 7.88 keeps what it has to tell a server of HTTP/2 of
+        /// that, and a server that does not know goes on, so the connection is closed, unless it has others.
         func giveUp() { handle.set(CURLOPT_FORBID_REUSE, true) }
 
-        /// Makes libcurl send what it has kept of others on the same connection. False: it cannot be done with this one.
+        /// Makes libcurl send what it has kept of others on the same connection. False: it cannot be done with this
+        /// one.
         func flush() -> Bool {
             if isReceivingPaused || isSendingPaused { return false }
             handle.unpause(receiving: false, sending: true)
@@ -155,7 +157,8 @@
             connectionBegins()
         }
 
-        /// Whether libcurl has to start over, after which everything is as it was at the start. Asked when it has ended.
+        /// Whether libcurl has to start over, after which everything is as it was at the start. Asked when it has
+        /// ended.
         func startsOver(after code: CURLcode) -> Bool {
             if wantsAnotherConnection {
                 // Nothing has been sent. libcurl has closed that connection.
@@ -163,7 +166,8 @@
                 handle.set(CURLOPT_FRESH_CONNECT, true)
                 return true
             }
-            // A server that ends a connection of HTTP/2 says which requests it has not looked at. libcurl 7.88 does not send those again.
+            // A server that ends a connection of HTTP/2 says which requests it has not looked at. libcurl 7.88 does not
+            // send those again.
             guard code == CURLE_HTTP2, head == nil, failure == nil, requestCount == 1, transfer.request.isIdempotent,
                 !transfer.isCancelled, source?.rewind(to: 0) ?? true
             else { return false }
@@ -266,8 +270,8 @@
             return [204, 304].contains(head.status) || head.contentLength.map { receivedCount >= $0 } ?? false
         }
 
-        /// Whether the answer is complete and the request is not: then a server of HTTP/2 wants no more of it (RFC 9113, 8.1). libcurl 7.88
-        /// would not end, and take all of a core.
+        /// Whether the answer is complete and the request is not: then a server of HTTP/2 wants no more of it (RFC
+        /// 9113, 8.1). libcurl 7.88 would not end, and take all of a core.
         private func endsBeforeUpload() -> Bool {
             guard isMultiplexed, hasWholeAnswer, let source, !source.isSent(sentCount) else { return false }
             isAnswered = true
@@ -362,7 +366,8 @@
         private func lookWhilePaused(at now: ContinuousClock.Instant) -> Look? {
             if hasWholeAnswer, isMultiplexed || head?.closesConnection == true { return .end(nil) }
             guard !isReceivingPaused, let connection, connections.isClosed(connection) else { return nil }
-            // libcurl had time to read what came before the end. It says whether the answer is complete when there is nothing to be sent.
+            // libcurl had time to read what came before the end. It says whether the answer is complete when there is
+            // nothing to be sent.
             if lastMoved == lastMovedBeforeLook {
                 if head != nil { void = connections.mute(connection) }
                 if void == nil { return .end(completed(HTTPError(.connectionBroken, transfer.request))) }

@@ -4,8 +4,8 @@
     internal import Foundation
     internal import FoundationNetworking
 
-    /// What the thread of a transport does: it takes orders, lets libcurl work, tells transfers that they have ended, and waits for
-    /// sockets, orders and time limits. It lives and ends with its thread, and nothing else touches it.
+    /// What the thread of a transport does: it takes orders, lets libcurl work, tells transfers that they have ended,
+    /// and waits for sockets, orders and time limits. It lives and ends with its thread, and nothing else touches it.
     final class CurlLoop {
         let multi: CurlMulti
         private let configuration: CurlTransport.Configuration
@@ -13,8 +13,9 @@
         private let connections = CurlConnections()
         private let clock = ContinuousClock()
         private var running: [ObjectIdentifier: CurlExchange] = [:]
-        /// When to look whether something has come or gone. An entry is left in place when that happens, and set again when its time comes.
-        private var looks = Deadlines<ContinuousClock.Instant, CurlExchange>()
+        /// When to look whether something has come or gone. An entry is left in place when that happens, and set again
+        /// when its time comes.
+        private var looks = TimerHeap<ContinuousClock.Instant, CurlExchange>()
         /// The connections of exchanges that were given up since servers were told.
         private var untold: Set<CurlConnections.Name> = []
         /// How often in a row libcurl has asked to be called at once, and done nothing.
@@ -28,7 +29,8 @@
             cookies = CurlCookies(configuration.cookies)
         }
 
-        /// Returns when `takeOrders` says so: it is told whether no transfer is left, and returns nil if there will be no more.
+        /// Returns when `takeOrders` says so: it is told whether no transfer is left, and returns nil if there will be
+        /// no more.
         func run(_ takeOrders: (_ isIdle: Bool) -> [CurlWorker.Order]?) {
             var isIdle = true
             while let orders = takeOrders(isIdle) {
@@ -45,15 +47,16 @@
                 multi.keep(besides: running.count)
                 let hasWorked = !isIdle || !orders.isEmpty
                 isIdle = running.isEmpty
-                // The transport may have been closed before the last transfer ended: that is asked before the thread sleeps.
+                // The transport may have been closed before the last transfer ended: that is asked before the thread
+                // sleeps.
                 if !isIdle || !hasWorked { wait(isVain: isVain) }
             }
             cookies.close()
             multi.close()
         }
 
-        /// libcurl 7.88 asks to be called again at once when it can do nothing, for example while an upload of HTTP/2 waits for the server. A
-        /// core would be busy with that.
+        /// libcurl 7.88 asks to be called again at once when it can do nothing, for example while an upload of HTTP/2
+        /// waits for the server. A core would be busy with that.
         private func wait(isVain: Bool) {
             let began = clock.now
             multi.wait(upTo: longestPause)

@@ -3,8 +3,8 @@
 
     /// Which proxy libcurl uses for a request. Its versions before 8.7 do not tell, so this follows its rules.
     enum CurlProxy {
-        /// Scheme, host and port of the proxy; empty if there is none. What else is in its text may be a password that was
-        /// not escaped.
+        /// Scheme, host and port of the proxy; empty if there is none. What else is in its text may be a password that
+        /// was not escaped.
         static func address(for url: URL?, _ proxy: CurlTransport.Configuration.Proxy) -> String {
             let address =
                 switch proxy {

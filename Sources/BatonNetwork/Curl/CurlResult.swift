@@ -28,8 +28,8 @@
             return .bodyTooShort(received: receivedCount, promised: promised)
         }
 
-        /// libcurl 7.88 calls it an error, of which it says nothing, when a server of HTTP/2 has answered before the end of the upload and
-        /// wants no more of it.
+        /// libcurl 7.88 calls it an error, of which it says nothing, when a server of HTTP/2 has answered before the
+        /// end of the upload and wants no more of it.
         private func isAnswered(_ head: HTTPHead?) -> Bool { code == CURLE_HTTP2_STREAM && text.isEmpty && head != nil }
 
         private func reason(of request: URLRequest, hasHead: Bool) -> HTTPError.Reason {
@@ -107,7 +107,8 @@
             return .timedOut(after: limit)
         }
 
-        /// The other side has closed the connection while keys were exchanged: a server that dies, not one that cannot be trusted.
+        /// The other side has closed the connection while keys were exchanged: a server that dies, not one that cannot
+        /// be trusted.
         private var breaksTheConnection: Bool {
             ["SSL_ERROR_SYSCALL", "unexpected eof", "Connection reset"].contains { text.contains($0) }
         }
@@ -134,7 +135,8 @@
     }
 
     extension String {
-        /// Whether a message of libcurl speaks of a connection to this host and port, and they are not those of the request.
+        /// Whether a message of libcurl speaks of a connection to this host and port, and they are not those of the
+        /// request.
         fileprivate func namesOnly(_ proxy: URLComponents, not url: URL?) -> Bool {
             guard let host = proxy.host, contains("to \(host) port ") else { return false }
             return host != url?.host || proxy.port != url?.port

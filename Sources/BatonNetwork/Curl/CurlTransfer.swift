@@ -3,17 +3,18 @@
     internal import Foundation
     internal import FoundationNetworking
 
-    /// One request and its answer: locks a ``TransferMachine``, asks it, unlocks, and acts.
+    /// One request and its answer: locks a ``TransferStateMachine``, asks it, unlocks, and acts.
     ///
-    /// The worker's thread tells it what comes; one task reads. A cancel is over when the thread has taken the transfer out of libcurl.
+    /// The worker's thread tells it what comes; one task reads. A cancel is over when the thread has taken the transfer
+    /// out of libcurl.
     final class CurlTransfer: Sendable {
-        private typealias Machine = TransferMachine<UnsafeContinuation<Void, Never>>
+        private typealias Machine = TransferStateMachine<UnsafeContinuation<Void, Never>>
 
         let request: URLRequest
         let sent: @Sendable (Int64) -> Void
         private let body: HTTPRequestBody?
         private let pass: HTTPBodyStream.Pass?
-        private let machine: LockedState<Machine>
+        private let machine: Locked<Machine>
         private let worker: CurlWorker
 
         init(
@@ -25,7 +26,7 @@
             self.worker = worker
             self.sent = sent
             pass = try body?.stream?.pass(for: request)
-            machine = LockedState(Machine(isFeeding: pass.map { $0.length != 0 } ?? false))
+            machine = Locked(Machine(isFeeding: pass.map { $0.length != 0 } ?? false))
         }
 
         // MARK: Start and end

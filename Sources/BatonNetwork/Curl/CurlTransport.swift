@@ -11,31 +11,34 @@
     /// let page = AsyncOperation(HTTPData(url).transport(transport))
     /// ```
     ///
-    /// - Connections: one thread serves all requests of a transport. Connections are kept for later requests, and closed with the
-    ///   transport. Requests to one host share a connection where the server speaks HTTP/2, as many as it takes at a time; beyond that each
-    ///   has a connection of its own, unless ``Configuration/connectionsPerHost`` lets it wait. Each host that is looked up has a thread meanwhile.
-    /// - Bodies: a slow reader holds the sender back; at most a quarter of a megabyte and what came last wait in memory. Content that is
-    ///   packed (gzip, deflate, br and zstd, as libcurl has them) is unpacked; if 16 KB of it become more than 64 MB, that is
-    ///   ``HTTPError/Reason/invalidAnswer(_:)``.
-    /// - Sending twice: a request is sent once more by itself only if its method is idempotent, the server has closed a kept
-    ///   connection without a word, and its body can be read again from the start: never a POST, and never a stream.
+    /// - Connections: one thread serves all requests of a transport. Connections are kept for later requests, and
+    ///   closed with the transport. Requests to one host share a connection where the server speaks HTTP/2, as many as
+    ///   it takes at a time; beyond that each has a connection of its own, unless ``Configuration/connectionsPerHost``
+    ///   lets it wait. Each host that is looked up has a thread meanwhile.
+    /// - Bodies: a slow reader holds the sender back; at most a quarter of a megabyte and what came last wait in
+    ///   memory. Content that is packed (gzip, deflate, br and zstd, as libcurl has them) is unpacked; if 16 KB of it
+    ///   become more than 64 MB, that is ``HTTPError/Reason/invalidAnswer(_:)``.
+    /// - Sending twice: a request is sent once more by itself only if its method is idempotent, the server has closed a
+    ///   kept connection without a word, and its body can be read again from the start: never a POST, and never a
+    ///   stream.
     /// - Secure connections use the certificates of the system unless the configuration says otherwise.
-    /// - Proxies are those of the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`) unless the configuration
-    ///   says otherwise.
-    /// - Cookies are kept in memory and sent with later requests of the transport, unless the address of a request is so
-    ///   long that libcurl 7.88 has no room for them: 3,000 to 7,000 bytes, as the cookies are long.
+    /// - Proxies are those of the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`) unless the
+    ///   configuration says otherwise.
+    /// - Cookies are kept in memory and sent with later requests of the transport, unless the address of a request is
+    ///   so long that libcurl 7.88 has no room for them: 3,000 to 7,000 bytes, as the cookies are long.
     /// - The head of a request has at most 120 KB: more is ``HTTPError/Reason/invalidRequest(_:)``. Servers take less.
     /// - HTTP/2: libcurl itself keeps up to 32 MB for each request whose reader is slow.
     /// - What comes with 417, after a request with `Expect`, is not read on a kept connection.
     /// - A user and a password in the address are sent as Basic authentication.
-    /// - `httpShouldHandleCookies`, `timeoutInterval`, method, header fields and `httpBody` of a request count; an `httpBodyStream` is an
-    ///   error (see ``HTTPBodyStream``); what it says of caches and kinds of networks does not count.
+    /// - `httpShouldHandleCookies`, `timeoutInterval`, method, header fields and `httpBody` of a request count; an
+    ///   `httpBodyStream` is an error (see ``HTTPBodyStream``); what it says of caches and kinds of networks does not
+    ///   count.
     public struct CurlTransport: HTTPTransport {
         /// One for all, with the usual configuration.
         public static let shared = CurlTransport()
 
-        /// The system takes at most 128 KB that are not sent yet, and libcurl 7.88 has been seen not to send the rest of a
-        /// longer head.
+        /// The system takes at most 128 KB that are not sent yet, and libcurl 7.88 has been seen not to send the rest
+        /// of a longer head.
         private static let longestHead = 120 * 1024
 
         private let engine: CurlEngine

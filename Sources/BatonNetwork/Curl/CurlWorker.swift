@@ -4,11 +4,11 @@
     internal import Foundation
     internal import FoundationNetworking
 
-    /// The inbox of the thread that serves a transport. The thread begins with the first transfer, and ends when the worker is
-    /// closed and no transfer is left.
+    /// The inbox of the thread that serves a transport. The thread begins with the first transfer, and ends when the
+    /// worker is closed and no transfer is left.
     ///
-    /// libcurl is called on that thread alone, but for `curl_multi_wakeup`, which is made for other threads. It is called under the lock,
-    /// so that it cannot come after the thread has freed what it wakes.
+    /// libcurl is called on that thread alone, but for `curl_multi_wakeup`, which is made for other threads. It is
+    /// called under the lock, so that it cannot come after the thread has freed what it wakes.
     final class CurlWorker: Sendable {
         enum Order: Sendable {
             case start(CurlTransfer, HTTPRequestBody?, UploadQueue?)
@@ -32,7 +32,7 @@
         }
 
         private let configuration: CurlTransport.Configuration
-        private let state = LockedState(State())
+        private let state = Locked(State())
 
         init(_ configuration: CurlTransport.Configuration) { self.configuration = configuration }
 

@@ -5,8 +5,8 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// Where the body of a request comes from, for libcurl to read. The worker's thread alone uses it, from the start of the transfer to
-/// its end.
+/// Where the body of a request comes from, for libcurl to read. The worker's thread alone uses it, from the start of
+/// the transfer to its end.
 final class UploadSource {
     enum Piece {
         /// So many bytes were copied; 0 at the end.
@@ -145,7 +145,7 @@ final class UploadQueue: Sendable {
 
     /// How many bytes there will be; nil if that is not known.
     let length: Int64?
-    private let state = LockedState(State())
+    private let state = Locked(State())
     private let resume: @Sendable () -> Void
 
     /// - Parameter resume: Called, on the task, when the thread has found nothing and there is something.

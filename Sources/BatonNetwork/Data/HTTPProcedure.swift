@@ -68,12 +68,14 @@ extension HTTPProcedure {
     /// Sets the method of the request: POST, DELETE, …
     public func method(_ method: String) -> Self { changed { $0.request.httpMethod = method } }
 
-    /// Fails with ``HTTPError/Reason/timedOut(after:)`` when nothing comes or goes for so long. It is a minute otherwise.
+    /// Fails with ``HTTPError/Reason/timedOut(after:)`` when nothing comes or goes for so long. It is a minute
+    /// otherwise.
     public func timeout(_ limit: Duration) -> Self {
         changed { $0.request.timeoutInterval = min(max(limit, .milliseconds(1)), .longest) / .seconds(1) }
     }
 
-    /// Fails with ``HTTPError/Reason/deadlineExceeded(after:)`` when one run takes longer than `limit`, the body included.
+    /// Fails with ``HTTPError/Reason/deadlineExceeded(after:)`` when one run takes longer than `limit`, the body
+    /// included.
     ///
     /// Each attempt of a retry has that long. URLSession's own limit for this is not enforced on Linux.
     ///

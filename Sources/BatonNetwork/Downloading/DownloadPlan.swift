@@ -54,17 +54,18 @@ extension PartialFile.Origin {
         self.init(url: url, validator: validator, length: head.contentLength, source: head.url?.withoutSecrets)
     }
 
-    /// A server that does not know `If-Range` may answer with a part of another file: only a validator that it repeats says that it is
-    /// the same one (RFC 9110, 15.3.7.3). A validator speaks of one resource alone (RFC 9110, 8.8.1), so a redirect must lead to the one
-    /// that the beginning came from.
+    /// A server that does not know `If-Range` may answer with a part of another file: only a validator that it repeats
+    /// says that it is the same one (RFC 9110, 15.3.7.3). A validator speaks of one resource alone (RFC 9110, 8.8.1),
+    /// so a redirect must lead to the one that the beginning came from.
     fileprivate func isSame(as head: HTTPHead, total: Int64?) -> Bool {
         if let length, let total, length != total { return false }
         if let source, let url = head.url, source != url.withoutSecrets { return false }
         return head.headers[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"] == validator
     }
 
-    /// Tells an address from others, the next time, too, without the secrets that may be in it: user, password and query are in a
-    /// hash alone. That one, FNV-1a, hides a long token, but not a short password from who tries many: the note is not for others.
+    /// Tells an address from others, the next time, too, without the secrets that may be in it: user, password and
+    /// query are in a hash alone. That one, FNV-1a, hides a long token, but not a short password from who tries many:
+    /// the note is not for others.
     static func mark(of url: URL) -> String {
         "\(url.withoutSecrets) \(String(url.absoluteString.fnv1a, radix: 16))"
     }
@@ -78,8 +79,8 @@ extension String {
 extension HTTPHead {
     /// The validator that changes whenever a byte of the file does. Nil if the server has sent none.
     ///
-    /// A date is one if there is no tag, and if the answer was sent a second later at least: two changes within one second have the
-    /// same date (RFC 9110, 8.8.2.2 and 13.1.5).
+    /// A date is one if there is no tag, and if the answer was sent a second later at least: two changes within one
+    /// second have the same date (RFC 9110, 8.8.2.2 and 13.1.5).
     fileprivate var strongValidator: String? {
         if let tag = headers["ETag"] { return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count > 1 ? tag : nil }
         guard let text = headers["Last-Modified"], let modified = HTTPDate.date(text),

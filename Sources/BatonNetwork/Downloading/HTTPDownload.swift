@@ -14,22 +14,22 @@ public import Foundation
 /// Each piece goes to the disk as it comes, so that a file of any size takes little memory. Until the file is complete
 /// it has a hidden name beside the target, `.NAME.partial`.
 ///
-/// If a GET ends before, that file stays (unless it is gone, or cannot be written), with a note of what it is the beginning
-/// of, `.NAME.origin`. The next run, of a retry or of a later operation, asks for the rest only, and goes on if the answer
-/// repeats the strong validator of the first one: an `ETag`, or a `Last-Modified` that is a second older than its `Date`
-/// (RFC 9110, 15.3.7.3). If the server cannot do that, the next run starts over, as every run of another method does. The
-/// note has nothing of user, password and query but a hash.
+/// If a GET ends before, that file stays (unless it is gone, or cannot be written), with a note of what it is the
+/// beginning of, `.NAME.origin`. The next run, of a retry or of a later operation, asks for the rest only, and goes on
+/// if the answer repeats the strong validator of the first one: an `ETag`, or a `Last-Modified` that is a second older
+/// than its `Date` (RFC 9110, 15.3.7.3). If the server cannot do that, the next run starts over, as every run of
+/// another method does. The note has nothing of user, password and query but a hash.
 ///
 /// A request with a `Range` of its own gets that part as the whole file. An answer of 206 with another part is
 /// ``HTTPError/Reason/unexpectedPart(_:)``; a server that does not know ranges answers 200 and sends everything.
 ///
-/// A link, or what is no plain file, in place of the hidden file is an error, ``HTTPError/FileProblem/notPlain``, and is not
-/// touched; nor is a device or a pipe in place of the target, ``HTTPError/FileProblem/isDevice``. A file that is there
-/// already is replaced, and the new one has its rights; what a link leads to is replaced, and not the link.
+/// A link, or what is no plain file, in place of the hidden file is an error, ``HTTPError/FileProblem/notPlain``, and
+/// is not touched; nor is a device or a pipe in place of the target, ``HTTPError/FileProblem/isDevice``. A file that is
+/// there already is replaced, and the new one has its rights; what a link leads to is replaced, and not the link.
 ///
-/// The progress counts bytes, those included that an earlier run has brought. A status other than 200 to 299 is an error
-/// whatever the validation says. It throws ``HTTPError``; two downloads to one file at the same time are one: the second
-/// fails.
+/// The progress counts bytes, those included that an earlier run has brought. A status other than 200 to 299 is an
+/// error whatever the validation says. It throws ``HTTPError``; two downloads to one file at the same time are one: the
+/// second fails.
 public struct HTTPDownload: HTTPProcedure {
     /// How it is sent and judged.
     public var options: HTTPOptions

@@ -13,8 +13,8 @@ struct PartialFile: Sendable {
         var validator: String
         /// Of the whole file, if known.
         var length: Int64?
-        /// Where the answer came from after redirects, without its query, which is often another one each time. Nil if that
-        /// is not known.
+        /// Where the answer came from after redirects, without its query, which is often another one each time. Nil if
+        /// that is not known.
         var source: String?
     }
 
@@ -24,8 +24,8 @@ struct PartialFile: Sendable {
 
     /// Nil: another run has it.
     ///
-    /// Its name can be guessed. A link that somebody has put there is an error and stays: to remove it could hit the file that another
-    /// run has just made in its place.
+    /// Its name can be guessed. A link that somebody has put there is an error and stays: to remove it could hit the
+    /// file that another run has just made in its place.
     static func open(for target: URL) throws(FileError) -> PartialFile? {
         // The download replaces the file that a link leads to, and keeps the link.
         let target = URL(fileURLWithPath: File.endOfLinks(from: target.path))
@@ -63,8 +63,8 @@ struct PartialFile: Sendable {
         }
     }
 
-    /// `.NAME.ENDING`, as long as the system takes that: of a longer name as much as fits, and a hash of it all. A name that the
-    /// system does not take is left as it is, for it to say so.
+    /// `.NAME.ENDING`, as long as the system takes that: of a longer name as much as fits, and a hash of it all. A name
+    /// that the system does not take is left as it is, for it to say so.
     static func hidden(_ name: String, _ ending: String) -> String {
         let most = 255 - ending.utf8.count - 1
         if name.utf8.count <= most || name.utf8.count > 255 { return "." + name + ending }
@@ -91,7 +91,8 @@ struct PartialFile: Sendable {
 
     /// Begins from the start. Without a validator the file cannot be continued later.
     ///
-    /// The note is a new file, so that it is nobody else's, and what stood in its place, a link for example, is left alone.
+    /// The note is a new file, so that it is nobody else's, and what stood in its place, a link for example, is left
+    /// alone.
     func restart(_ origin: Origin?) throws(FileError) {
         if try count > 0 { try file.truncate() }
         File.remove(originPath)

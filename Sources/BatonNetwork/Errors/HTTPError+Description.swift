@@ -78,7 +78,8 @@ extension HTTPError.Reason: CustomStringConvertible {
 }
 
 extension HTTPError.Refusal: CustomStringConvertible {
-    /// The status, when to come back, and the beginning of the body, unless that is a page or another document with tags.
+    /// The status, when to come back, and the beginning of the body, unless that is a page or another document with
+    /// tags.
     public var description: String {
         let wait = retryAfter.map { ", wants us to come back in \($0)" } ?? ""
         let isReadable = excerpt.first { !$0.isWhitespace }.map { $0 != "<" } ?? false

@@ -5,7 +5,8 @@
     public import Foundation
 #endif
 
-/// Why a request has no good answer. What the procedures of this module throw, so an operation's error is `.failed` of it.
+/// Why a request has no good answer. What the procedures of this module throw, so an operation's error is `.failed` of
+/// it.
 ///
 /// ```swift
 /// do { use(try await page.value) } catch {
@@ -26,11 +27,13 @@ public struct HTTPError: Error, Sendable {
         case hostNotFound
         /// Nobody listens at the host's port.
         case connectionRefused
-        /// There is no connection to the host, for another reason than those above: no route to it, for example. The text says why.
+        /// There is no connection to the host, for another reason than those above: no route to it, for example. The
+        /// text says why.
         case hostNotReached(String)
         /// There is no connection to the proxy, whose address this is. The text says why.
         case proxyNotReached(proxy: String, String)
-        /// The proxy, whose address this is, answered the request for a tunnel with this status: 407 if it wants a password.
+        /// The proxy, whose address this is, answered the request for a tunnel with this status: 407 if it wants a
+        /// password.
         case proxyRefused(proxy: String, status: Int)
         /// The process has as many open files and connections as the system lets it have.
         case tooManyOpenFiles
@@ -46,8 +49,8 @@ public struct HTTPError: Error, Sendable {
         case connectionBroken
         /// The connection ended before as many bytes had come as the head had promised.
         case bodyTooShort(received: Int64, promised: Int64)
-        /// The answer is not HTTP, or its content encoding cannot be undone. The text says why. Often a server of another kind listens at
-        /// that port.
+        /// The answer is not HTTP, or its content encoding cannot be undone. The text says why. Often a server of
+        /// another kind listens at that port.
         case invalidAnswer(String)
         /// The body is larger than the limit, in bytes.
         case bodyTooLarge(limit: Int)
@@ -130,9 +133,9 @@ public struct HTTPError: Error, Sendable {
 
     /// Whether the same request may go well a little later.
     ///
-    /// That is so for hosts and proxies that are not found or not reached, broken connections, bodies that are too short, too many open
-    /// files, time limits, and the status codes 408, 425, 429 and 500 to 599, but for 501 and 505, which say that the server never will;
-    /// of a proxy's tunnel 502 to 504.
+    /// That is so for hosts and proxies that are not found or not reached, broken connections, bodies that are too
+    /// short, too many open files, time limits, and the status codes 408, 425, 429 and 500 to 599, but for 501 and 505,
+    /// which say that the server never will; of a proxy's tunnel 502 to 504.
     public var isTransient: Bool {
         switch reason {
         case .hostNotFound, .connectionRefused, .hostNotReached, .proxyNotReached, .tooManyOpenFiles, .timedOut,

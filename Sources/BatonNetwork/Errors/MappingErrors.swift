@@ -46,7 +46,8 @@ extension HTTPError.Reason {
 }
 
 extension URLError {
-    /// On Linux the code does not say so, and only the text of libcurl does. A secure connection that breaks is a broken one.
+    /// On Linux the code does not say so, and only the text of libcurl does. A secure connection that breaks is a
+    /// broken one.
     fileprivate var isAboutTLS: Bool {
         let text = localizedDescription
         return ["SSL routines", "certificate", "handshake"].contains { text.contains($0) }

@@ -157,8 +157,8 @@ struct File: Sendable {
         throw FileError(errno, path)
     }
 
-    /// Closing alone would leave it locked as long as a child has a copy of the descriptor: between its fork and its exec, every
-    /// child has.
+    /// Closing alone would leave it locked as long as a child has a copy of the descriptor: between its fork and its
+    /// exec, every child has.
     func unlock() { _ = flock(descriptor, LOCK_UN) }
 
     private var isPlain: Bool {

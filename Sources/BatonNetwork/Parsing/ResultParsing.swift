@@ -17,7 +17,8 @@ public import Foundation
 /// let forecast = AsyncOperation(DataSession(Weather(url: url)))
 /// ```
 ///
-/// The idea is that of Atelier Clockwork's protocol of the same name. All but ``url`` and ``parseResult(data:response:error:)`` has a default.
+/// The idea is that of Atelier Clockwork's protocol of the same name. All but ``url`` and
+/// ``parseResult(data:response:error:)`` has a default.
 public protocol ResultParsing<ParsedResult>: Sendable {
     /// What the answer is made into.
     associatedtype ParsedResult: Sendable
@@ -39,7 +40,8 @@ public protocol ResultParsing<ParsedResult>: Sendable {
     /// What sends it: `HTTPTransport.shared` by default.
     var transport: any HTTPTransport { get }
 
-    /// Makes the answer into a result. Called once for each run, whatever has happened, on a task of the operation's queue.
+    /// Makes the answer into a result. Called once for each run, whatever has happened, on a task of the operation's
+    /// queue.
     ///
     /// What it throws is the operation's error. Any status is an answer here.
     ///

@@ -10,7 +10,7 @@ final class Attempt: Sendable {
         case over(ReachabilityError?)
     }
 
-    private let phase = LockedState(Phase.begun)
+    private let phase = Locked(Phase.begun)
 
     /// Nil: the host took the connection, or the task was cancelled.
     static func failure(host: String, port: Int) async -> ReachabilityError? {

@@ -13,7 +13,7 @@ final class Lookup: Sendable {
         var isEmpty: Bool { underWay.isEmpty && abandoned.isEmpty && waiting.isEmpty }
     }
 
-    private static let hosts = LockedState<[String: Host]>([:])
+    private static let hosts = Locked<[String: Host]>([:])
     private let host: String
 
     init(of host: String) { self.host = host }

@@ -14,8 +14,8 @@ public struct HTTPRetry: Sendable {
 
     /// Requests that may be sent twice without harm: GET, HEAD, OPTIONS, TRACE, PUT and DELETE.
     ///
-    /// Other requests are sent again only if nothing of them has been sent: the host was not found, or refused the connection. If the
-    /// connection of a POST breaks, nobody knows whether the server has done its work.
+    /// Other requests are sent again only if nothing of them has been sent: the host was not found, or refused the
+    /// connection. If the connection of a POST breaks, nobody knows whether the server has done its work.
     public static let idempotent = HTTPRetry(methods: ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"])
 
     /// All requests: for servers that notice when they are told something twice.
@@ -47,8 +47,8 @@ extension HTTPError {
 }
 
 extension Backoff {
-    /// From a fifth of a second, twice as long each time, up to 20 s, a random part of it; and as long as a server says by
-    /// `Retry-After`.
+    /// From a fifth of a second, twice as long each time, up to 20 s, a random part of it; and as long as a server says
+    /// by `Retry-After`.
     public static let http = exponential(from: .milliseconds(200)).capped(at: .seconds(20)).jittered()
         .honoringRetryAfter()
 
@@ -65,8 +65,8 @@ extension AnyOperation {
     /// let page = AsyncOperation(HTTPData(url)).retryHTTP(attempts: 4)
     /// ```
     ///
-    /// This is ``AnyOperation/retry(_:attempts:deadline:file:line:if:)`` with what is usual for HTTP; a download goes on where it
-    /// stopped.
+    /// This is ``AnyOperation/retry(_:attempts:deadline:file:line:if:)`` with what is usual for HTTP; a download goes
+    /// on where it stopped.
     ///
     /// - Parameters:
     ///   - attempts: How often it may be sent, the first time included.

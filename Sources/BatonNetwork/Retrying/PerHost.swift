@@ -8,7 +8,7 @@ extension OperationCondition where Self == Exclusion {
     /// AsyncOperation(HTTPDownload(url, to: file)).addCondition(.perHost(url, to: 6))
     /// ```
     ///
-    /// Scheme, host and port count. All that use it for a host give the same limit; see ``Exclusion``. Nothing is held while an
-    /// operation waits for its next attempt.
+    /// Scheme, host and port count. All that use it for a host give the same limit; see ``Exclusion``. Nothing is held
+    /// while an operation waits for its next attempt.
     public static func perHost(_ url: URL, to limit: Int) -> Exclusion { .limited("HTTP \(url.origin)", to: limit) }
 }

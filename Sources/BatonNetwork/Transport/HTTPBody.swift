@@ -3,14 +3,15 @@ public import Foundation
 
 /// The body of an answer, in pieces, as they come. To be read once, by one task at a time.
 ///
-/// A slow reader costs little memory: see the transport. One that stops early gives up the transfer, when the last copy of the body is gone.
+/// A slow reader costs little memory: see the transport. One that stops early gives up the transfer, when the last copy
+/// of the body is gone.
 public struct HTTPBody: AsyncSequence, Sendable {
     private let take: @Sendable () async throws -> Data?
 
     /// A body from a closure that returns the next piece, and nil at its end; for transports.
     ///
-    /// - Parameter next: Called on the reader's task, by one task at a time. It throws ``HTTPError``, or `CancellationError` when
-    ///   that task is cancelled.
+    /// - Parameter next: Called on the reader's task, by one task at a time. It throws ``HTTPError``, or
+    ///   `CancellationError` when that task is cancelled.
     public init(next: @escaping @Sendable () async throws -> Data?) { take = next }
 
     /// What reads the body.
@@ -37,7 +38,8 @@ extension HTTPBody {
         return data
     }
 
-    /// A connection can be used again if all of the answer has been read: that much is sooner read than another one made.
+    /// A connection can be used again if all of the answer has been read: that much is sooner read than another one
+    /// made.
     static let worthReading: Int64 = 65536
 
     /// At most `limit` bytes of the beginning. It reads as much as is worth reading, and for a second at most.

@@ -15,13 +15,13 @@ public import Foundation
 /// let page = AsyncOperation(HTTPData(url).transport(OurStack()))
 /// ```
 ///
-/// A transport sends one request and brings its answer, whatever the status: the procedures follow redirects (see ``RedirectPolicy``),
-/// and judge the answer (see ``ResponseValidation``).
+/// A transport sends one request and brings its answer, whatever the status: the procedures follow redirects (see
+/// ``RedirectPolicy``), and judge the answer (see ``ResponseValidation``).
 public protocol HTTPTransport: Sendable {
     /// Sends a request, and returns when the head of the answer is there.
     ///
-    /// When the calling task is cancelled, the request is given up. The addresses that it is called with have the scheme http or
-    /// https, and a host. `timeoutInterval` of the request is how long nothing may come or go.
+    /// When the calling task is cancelled, the request is given up. The addresses that it is called with have the
+    /// scheme http or https, and a host. `timeoutInterval` of the request is how long nothing may come or go.
     ///
     /// - Parameters:
     ///   - request: Where to, with its method and header fields.
@@ -34,7 +34,8 @@ public protocol HTTPTransport: Sendable {
 }
 
 #if os(Linux)
-    /// What sends requests unless a procedure says otherwise: libcurl, because URLSession on Linux ends the process on some answers.
+    /// What sends requests unless a procedure says otherwise: libcurl, because URLSession on Linux ends the process on
+    /// some answers.
     public typealias DefaultHTTPTransport = CurlTransport
 #else
     /// What sends requests unless a procedure says otherwise.
@@ -42,7 +43,8 @@ public protocol HTTPTransport: Sendable {
 #endif
 
 extension HTTPTransport where Self == DefaultHTTPTransport {
-    /// One transport for all requests of the process that say nothing else: libcurl on Linux, URLSession on Apple's platforms.
+    /// One transport for all requests of the process that say nothing else: libcurl on Linux, URLSession on Apple's
+    /// platforms.
     public static var shared: DefaultHTTPTransport { DefaultHTTPTransport.shared }
 }
 

@@ -7,22 +7,26 @@
 
 /// Sends requests with URLSession.
 ///
-/// What has come and was not read takes little memory: a quarter of a megabyte for each request, and beyond that a file without a
-/// name in the folder for temporary ones, which no other HTTP stack has to do; but URLSession cannot pause a transfer on Linux (its
-/// `suspend()` there begins the request again). Connections are kept for later requests, and closed with the transport.
+/// What has come and was not read takes little memory: a quarter of a megabyte for each request, and beyond that a file
+/// without a name in the folder for temporary ones, which no other HTTP stack has to do; but URLSession cannot pause a
+/// transfer on Linux (its `suspend()` there begins the request again). Connections are kept for later requests, and
+/// closed with the transport.
 ///
 /// An ``HTTPBodyStream`` is written to a temporary file before it is sent.
 ///
-/// It is the default on Apple's platforms. On Linux, ``CurlTransport`` is, because Foundation's URLSession has faults there that nothing
-/// around it can mend:
+/// It is the default on Apple's platforms. On Linux, ``CurlTransport`` is, because Foundation's URLSession has faults
+/// there that nothing around it can mend:
 ///
-/// - A connection that the server closes inside the head of an answer, and trailers after a chunked body, end the process.
+/// - A connection that the server closes inside the head of an answer, and trailers after a chunked body, end the
+///   process.
 /// - A cancel in the middle of an upload, or an idle limit that ends inside a head, may end the process.
 /// - An answer of 401 with `WWW-Authenticate: Basic realm=…` does not end before the time limit.
-/// - A request with a body on a kept connection that the server closes at that moment hangs until its time limit, or is sent twice.
+/// - A request with a body on a kept connection that the server closes at that moment hangs until its time limit, or is
+///   sent twice.
 /// - While an answer is awaited, a whole core is busy.
-/// - Legal heads (`Content-Length:2`, values of blanks, bytes that are not ASCII) count as broken connections, as do a head of more than 300
-///   KB and an unknown `Content-Encoding`; several values of one field are one; an answer after two interim ones is lost.
+/// - Legal heads (`Content-Length:2`, values of blanks, bytes that are not ASCII) count as broken connections, as do a
+///   head of more than 300 KB and an unknown `Content-Encoding`; several values of one field are one; an answer after
+///   two interim ones is lost.
 /// - Addresses with an IPv6 literal cannot be asked. Proxies are not named in errors.
 /// - While a head arrives slowly, the idle limit counts.
 /// - A file that gets shorter while it is sent is noticed at the idle limit; a cancel can take 0.6 s.
@@ -35,11 +39,12 @@ public struct URLSessionTransport: HTTPTransport {
     /// A transport with a session of its own, and so with its own connections.
     ///
     /// Without a configuration it is URLSession's default, but without a limit for connections to one host (see
-    /// ``OperationCondition/perHost(_:to:)``), without its cache, which on Linux answers from memory what the server never said to
-    /// keep, and with cookies of its own, in memory: on Linux all programs of one folder share a file of them that everybody can read.
+    /// ``OperationCondition/perHost(_:to:)``), without its cache, which on Linux answers from memory what the server
+    /// never said to keep, and with cookies of its own, in memory: on Linux all programs of one folder share a file of
+    /// them that everybody can read.
     ///
-    /// - Parameter configuration: Its `timeoutIntervalForRequest` and `timeoutIntervalForResource` do not count: the request's own
-    ///   `timeoutInterval` does, and ``HTTPProcedure/deadline(_:clock:)``.
+    /// - Parameter configuration: Its `timeoutIntervalForRequest` and `timeoutIntervalForResource` do not count: the
+    ///   request's own `timeoutInterval` does, and ``HTTPProcedure/deadline(_:clock:)``.
     public init(configuration: URLSessionConfiguration? = nil) { session = Session(configuration ?? Self.usual) }
 
     private static var usual: URLSessionConfiguration {
@@ -55,7 +60,7 @@ public struct URLSessionTransport: HTTPTransport {
     ) async throws -> HTTPAnswer {
         try Task.checkCancellation()
         let (body, file) = try await withStreamInFile(body, request)
-        let exchange = Exchange(request, sent: sent)
+        let exchange = HTTPTransaction(request, sent: sent)
         var request = request
         // ‘HTTP://’ is no address for URLSession on Linux.
         request.url = request.url?.withLowercaseScheme
@@ -101,11 +106,11 @@ private final class TemporaryFile: Sendable {
 
 /// Gives the transfer up when nobody reads it any more, and keeps the session until then.
 private final class ExchangeReader: Sendable {
-    private let exchange: Exchange
+    private let exchange: HTTPTransaction
     private let session: Session
     private let file: TemporaryFile?
 
-    init(_ exchange: Exchange, in session: Session, sending file: TemporaryFile?) {
+    init(_ exchange: HTTPTransaction, in session: Session, sending file: TemporaryFile?) {
         self.exchange = exchange
         self.session = session
         self.file = file

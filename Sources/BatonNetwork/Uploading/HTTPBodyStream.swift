@@ -10,20 +10,21 @@ public import Foundation
 /// let upload = AsyncOperation(HTTPUpload(HTTPBodyStream { AsyncStream { … } }, to: url))
 /// ```
 ///
-/// The closure makes a sequence for each time that the body is sent: for each attempt of a retry, and again after a redirect that
-/// keeps the method. A sequence that can be iterated once, as `AsyncStream`, has to be made inside it.
+/// The closure makes a sequence for each time that the body is sent: for each attempt of a retry, and again after a
+/// redirect that keeps the method. A sequence that can be iterated once, as `AsyncStream`, has to be made inside it.
 ///
-/// At most a quarter of a megabyte and one piece wait to be sent; the sequence is asked for more when there is room. Closure and sequence run on a
-/// task of their own, which inherits priority and task-local values from the operation, and is cancelled when the request ends before the
-/// body does; the request then ends when that task has ended. What they throw is what the request throws.
+/// At most a quarter of a megabyte and one piece wait to be sent; the sequence is asked for more when there is room.
+/// Closure and sequence run on a task of their own, which inherits priority and task-local values from the operation,
+/// and is cancelled when the request ends before the body does; the request then ends when that task has ended. What
+/// they throw is what the request throws.
 public struct HTTPBodyStream: Sendable {
     private let begin: @Sendable (URLRequest) throws -> Pass
 
     /// A body from a sequence of pieces.
     ///
     /// - Parameters:
-    ///   - length: How many bytes all pieces have together. Nil: that is not known, and the body is sent in chunks (RFC 9112, 7.1),
-    ///     which some servers do not take. More or fewer bytes are ``HTTPError/Reason/invalidRequest(_:)``.
+    ///   - length: How many bytes all pieces have together. Nil: that is not known, and the body is sent in chunks (RFC
+    ///     9112, 7.1), which some servers do not take. More or fewer bytes are ``HTTPError/Reason/invalidRequest(_:)``.
     ///   - make: Makes the sequence.
     public init<Pieces: AsyncSequence & SendableMetatype>(
         length: Int64? = nil, _ make: @escaping @Sendable () async throws -> Pieces
@@ -40,8 +41,8 @@ public struct HTTPBodyStream: Sendable {
     /// A body from a sequence of bytes, which are sent in pieces of up to 16 KB.
     ///
     /// - Parameters:
-    ///   - length: How many bytes there are. Nil: that is not known, and the body is sent in chunks (RFC 9112, 7.1), which some servers
-    ///     do not take. More or fewer bytes are ``HTTPError/Reason/invalidRequest(_:)``.
+    ///   - length: How many bytes there are. Nil: that is not known, and the body is sent in chunks (RFC 9112, 7.1),
+    ///     which some servers do not take. More or fewer bytes are ``HTTPError/Reason/invalidRequest(_:)``.
     ///   - make: Makes the sequence.
     public init<Bytes: AsyncSequence & SendableMetatype>(
         length: Int64? = nil, bytes make: @escaping @Sendable () async throws -> Bytes
@@ -87,10 +88,11 @@ public struct HTTPBodyStream: Sendable {
             self.run = run
         }
 
-        /// Makes the body and hands its pieces over, and sees to it that they are as long as was promised. To be called once.
+        /// Makes the body and hands its pieces over, and sees to it that they are as long as was promised. To be called
+        /// once.
         ///
-        /// - Parameter put: Takes a piece, which is never empty, and returns when there is room for the next one. False: no more are
-        ///   wanted, and this returns. It runs on the calling task.
+        /// - Parameter put: Takes a piece, which is never empty, and returns when there is room for the next one.
+        ///   False: no more are wanted, and this returns. It runs on the calling task.
         /// - Throws: What the sequence and `put` throw, and ``HTTPError`` if the length is not that promised.
         public func send(_ put: (Data) async throws -> Bool) async throws {
             var count: Int64 = 0

@@ -11,14 +11,15 @@ public import Foundation
 /// let receipt = AsyncOperation(HTTPUpload(file: picture, to: url).header("Content-Type", "image/png"))
 /// ```
 ///
-/// A file is read while it is sent, so that it takes little memory whatever its size. The method is POST, if the request is none
-/// of its own. The progress counts the bytes that are sent. It throws ``HTTPError``.
+/// A file is read while it is sent, so that it takes little memory whatever its size. The method is POST, if the
+/// request is none of its own. The progress counts the bytes that are sent. It throws ``HTTPError``.
 public struct HTTPUpload: HTTPProcedure {
     /// How it is sent and judged.
     public var options: HTTPOptions
     /// What is sent.
     public let body: HTTPRequestBody
-    /// More bytes of the answer than this are ``HTTPError/Reason/bodyTooLarge(limit:)``: 64 MB, if nothing else is said.
+    /// More bytes of the answer than this are ``HTTPError/Reason/bodyTooLarge(limit:)``: 64 MB, if nothing else is
+    /// said.
     public var sizeLimit = 64 * 1024 * 1024
 
     /// Sends bytes.

@@ -11,7 +11,8 @@ public import Foundation
 /// let receipt = AsyncOperation(HTTPUpload(form, to: url))
 /// ```
 ///
-/// It is a value: each of these methods returns a changed copy. Its files are read while it is sent, each time that it is sent.
+/// It is a value: each of these methods returns a changed copy. Its files are read while it is sent, each time that it
+/// is sent.
 public struct MultipartForm: Sendable {
     private enum Content: Sendable {
         case data(Data)
@@ -75,7 +76,8 @@ public struct MultipartForm: Sendable {
         return copy
     }
 
-    /// As browsers do it: UTF-8, with quotes and line ends written as in addresses (RFC 7578, 4.2, and the HTML standard, 4.10.21.8).
+    /// As browsers do it: UTF-8, with quotes and line ends written as in addresses (RFC 7578, 4.2, and the HTML
+    /// standard, 4.10.21.8).
     private static func quoted(_ name: String) -> String {
         var quoted = ""
         for scalar in name.unicodeScalars {

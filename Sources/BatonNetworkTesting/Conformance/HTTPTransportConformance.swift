@@ -11,8 +11,8 @@ internal import Foundation
 /// }
 /// ```
 ///
-/// Each case starts a ``FaultServer`` of its own, and has a time limit. Some measure times of a fraction of a second, or the memory of the
-/// process, so they should run one after another.
+/// Each case starts a ``FaultServer`` of its own, and has a time limit. Some measure times of a fraction of a second,
+/// or the memory of the process, so they should run one after another.
 public enum HTTPTransportConformance {
     /// One requirement, with a function that tries it.
     public struct Case: Sendable, CustomStringConvertible {
@@ -47,8 +47,8 @@ public enum HTTPTransportConformance {
         ///
         /// - Parameters:
         ///   - transport: The transport that is tried.
-        ///   - other: Another transport of the same kind, with nothing in common with the first one. Without it, the cases
-        ///     that need two do not try what concerns the second one.
+        ///   - other: Another transport of the same kind, with nothing in common with the first one. Without it, the
+        ///     cases that need two do not try what concerns the second one.
         /// - Returns: Nil if it has passed; else what went wrong.
         public func run(on transport: any HTTPTransport, another other: (any HTTPTransport)? = nil) async -> String? {
             do {

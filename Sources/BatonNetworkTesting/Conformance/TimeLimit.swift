@@ -10,8 +10,8 @@ struct TimeLimitExceeded: Error, CustomStringConvertible {
 
 /// Runs a closure, and gives it up when it takes too long, even if it does not mind being cancelled.
 ///
-/// The time is measured by a thread, so it ends as well if every thread of Swift's pool is blocked. This is the only function here
-/// that makes tasks of its own: a child task would have to be awaited.
+/// The time is measured by a thread, so it ends as well if every thread of Swift's pool is blocked. This is the only
+/// function here that makes tasks of its own: a child task would have to be awaited.
 ///
 /// - Throws: What the closure throws, or ``TimeLimitExceeded``; then its task is cancelled and left behind.
 func within<Value: Sendable>(
@@ -46,9 +46,9 @@ func within<Value: Sendable>(
 
 /// A value that several tasks change.
 final class Shared<Value: Sendable>: Sendable {
-    private let state: LockedState<Value>
+    private let state: Locked<Value>
 
-    init(_ value: Value) { state = LockedState(value) }
+    init(_ value: Value) { state = Locked(value) }
 
     var value: Value { state.withLock { $0 } }
 

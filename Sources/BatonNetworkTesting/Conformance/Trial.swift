@@ -41,7 +41,8 @@ struct Trial: Sendable {
 
     /// A request for a target at the server of the case.
     ///
-    /// It has nothing to do with cookies: they would go from case to case, because they belong to a host and not to a port.
+    /// It has nothing to do with cookies: they would go from case to case, because they belong to a host and not to a
+    /// port.
     func request(_ target: String = "/", _ method: String = "GET", _ fields: [String: String] = [:]) -> URLRequest {
         var request = URLRequest(url: server.url(target))
         request.httpMethod = method

@@ -91,7 +91,8 @@ public struct FaultStep: Sendable {
     /// Does nothing for a while. If the peer closes the connection meanwhile, the script ends.
     public static func pause(_ duration: Duration) -> FaultStep { FaultStep(action: .pause(duration)) }
 
-    /// Does nothing until the test calls ``FaultServer/release(_:)``. If the peer closes the connection first, the script ends.
+    /// Does nothing until the test calls ``FaultServer/release(_:)``. If the peer closes the connection first, the
+    /// script ends.
     ///
     /// - Parameter key: The key that the test releases. A key that was released stays so.
     public static func waitForRelease(_ key: String) -> FaultStep { FaultStep(action: .waitForRelease(key)) }
@@ -114,9 +115,11 @@ public struct FaultStep: Sendable {
     /// Closes the sending side alone. The peer reads an end of the stream, and the script goes on.
     public static var closeSending: FaultStep { FaultStep(action: .closeSending) }
 
-    /// Closes the sending side, reads and drops what still comes, and closes when the peer has closed or after two seconds.
+    /// Closes the sending side, reads and drops what still comes, and closes when the peer has closed or after two
+    /// seconds.
     ///
-    /// A server that answers before it has read the body does this, so that a reset does not destroy its answer (RFC 9112, 9.6).
+    /// A server that answers before it has read the body does this, so that a reset does not destroy its answer (RFC
+    /// 9112, 9.6).
     public static var closeAfterReading: FaultStep { FaultStep(action: .closeAfterReading) }
 
     /// Resets the connection. What the peer has not read yet may be lost.
@@ -125,8 +128,8 @@ public struct FaultStep: Sendable {
 
 /// What a ``FaultServer`` does with one request.
 ///
-/// After the last step the connection is kept for the next request, unless a step has closed it; a body that was not read is read
-/// then.
+/// After the last step the connection is kept for the next request, unless a step has closed it; a body that was not
+/// read is read then.
 public struct FaultScript: Sendable {
     /// What is done, in this order.
     public var steps: [FaultStep]

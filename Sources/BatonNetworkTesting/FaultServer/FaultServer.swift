@@ -11,8 +11,8 @@ public import Foundation
 /// #expect(try await server.waitForRequests(1).first?.method == "GET")
 /// ```
 ///
-/// It listens on a free port. One thread accepts, and each connection has a thread of its own, so that scripts go on while the tasks
-/// of the test block every thread of Swift's pool. A path without a script is answered with 404.
+/// It listens on a free port. One thread accepts, and each connection has a thread of its own, so that scripts go on
+/// while the tasks of the test block every thread of Swift's pool. A path without a script is answered with 404.
 public final class FaultServer: Sendable {
     /// Where a server listens.
     @nonexhaustive
@@ -44,7 +44,7 @@ public final class FaultServer: Sendable {
     public struct Stopped: Error, Sendable, Hashable {}
 
     typealias Handler = @Sendable (ReceivedRequest) -> FaultScript
-    typealias Machine = FaultServerMachine<Waiter>
+    typealias Machine = FaultServerStateMachine<Waiter>
 
     /// The port on which it listens.
     public let port: Int
@@ -53,10 +53,10 @@ public final class FaultServer: Sendable {
 
     private let listener: Int32
     private let wake: Wake
-    private let machine = LockedState(Machine())
+    private let machine = Locked(Machine())
     private let greeting: [FaultStep]
     /// Nil once somebody has taken on to join it.
-    private let acceptor = LockedState<JoinableThread?>(nil)
+    private let acceptor = Locked<JoinableThread?>(nil)
 
     // MARK: Start and stop
 
@@ -64,7 +64,8 @@ public final class FaultServer: Sendable {
     ///
     /// - Parameters:
     ///   - host: Where it listens.
-    ///   - greeting: What it does with each connection before it reads a request: an SSH server speaks first, for example.
+    ///   - greeting: What it does with each connection before it reads a request: an SSH server speaks first, for
+    ///     example.
     /// - Throws: An error of the system, if there is no such address, or no more descriptors or threads.
     public init(on host: Host = .ipv4, greeting: [FaultStep] = []) throws {
         guard let wake = Wake() else { throw NoResources() }
@@ -88,8 +89,8 @@ public final class FaultServer: Sendable {
 
     /// Closes the port and all connections, and returns when all threads of the server have ended.
     ///
-    /// It blocks the calling thread: for as long as a closure of a script runs, at most. Whoever waits for something gets ``Stopped``.
-    /// What was received can still be asked for. A second call does nothing.
+    /// It blocks the calling thread: for as long as a closure of a script runs, at most. Whoever waits for something
+    /// gets ``Stopped``. What was received can still be asked for. A second call does nothing.
     public func stop() {
         guard let acceptor = acceptor.withLock({ $0.take() }) else { return }
         let (wakes, waiters) = machine.withLock { $0.stop() }
@@ -144,8 +145,8 @@ public final class FaultServer: Sendable {
     ///
     /// - Parameters:
     ///   - path: The path, without a query. `"*"` stands for all paths that have no script of their own.
-    ///   - script: Called when the head of a request was read, on the thread of its connection, so possibly by several threads at
-    ///     once.
+    ///   - script: Called when the head of a request was read, on the thread of its connection, so possibly by several
+    ///     threads at once.
     public func on(_ path: String, _ script: @escaping @Sendable (ReceivedRequest) -> FaultScript) {
         machine.withLock { $0.setScript(script, for: path) }
     }
@@ -211,10 +212,11 @@ public final class FaultServer: Sendable {
 
     /// Suspends until a connection has ended, without holding a thread.
     ///
-    /// A connection ends as soon as the client closes it, also while a script pauses or waits, but not while it reads or sends bytes
-    /// that are there.
+    /// A connection ends as soon as the client closes it, also while a script pauses or waits, but not while it reads
+    /// or sends bytes that are there.
     ///
-    /// - Parameter number: Its number, from 0 in the order in which the server accepted them. It may not have begun yet.
+    /// - Parameter number: Its number, from 0 in the order in which the server accepted them. It may not have begun
+    ///   yet.
     /// - Returns: How it has ended.
     /// - Throws: `CancellationError` when the task is cancelled, ``Stopped`` when the server stops first.
     @discardableResult

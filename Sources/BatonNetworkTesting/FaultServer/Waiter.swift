@@ -14,7 +14,7 @@ final class Waiter: Sendable {
         case ended(End)
     }
 
-    private let phase = LockedState(Phase.notSuspended)
+    private let phase = Locked(Phase.notSuspended)
 
     func suspend() async -> End {
         let end = await withCheckedContinuation { continuation in

@@ -34,8 +34,8 @@ struct EnvironmentBlock {
         return nil
     }
 
-    /// What comes before the first `=`, as bytes. Characters would not do: a `=` and a combining mark at the beginning of the value
-    /// are one, and two names that Swift takes for equal are different to the system.
+    /// What comes before the first `=`, as bytes. Characters would not do: a `=` and a combining mark at the beginning
+    /// of the value are one, and two names that Swift takes for equal are different to the system.
     private static func name(of entry: UnsafePointer<CChar>) -> [UInt8] {
         var name: [UInt8] = []
         while case let byte = UInt8(truncatingIfNeeded: entry[name.count]), byte != 0, byte != UInt8(ascii: "=") {

@@ -2,8 +2,8 @@ internal import Baton
 
 /// Who waits to start a program because all descriptors, or all processes, that there may be are in use.
 ///
-/// One of them tries again whenever a program ends. If none of those that run can end, because each waits for another program of its
-/// pipeline, the start fails.
+/// One of them tries again whenever a program ends. If none of those that run can end, because each waits for another
+/// program of its pipeline, the start fails.
 final class LaunchLine: Sendable {
     private struct State {
         /// The pipes of each program that runs.
@@ -39,7 +39,7 @@ final class LaunchLine: Sendable {
 
     static let shared = LaunchLine()
 
-    private let state = LockedState(State())
+    private let state = Locked(State())
 
     /// Before a start is tried: how many programs have ended, and whether others wait.
     var situation: (endCount: Int, isBusy: Bool) { state.withLock { ($0.endCount, !$0.waiting.isEmpty) } }
@@ -70,7 +70,8 @@ final class LaunchLine: Sendable {
     func wait(since endCount: Int?, atFront: Bool) async throws -> Bool {
         let wakeup = Wakeup()
         let pipelines = state.withLock { Array($0.running.values) }
-        // Looked at without the lock. Who connects pipes meanwhile starts a program, or gives one up: both bring an end nearer.
+        // Looked at without the lock. Who connects pipes meanwhile starts a program, or gives one up: both bring an end
+        // nearer.
         let canEnd = pipelines.contains { $0.allSatisfy(\.isConnected) }
         let step: Step = state.withLock { state in
             if let endCount {

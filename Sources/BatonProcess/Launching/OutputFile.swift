@@ -81,8 +81,8 @@ final class OutputFile: Sendable {
 
     /// Whether it takes the place of what is, or would be, under this name.
     ///
-    /// What would be the draft there is its own: so the file system says which names are one, with its links, and with or
-    /// without a difference between upper and lower case.
+    /// What would be the draft there is its own: so the file system says which names are one, with its links, and with
+    /// or without a difference between upper and lower case.
     func replaces(_ path: String) -> Bool {
         guard let draft, let found = try? Found(path) else { return false }
         return baton_is_one_file(draft, found.place + ending) != 0

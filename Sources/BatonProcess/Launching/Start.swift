@@ -1,14 +1,15 @@
 internal import CBatonProcess
 
-/// One attempt to start a program: what it needs, and what has become of it. If it fails, nothing is left but the ends of its
-/// pipeline.
+/// One attempt to start a program: what it needs, and what has become of it. If it fails, nothing is left but the ends
+/// of its pipeline.
 struct Start {
     let pid: Int32
-    let wiring: Wiring
+    let wiring: StandardStreams
     let poller: Poller
     /// Has its group ended if this process ends first.
     let watch: Watchdog.Entry?
-    /// Keeps a descriptor free for watching the end of the program: the start of one that cannot be watched could not be undone.
+    /// Keeps a descriptor free for watching the end of the program: the start of one that cannot be watched could not
+    /// be undone.
     let reserve: Descriptor
 
     /// A result, because Swift 6.3.1 does not compile a loop that catches a typed error and awaits.
@@ -21,7 +22,7 @@ struct Start {
         try ends.take(for: program)
         let environment = EnvironmentBlock(program.environment)
         let file = try ProgramSearch.file(of: program.program, path: environment.value(of: "PATH"))
-        let wiring = try Wiring(program, ends)
+        let wiring = try StandardStreams(program, ends)
         let watchdog = Watchdog.shared()
         let pid: Int32
         do { pid = try spawn(file, program, environment, wiring) } catch {
@@ -43,7 +44,7 @@ struct Start {
     }
 
     private static func spawn(
-        _ file: String, _ program: Subprocess, _ environment: EnvironmentBlock, _ wiring: Wiring
+        _ file: String, _ program: Subprocess, _ environment: EnvironmentBlock, _ wiring: StandardStreams
     ) throws(SubprocessError) -> Int32 {
         let arguments = CStrings([program.program] + program.arguments)
         var pid: Int32 = 0

@@ -1,20 +1,22 @@
 internal import Baton
 internal import CBatonProcess
 
-/// Another process that ends the programs and removes the drafts of this one when this one has gone, however that happened.
+/// Another process that ends the programs and removes the drafts of this one when this one has gone, however that
+/// happened.
 ///
-/// It reads from a pipe which programs run and which drafts there are. When this process ends, of a signal, by `exit` or by a
-/// crash, the system closes the pipe, and the other process finds the end of its input. It is a shell, so that there is nothing to
-/// install, and no child of this process, so that code that waits for every child does not wait for it.
+/// It reads from a pipe which programs run and which drafts there are. When this process ends, of a signal, by `exit`
+/// or by a crash, the system closes the pipe, and the other process finds the end of its input. It is a shell, so that
+/// there is nothing to install, and no child of this process, so that code that waits for every child does not wait for
+/// it.
 final class Watchdog: Sendable {
     /// Something that is to go when this process does, until ``forget()`` is called or this is released.
     final class Entry: Sendable {
         private let watchdog: Watchdog
-        private let number: LockedState<Int?>
+        private let number: Locked<Int?>
 
         fileprivate init(_ watchdog: Watchdog, _ number: Int) {
             self.watchdog = watchdog
-            self.number = LockedState(number)
+            self.number = Locked(number)
         }
 
         deinit { forget() }
@@ -24,12 +26,12 @@ final class Watchdog: Sendable {
         }
     }
 
-    private static let running = LockedState<Watchdog?>(nil)
+    private static let running = Locked<Watchdog?>(nil)
     /// What the system writes to a pipe in one piece.
     private static let longestMessage = 4096
 
     private let messages: Descriptor
-    private let numbers = LockedState(Numbers())
+    private let numbers = Locked(Numbers())
 
     /// The watchdog of this process; nil if it cannot be started. Takes a few milliseconds the first time.
     static func shared() -> Watchdog? {
@@ -114,8 +116,8 @@ final class Watchdog: Sendable {
 
     /// Each message is a word and a number on one line, and the rest on the next.
     ///
-    /// Groups get `SIGTERM`, and `SIGKILL` after five seconds. In the background a shell would read from /dev/null, unless the
-    /// descriptor has another number.
+    /// Groups get `SIGTERM`, and `SIGKILL` after five seconds. In the background a shell would read from /dev/null,
+    /// unless the descriptor has another number.
     private static let script = #"""
         exec 3<&0
         watch() {

@@ -26,7 +26,7 @@ public struct StandardInput: Sendable {
 
     /// What is in this file, which the program reads itself.
     ///
-    /// A relative path starts from the directory of this process, not from that of the program. A named pipe that nobody has
-    /// opened for writing is empty: nothing waits for a writer.
+    /// A relative path starts from the directory of this process, not from that of the program. A named pipe that
+    /// nobody has opened for writing is empty: nothing waits for a writer.
     public static func file(_ path: String) -> StandardInput { StandardInput(source: .file(path)) }
 }

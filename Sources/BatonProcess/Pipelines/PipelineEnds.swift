@@ -1,5 +1,5 @@
-/// The ends of its pipes that a program of a pipeline has taken. Each can be taken once, so they are kept when the start of the
-/// program is tried again.
+/// The ends of its pipes that a program of a pipeline has taken. Each can be taken once, so they are kept when the
+/// start of the program is tried again.
 struct PipelineEnds {
     private(set) var input: Descriptor?
     private(set) var output: Descriptor?
@@ -22,7 +22,8 @@ struct PipelineEnds {
         if output != nil, case .pipe(let pipe) = program.output.target { pipe.didStartWriting() }
     }
 
-    /// The program will never run: those that it would have been connected with are told at once, not when its operation ends.
+    /// The program will never run: those that it would have been connected with are told at once, not when its
+    /// operation ends.
     mutating func giveUp(for program: Subprocess) {
         if let input = input.take(), case .pipe(let pipe) = program.input.source {
             input.close()

@@ -1,8 +1,8 @@
 internal import Baton
 
-/// What connects the output of one program with the input of another. Each end is taken once, by the start of the program whose
-/// it is, and used from then on that this runs; or given up, when that will not need it any more. So the other program is never
-/// left waiting.
+/// What connects the output of one program with the input of another. Each end is taken once, by the start of the
+/// program whose it is, and used from then on that this runs; or given up, when that will not need it any more. So the
+/// other program is never left waiting.
 final class ProgramPipe: Sendable {
     private struct End {
         enum Use {
@@ -48,7 +48,7 @@ final class ProgramPipe: Sendable {
         }
     }
 
-    private let state = LockedState(State())
+    private let state = Locked(State())
 
     /// Nil: it was taken before, or given up.
     func takeReading() throws(SystemFailure) -> Descriptor? { try take(\.reading) }

@@ -3,17 +3,18 @@ internal import CBatonProcess
 
 /// One thread that waits until descriptors are ready, for all tasks that want to know.
 ///
-/// It is started with the first program and stays, asleep while nobody waits. `poll` and not `epoll` or `kqueue`, because it is
-/// everywhere, and because the few descriptors of the programs that run at a time are listed in microseconds.
+/// It is started with the first program and stays, asleep while nobody waits. `poll` and not `epoll` or `kqueue`,
+/// because it is everywhere, and because the few descriptors of the programs that run at a time are listed in
+/// microseconds.
 final class Poller: Sendable {
     typealias Ticket = PollTable<Wakeup>.Ticket
     typealias Interest = PollTable<Wakeup>.Interest
 
-    private let table = LockedState(PollTable<Wakeup>())
+    private let table = Locked(PollTable<Wakeup>())
     private let bell: PipeEnds
     private let pause: @Sendable () -> Void
 
-    private static let running = LockedState<Poller?>(nil)
+    private static let running = Locked<Poller?>(nil)
 
     /// That of the process. It is made in the first call that can make it.
     static func shared() throws(SystemFailure) -> Poller {
@@ -39,8 +40,8 @@ final class Poller: Sendable {
         if !start("baton-poll", { [self] in work() }) { throw SystemFailure(code: baton_again) }
     }
 
-    /// `wakeup` ends with true when the descriptor is ready, at its end, or of no use. It must not be closed before that, or
-    /// before it has been taken out.
+    /// `wakeup` ends with true when the descriptor is ready, at its end, or of no use. It must not be closed before
+    /// that, or before it has been taken out.
     func add(_ wakeup: Wakeup, for interest: Interest, on descriptor: Descriptor) -> Ticket {
         let (ticket, mustWake) = table.withLock { $0.add(wakeup, for: interest, on: descriptor.number) }
         if mustWake { ring() }

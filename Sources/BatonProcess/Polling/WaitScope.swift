@@ -7,7 +7,7 @@ final class WaitScope: Sendable {
         var wakeups: [ObjectIdentifier: Wakeup] = [:]
     }
 
-    private let state = LockedState(State())
+    private let state = Locked(State())
     let poller: Poller
 
     init(_ poller: Poller) { self.poller = poller }

@@ -8,7 +8,7 @@ final class Wakeup: Sendable {
         case ended(Bool)
     }
 
-    private let phase = LockedState(Phase.notSuspended)
+    private let phase = Locked(Phase.notSuspended)
 
     /// Suspends until it is ended, and returns what with. Ignores cancellation. To be called once.
     func wait() async -> Bool {

@@ -2,7 +2,8 @@ internal import CBatonProcess
 
 /// Makes lines of pieces.
 ///
-/// A newline ends a line, and so does a carriage return with a newline: neither is part of it, and neither counts for its length.
+/// A newline ends a line, and so does a carriage return with a newline: neither is part of it, and neither counts for
+/// its length.
 struct LineSplitter {
     /// What a piece, or the end of the output, brings.
     struct Result: Equatable {

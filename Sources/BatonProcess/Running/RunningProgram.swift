@@ -3,7 +3,7 @@ internal import CBatonProcess
 
 /// A program that was started, until it has been reaped.
 final class RunningProgram: Sendable {
-    let wiring: Wiring
+    let wiring: StandardStreams
     /// Of its pipes. Closed when it has ended.
     let waits: WaitScope
 
@@ -13,11 +13,11 @@ final class RunningProgram: Sendable {
     private let exit: Descriptor
     /// Has its group ended if this process ends first.
     private let watch: Watchdog.Entry?
-    private let life = LockedState(ProgramLife())
-    private let termination = LockedState<SubprocessTermination?>(nil)
-    private let readerHadEnded = LockedState(false)
+    private let life = Locked(ProgramLife())
+    private let termination = Locked<SubprocessTermination?>(nil)
+    private let readerHadEnded = Locked(false)
     private let hasBeenReaped = Wakeup()
-    private let alarm = LockedState<AsyncOperation<Void>?>(nil)
+    private let alarm = Locked<AsyncOperation<Void>?>(nil)
 
     /// For the alarms of programs whose clock is the system's.
     private static let alarms = AsyncOperationQueue.serving(name: "grace of programs")
@@ -42,7 +42,8 @@ final class RunningProgram: Sendable {
         }
     }
 
-    /// Whether nobody read what this one writes when it ended, if its end depends on that. To be asked after ``ended()``.
+    /// Whether nobody read what this one writes when it ended, if its end depends on that. To be asked after
+    /// ``ended()``.
     var readerWasFirst: Bool { readerHadEnded.withLock { $0 } }
 
     /// Why it was ended from here; nil if it was not.

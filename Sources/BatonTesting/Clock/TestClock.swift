@@ -16,13 +16,13 @@ internal import Baton
 public final class TestClock: Clock, Sendable {
     fileprivate struct State {
         var now = Instant.start
-        var sleepers = Deadlines<Instant, Wait>()
-        var tickets: [ObjectIdentifier: Deadlines<Instant, Wait>.Ticket] = [:]
+        var sleepers = TimerHeap<Instant, Wait>()
+        var tickets: [ObjectIdentifier: TimerHeap<Instant, Wait>.Ticket] = [:]
         /// At the number of sleepers that they wait for.
-        var watchers = Deadlines<Int, Wait>()
+        var watchers = TimerHeap<Int, Wait>()
     }
 
-    private let state = LockedState(State())
+    private let state = Locked(State())
 
     /// A clock that stands at ``Instant/start``.
     public init() {}
@@ -47,7 +47,8 @@ public final class TestClock: Clock, Sendable {
         try Task.checkCancellation()
         let wait = Wait()
         let woken = await wait.suspend {
-            // From here on a cancel takes the sleeper out before it returns, so whoever sees the sleeper can rely on that.
+            // From here on a cancel takes the sleeper out before it returns, so whoever sees the sleeper can rely on
+            // that.
             let watchers = state.withLock { $0.add(wait, until: deadline) }
             guard let watchers else { return wait.end() }
             for watcher in watchers { watcher.end() }
@@ -98,7 +99,8 @@ public final class TestClock: Clock, Sendable {
 }
 
 extension TestClock.State {
-    /// Returns the watchers that have waited for this sleeper; nil if it need not sleep. One whose task is cancelled is not added.
+    /// Returns the watchers that have waited for this sleeper; nil if it need not sleep. One whose task is cancelled is
+    /// not added.
     fileprivate mutating func add(_ sleeper: Wait, until deadline: TestClock.Instant) -> [Wait]? {
         if deadline <= now { return nil }
         if Task.isCancelled { return [] }

@@ -7,8 +7,8 @@ public import Baton
 /// #expect(trial.verdict == .skipped("the disk is nearly full"))
 /// ```
 ///
-/// The condition is asked as every queue asks: what it brings along runs first, under its exclusions, then it is evaluated
-/// under them.
+/// The condition is asked as every queue asks: what it brings along runs first, under its exclusions, then it is
+/// evaluated under them.
 public struct ConditionTrial: Sendable {
     /// What the condition came to.
     @nonexhaustive
@@ -101,5 +101,5 @@ private struct Watched<Base: OperationCondition>: OperationCondition {
 }
 
 private final class Seen: Sendable {
-    let dependency = LockedState<AnyOperation?>(nil)
+    let dependency = Locked<AnyOperation?>(nil)
 }

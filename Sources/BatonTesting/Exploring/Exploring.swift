@@ -16,9 +16,8 @@
 /// remains unknown.
 ///
 /// The environment variable `BATON_SEED`, if set, is the only seed that is run, in every exploration.
-/// - Throws: ``ScheduleFailure`` for the first seed that fails, which says how to run it again; let the test throw it, so that it
-///   is printed;
-///   ``ScheduleError/malformedSeed(_:)``; ``ScheduleError/noSchedules(_:)`` for less than 1;
+/// - Throws: ``ScheduleFailure`` for the first seed that fails, which says how to run it again; let the test throw it,
+///   so that it is printed; ``ScheduleError/malformedSeed(_:)``; ``ScheduleError/noSchedules(_:)`` for less than 1;
 ///   `CancellationError` if the caller is cancelled.
 public func exploring(
     schedules: Int = 1_000,

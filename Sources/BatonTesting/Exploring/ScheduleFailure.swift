@@ -16,8 +16,8 @@ public struct ScheduleFailure: Error, CustomStringConvertible {
         self.foreignJobCount = foreignJobCount
     }
 
-    /// What was thrown. Of a requirement of Swift Testing, which has been reported by itself, the description would be the syntax of
-    /// the expression in several hundred characters.
+    /// What was thrown. Of a requirement of Swift Testing, which has been reported by itself, the description would be
+    /// the syntax of the expression in several hundred characters.
     private var cause: String {
         if let error = underlying as? ScheduleError { return "\(error.kind): \(error.advice)" }
         if _typeName(type(of: underlying)) == "Testing.ExpectationFailedError" {

@@ -12,7 +12,8 @@ struct ScheduleDriver {
     enum Stop {
         /// The body has ended and no job is left.
         case ended
-        /// The body has not ended, no job can run, nobody sleeps. What operations wait for is said when the run is given up.
+        /// The body has not ended, no job can run, nobody sleeps. What operations wait for is said when the run is
+        /// given up.
         case idle(waits: [String])
         /// As many jobs have run as are allowed.
         case exhausted(bodyHasEnded: Bool)

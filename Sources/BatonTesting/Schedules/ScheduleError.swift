@@ -3,8 +3,8 @@
 public enum ScheduleError: Error, Equatable {
     /// The body had not ended, no job could run, and nobody slept on the scheduler's clock: without a seed, a hang.
     ///
-    /// `waits` has the descriptions of `AnyOperation.explain()` for up to ten operations of the queues on the scheduler, without
-    /// those that one of these waits for. It does not count for `==`.
+    /// `waits` has the descriptions of `AnyOperation.explain()` for up to ten operations of the queues on the
+    /// scheduler, without those that one of these waits for. It does not count for `==`.
     case stuck(seed: UInt64, waits: [String] = [])
 
     /// Jobs came from threads outside the scheduler: when they come is up to them, so the seed may not repeat the run.

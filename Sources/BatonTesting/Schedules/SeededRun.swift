@@ -8,8 +8,8 @@ extension SeededScheduler {
     /// the body. A task that still sleeps on ``clock`` when the body has ended and nothing else can run is left asleep.
     /// A run inside the body of another one is as repeatable, unless it has to wait for that: it does so in real time.
     ///
-    /// - Throws: the body's error; ``ScheduleError/stuck(seed:waits:)`` or ``ScheduleError/endless(seed:jobs:)`` if the run
-    ///   does not end by itself (the body is then cancelled and gets the chance to clean up);
+    /// - Throws: the body's error; ``ScheduleError/stuck(seed:waits:)`` or ``ScheduleError/endless(seed:jobs:)`` if the
+    ///   run does not end by itself (the body is then cancelled and gets the chance to clean up);
     ///   ``ScheduleError/notDeterministic(seed:foreignJobs:)`` if all went well but jobs came from outside;
     ///   ``ScheduleError/usedTwice(seed:)`` if this scheduler has had its run.
     @concurrent
@@ -47,7 +47,7 @@ extension SeededScheduler {
 
 /// What came of a body, nil until it has ended.
 private final class Outcome<R: Sendable>: Sendable {
-    private let state = LockedState<Result<R, any Error>?>(nil)
+    private let state = Locked<Result<R, any Error>?>(nil)
 
     var result: Result<R, any Error>? { state.withLock { $0 } }
 

@@ -16,8 +16,8 @@ internal import Baton
 /// Task groups, `async let`, actors and `Task.yield()` stay on the scheduler. To keep the order in the seed's hand,
 /// write `Task(executorPreference: scheduler)` for `Task`, sleep on ``clock``, and draw from
 /// ``random(in:)-(Range<Int>)``. A real clock, the main actor, a plain `Task` or a continuation resumed by another
-/// thread bring jobs from outside: the run counts those that come to it, and fails. What runs elsewhere and wakes nobody
-/// here is not noticed.
+/// thread bring jobs from outside: the run counts those that come to it, and fails. What runs elsewhere and wakes
+/// nobody here is not noticed.
 ///
 /// The idea is that of deterministic simulation, as in FoundationDB and Rust's `loom` and `shuttle`.
 public final class SeededScheduler: TaskExecutor {
@@ -29,8 +29,8 @@ public final class SeededScheduler: TaskExecutor {
 
     let jobLimit: Int
     let patience: Duration
-    let schedule: LockedState<Schedule<UnownedJob>>
-    private let choices: LockedState<SeededGenerator>
+    let schedule: Locked<Schedule<UnownedJob>>
+    private let choices: Locked<SeededGenerator>
 
     /// A scheduler for one run; when that has run more jobs than the limit, it is taken to be endless and fails.
     public convenience init(seed: UInt64, jobLimit: Int = 1_000_000) {
@@ -43,9 +43,9 @@ public final class SeededScheduler: TaskExecutor {
         self.seed = seed
         self.jobLimit = jobLimit
         self.patience = patience
-        schedule = LockedState(Schedule(seed: seed, jobLimit: jobLimit))
+        schedule = Locked(Schedule(seed: seed, jobLimit: jobLimit))
         // Another sequence than the schedule's, so that drawing a number does not change the order.
-        choices = LockedState(SeededGenerator(seed: ~seed))
+        choices = Locked(SeededGenerator(seed: ~seed))
     }
 
     /// How many jobs have been run. A task is one job from one suspension to the next.

@@ -10,7 +10,7 @@ final class Wait: Sendable {
         case ended(asHoped: Bool)
     }
 
-    private let phase = LockedState(Phase.notSuspended)
+    private let phase = Locked(Phase.notSuspended)
 
     /// Ends when what was waited for has come. Ignores cancellation.
     func suspend() async {
@@ -21,7 +21,8 @@ final class Wait: Sendable {
     ///
     /// - Parameters:
     ///   - begin: Called when `forget` will be called by every cancel that comes from then on.
-    ///   - forget: Takes the wait out of its owner's machine. It runs on the thread that cancels, before the task resumes.
+    ///   - forget: Takes the wait out of its owner's machine. It runs on the thread that cancels, before the task
+    ///     resumes.
     func suspend(
         after begin: () -> Void = {}, forgottenWhenCancelled forget: @Sendable () -> Void
     ) async -> Bool {

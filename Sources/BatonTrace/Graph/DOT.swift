@@ -1,10 +1,11 @@
 public import Baton
 
 extension Trace {
-    /// The operations and their dependencies in the DOT language of Graphviz, coloured by outcome; the critical path is bold.
+    /// The operations and their dependencies in the DOT language of Graphviz, coloured by outcome; the critical path is
+    /// bold.
     ///
-    /// Any name gives a valid text: control characters become spaces, all others stay what they are. Of a name with more than
-    /// a thousand the rest is cut, because Graphviz refuses long ones.
+    /// Any name gives a valid text: control characters become spaces, all others stay what they are. Of a name with
+    /// more than a thousand the rest is cut, because Graphviz refuses long ones.
     public func dot() -> String { Graph(of: self).dot(named: queueName ?? "trace") }
 
     /// The same as a flowchart in the language of Mermaid, which GitHub shows in a code block named `mermaid`.

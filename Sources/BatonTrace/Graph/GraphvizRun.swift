@@ -5,7 +5,7 @@ internal import Foundation
 final class GraphvizRun: Sendable {
     let program: String
     /// Taken once by whoever starts or stops it.
-    private let child = LockedState(Child())
+    private let child = Locked(Child())
 
     private struct Child: @unchecked Sendable {
         /// Reached under the lock, and by the one thread that runs it; ended on any.
@@ -85,8 +85,8 @@ final class GraphvizRun: Sendable {
         if let process { Self.end(process) }
     }
 
-    /// Not by a signal that it may have inherited as blocked: threads that Dispatch makes block them. It leaves nothing that
-    /// is not in the folder.
+    /// Not by a signal that it may have inherited as blocked: threads that Dispatch makes block them. It leaves nothing
+    /// that is not in the folder.
     private static func end(_ process: Process) {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }

@@ -21,8 +21,8 @@ extension Graph {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Letters, digits, spaces and what is not ASCII stay; everything else that could mean something becomes a character code,
-    /// in the form that Mermaid has for it.
+    /// Letters, digits, spaces and what is not ASCII stay; everything else that could mean something becomes a
+    /// character code, in the form that Mermaid has for it.
     private static func text(_ text: String) -> String {
         spelled(text) { scalar in
             let character = Character(scalar)

@@ -3,8 +3,9 @@ public import Baton
 extension Trace {
     /// The graph as an SVG picture, drawn by Graphviz, which has to be installed.
     ///
-    /// Graphviz takes a second for some thousand operations, and much longer for more: cancel the task, or give the operation that
-    /// calls this a `timeout`, and it is stopped. It runs on a thread of its own, not on one that others need.
+    /// Graphviz takes a second for some thousand operations, and much longer for more: cancel the task, or give the
+    /// operation that calls this a `timeout`, and it is stopped. It runs on a thread of its own, not on one that others
+    /// need.
     ///
     /// - Parameter program: What draws; nil: the first one named `dot` in the places of `PATH`.
     /// - Throws: ``TraceError``, or `CancellationError` if the task was cancelled.

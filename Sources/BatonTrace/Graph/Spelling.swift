@@ -6,8 +6,9 @@ extension Graph {
 
     /// A text with something else for what means something in a language of graphs; nil: it stays.
     ///
-    /// By scalars, as the readers of these languages go: to Swift a quote and an accent that follows it are one character.
-    /// What begins a new line is given as `\n`; what would turn the direction of the text behind it is left out; what no picture can show, and XML does not allow, is a space.
+    /// By scalars, as the readers of these languages go: to Swift a quote and an accent that follows it are one
+    /// character. What begins a new line is given as `\n`; what would turn the direction of the text behind it is left
+    /// out; what no picture can show, and XML does not allow, is a space.
     static func spelled(_ text: String, _ spelling: (Unicode.Scalar) -> String?) -> String {
         let scalars = text.cleanLines.unicodeScalars
         let limit = scalars.index(scalars.startIndex, offsetBy: longestText, limitedBy: scalars.endIndex)

@@ -17,7 +17,7 @@ final class LiveDriver: Sendable {
     /// Reading what was told before the end must not go on for ever beside a busy queue.
     private static let longestEnd = Duration.seconds(60)
 
-    private let state: LockedState<State>
+    private let state: Locked<State>
     private let options: LiveView.Options
     private let pace: LivePace
     private let output: LiveOutput
@@ -26,7 +26,7 @@ final class LiveDriver: Sendable {
         self.options = options
         self.pace = pace
         self.output = output
-        state = LockedState(State(model: LiveModel(keptFailures: options.failureCount)))
+        state = Locked(State(model: LiveModel(keptFailures: options.failureCount)))
     }
 
     func abandon() { state.withLock { $0.isAbandoned = true } }

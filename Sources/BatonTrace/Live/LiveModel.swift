@@ -52,7 +52,8 @@ enum LiveObstacle: Sendable, Hashable {
     case rate(String)
 }
 
-/// Folds events into numbers. Pure; keeps a few words for each operation that has not finished, and nothing of the others.
+/// Folds events into numbers. Pure; keeps a few words for each operation that has not finished, and nothing of the
+/// others.
 struct LiveModel: Sendable {
     /// A stage for each operation, by mistake, must not take memory for ever. Further ones share the last.
     static let mostStages = 2000

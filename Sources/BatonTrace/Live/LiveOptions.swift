@@ -20,8 +20,8 @@ extension LiveView {
         public var style = Style.automatic
         /// The least time between two redraws: 100 ms. Plain lines come ten times less often.
         public var interval = Duration.milliseconds(100)
-        /// How many of the last failures are shown in place, with their errors: 3. A low terminal shows fewer, plain lines show all.
-        /// Operations that failed because one that they needed had failed are only counted.
+        /// How many of the last failures are shown in place, with their errors: 3. A low terminal shows fewer, plain
+        /// lines show all. Operations that failed because one that they needed had failed are only counted.
         public var failureCount = 3
         /// Whether everything has been added, or will be soon. If not there are no bars, and the time left is "?".
         public var knowsTotals = true

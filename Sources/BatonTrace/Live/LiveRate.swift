@@ -2,9 +2,9 @@ internal import Foundation
 
 /// How many operations end per second, smoothed. Pure.
 ///
-/// The exponentially weighted moving average, as in Unix's load average, of two things: the operations that ended, and the time
-/// that passed. Each tick of length Δ keeps `exp(-Δ/window)` of both; the rate is their quotient. That of the first ticks is
-/// therefore the plain average, where a single average would have to climb up from zero.
+/// The exponentially weighted moving average, as in Unix's load average, of two things: the operations that ended, and
+/// the time that passed. Each tick of length Δ keeps `exp(-Δ/window)` of both; the rate is their quotient. That of the
+/// first ticks is therefore the plain average, where a single average would have to climb up from zero.
 struct LiveRate: Sendable, Equatable {
     /// In seconds. Slow operations take a longer one: the time in which ten of them end.
     private static let shortestWindow = 5.0

@@ -1,6 +1,7 @@
 public import Baton
 
-/// Shows in a terminal what a queue does while it does it: a bar for each stage, with counts, rate, time left, and failures.
+/// Shows in a terminal what a queue does while it does it: a bar for each stage, with counts, rate, time left, and
+/// failures.
 ///
 /// ```swift
 /// let view = LiveView(of: queue)
@@ -17,18 +18,18 @@ public import Baton
 /// with the name if there is one alone. What waited for a rate when the view was made counts as waiting until it is
 /// told again.
 ///
-/// **Stages.** Each operation belongs to one: by default that of its name without the number at its end. The rate is smoothed
-/// over the last 5 s, or the last ten operations if these take longer; the time left is what is left of the stage at that rate,
-/// and "?" as long as nothing has ended.
+/// **Stages.** Each operation belongs to one: by default that of its name without the number at its end. The rate is
+/// smoothed over the last 5 s, or the last ten operations if these take longer; the time left is what is left of the
+/// stage at that rate, and "?" as long as nothing has ended.
 ///
-/// **Cost.** It has two threads of its own, one that counts and one that writes: nothing of it runs on the queue's executor, and
-/// a terminal that is slow or stopped delays neither operations nor counting. It keeps numbers, not events, and keeps no queue
-/// alive. If nobody reads what it writes any more, it ends and says nothing.
+/// **Cost.** It has two threads of its own, one that counts and one that writes: nothing of it runs on the queue's
+/// executor, and a terminal that is slow or stopped delays neither operations nor counting. It keeps numbers, not
+/// events, and keeps no queue alive. If nobody reads what it writes any more, it ends and says nothing.
 ///
-/// **The terminal stays as it was.** The cursor is never hidden, nothing is scrolled or switched, and between two redraws the
-/// cursor is at the beginning of the line below. Only a program that dies in the middle of a redraw leaves a piece of one; see
-/// ``restoreTerminal()``. The view itself changes no signal handling. Of a terminal that is made so small that the lines do not
-/// fit any more, what has left it at the top stays as it was.
+/// **The terminal stays as it was.** The cursor is never hidden, nothing is scrolled or switched, and between two
+/// redraws the cursor is at the beginning of the line below. Only a program that dies in the middle of a redraw leaves
+/// a piece of one; see ``restoreTerminal()``. The view itself changes no signal handling. Of a terminal that is made so
+/// small that the lines do not fit any more, what has left it at the top stays as it was.
 ///
 /// One that is released without ``finish()`` stops and leaves its last lines where they are.
 public final class LiveView: Sendable {
@@ -36,7 +37,8 @@ public final class LiveView: Sendable {
     private let reader: Task<Void, Never>
     private let drawer: Task<Void, Never>
 
-    /// Begins to show what happens to the operations of a queue: those that are in it, and those that are added from now on.
+    /// Begins to show what happens to the operations of a queue: those that are in it, and those that are added from
+    /// now on.
     ///
     /// - Parameters:
     ///   - queue: Is not kept alive. Looking at what is in it takes as long as there are operations in it.
@@ -55,10 +57,10 @@ public final class LiveView: Sendable {
         driver.look(at: queue.snapshot())
         let threads = ThreadExecutor(name: "live view", threads: 2)
         self.driver = driver
-        reader = Spawner.services.spawn {
+        reader = TaskFactory.services.spawn {
             await withTaskExecutorPreference(threads) { await driver.read(events) }
         }
-        drawer = Spawner.services.spawn {
+        drawer = TaskFactory.services.spawn {
             await withTaskExecutorPreference(threads) { await driver.draw(events) }
         }
     }
@@ -71,9 +73,9 @@ public final class LiveView: Sendable {
 
     /// Draws the last state and a summary, and returns when they are written: what was told before is in them.
     ///
-    /// The view ends with it, whatever the queue does then; reading what was told takes a minute at most. Awaits a terminal
-    /// that is slow. Cancelling the calling task does not interrupt it; further calls return when the first does, and write
-    /// nothing.
+    /// The view ends with it, whatever the queue does then; reading what was told takes a minute at most. Awaits a
+    /// terminal that is slow. Cancelling the calling task does not interrupt it; further calls return when the first
+    /// does, and write nothing.
     public func finish() async {
         reader.cancel()
         await reader.value

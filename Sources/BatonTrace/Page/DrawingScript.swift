@@ -108,7 +108,8 @@ extension TimelinePage {
             else high = middle - 1; }
           return low ? letters.slice(0, low).join('') + '…' : '';
         };
-        /// In its first run, if it fits; else behind its end, up to the next one; else what fits in the run, or before it.
+        /// In its first run, if it fits; else behind its end, up to the next one; else what fits in the run, or before
+        /// it.
         const drawName = (operation, run, before, end, next, y) => {
           const runs = operation.runs, first = run ?? 0, middle = y + rowHeight / 2 + 0.5;
           const left = runs.length ? Math.max(0, x(runs[first + 1])) : Math.min(end, width);

@@ -37,8 +37,8 @@ extension TimelinePage {
           return us === 0 ? '0' : Math.round(us * 1000) + ' ns';
         };
 
-        // Rows: of a small stage from the first moment on, with the waits; of a big one the runs alone, and a strip that counts
-        // who waits. A span takes the first row that is free.
+        // Rows: of a small stage from the first moment on, with the waits; of a big one the runs alone, and a strip
+        // that counts who waits. A span takes the first row that is free.
         const rowHeight = 15, headHeight = 19, stripHeight = 34, manyInStage = 400, bins = 1500;
         let rows = [], contentHeight = 0;
         const pack = (spans, top) => {

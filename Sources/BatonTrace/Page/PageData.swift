@@ -1,9 +1,10 @@
 import Baton
 
-/// What the timeline page knows: rows of numbers and texts, as short as they can be. The script of the page says what is where.
+/// What the timeline page knows: rows of numbers and texts, as short as they can be. The script of the page says what
+/// is where.
 ///
-/// Times are microseconds from the first moment of the trace. Long texts are cut and equal ones written once, so that the page
-/// stays small enough to be opened.
+/// Times are microseconds from the first moment of the trace. Long texts are cut and equal ones written once, so that
+/// the page stays small enough to be opened.
 struct PageData {
     /// Characters of a name. More are cut.
     static let nameLimit = 120

@@ -9,8 +9,8 @@ extension Trace {
     /// and move. A hundred thousand operations make about 18 MB. Names beyond 120 characters are cut in it. Without
     /// operations it says so.
     ///
-    /// - Parameter stage: Which operations are shown together: called with each, on the calling thread. By default those whose names
-    ///   are the same but for a number at the end; see ``stageName(of:)``.
+    /// - Parameter stage: Which operations are shown together: called with each, on the calling thread. By default
+    ///   those whose names are the same but for a number at the end; see ``stageName(of:)``.
     public func timeline(stage: (OperationReference) -> String = { Trace.stageName(of: $0) }) -> String {
         String(decoding: timelineBytes(stage: stage), as: UTF8.self)
     }

@@ -8,9 +8,9 @@ public import Baton
 /// let trace = await recorder.trace()
 /// ```
 ///
-/// Events are kept as they come, about 85 bytes for each, and more for what they carry, such as errors, until ``trace()`` is called:
-/// nothing else is done while the queue runs. It keeps neither the queue nor operations alive, and stops recording when it is
-/// released.
+/// Events are kept as they come, about 85 bytes for each, and more for what they carry, such as errors, until
+/// ``trace()`` is called: nothing else is done while the queue runs. It keeps neither the queue nor operations alive,
+/// and stops recording when it is released.
 public actor TraceRecorder {
     private let events: OperationEvents
     private var builder: TraceBuilder
@@ -26,8 +26,8 @@ public actor TraceRecorder {
 
     /// What has happened so far. May be called as often as one likes; each trace has all from the beginning.
     ///
-    /// Errors are described here: their `description` is called, on a thread of the global executor and under no lock. Takes less
-    /// than a microsecond for each new event, and as long again for each operation that there has been.
+    /// Errors are described here: their `description` is called, on a thread of the global executor and under no lock.
+    /// Takes less than a microsecond for each new event, and as long again for each operation that there has been.
     public func trace() -> Trace {
         let told = events.takeAll()
         let changes = events.takeSuspensions()

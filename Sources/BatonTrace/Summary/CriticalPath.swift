@@ -1,6 +1,7 @@
 public import Baton
 
-/// The chain of operations that determined the end of a ``Trace``: to be sooner, one of its steps has to become shorter.
+/// The chain of operations that determined the end of a ``Trace``: to be sooner, one of its steps has to become
+/// shorter.
 ///
 /// **How it is found.** Backwards, from what ended last of all that ran, always to what came last of all that was
 /// waited for: from a run to the child that ended last in it, from a wait for dependencies to the one that finished

@@ -2,7 +2,8 @@ import Baton
 
 /// Goes back from the end of a trace; see ``CriticalPath``. Pure.
 ///
-/// It comes to each operation from its end at most once, and goes back in time otherwise, so it ends whatever the trace says.
+/// It comes to each operation from its end at most once, and goes back in time otherwise, so it ends whatever the trace
+/// says.
 struct CriticalPathWalk {
     private struct Moment {
         let time: Duration

@@ -44,7 +44,8 @@ public struct TraceSummary: Sendable, Hashable {
     public let waits: [Waiting]
     /// Which exclusions and rates were waited for, the longest first. Those whose names are not known are left out.
     public let namedWaits: [Waiting]
-    /// From the first event of an operation to the beginning of the critical path: its first operation was added no earlier.
+    /// From the first event of an operation to the beginning of the critical path: its first operation was added no
+    /// earlier.
     public let leadTime: Duration
     /// What determined the end.
     public let criticalPath: CriticalPath
@@ -58,8 +59,9 @@ public struct TraceSummary: Sendable, Hashable {
 extension Trace {
     /// The trace in figures.
     ///
-    /// - Parameter stage: Which operations are of one kind: called with each operation on the critical path, on the calling
-    ///   thread. By default those are whose names are the same but for a number at the end; see ``stageName(of:)``.
+    /// - Parameter stage: Which operations are of one kind: called with each operation on the critical path, on the
+    ///   calling thread. By default those are whose names are the same but for a number at the end; see
+    ///   ``stageName(of:)``.
     public func summary(
         stage: (OperationReference) -> String = { Trace.stageName(of: $0) }
     ) -> TraceSummary {
@@ -105,7 +107,8 @@ extension Trace {
 
     /// The name without a number at its end, and without what divides the two.
     ///
-    /// "page" of "page 12" and of "page (12)", "part" of "part-3.1". A name that is a number, or has none at its end, stays as it is.
+    /// "page" of "page 12" and of "page (12)", "part" of "part-3.1". A name that is a number, or has none at its end,
+    /// stays as it is.
     public static func stageName(of operation: OperationReference) -> String {
         var stage = operation.name[...]
         while let shorter = stage.withoutNumber { stage = shorter }

@@ -1,6 +1,7 @@
 public import Baton
 
-/// What happened to the operations of a queue while somebody recorded it: a value to look at, to draw, to write and to read.
+/// What happened to the operations of a queue while somebody recorded it: a value to look at, to draw, to write and to
+/// read.
 ///
 /// ```swift
 /// let recorder = TraceRecorder(of: queue)
@@ -10,8 +11,8 @@ public import Baton
 /// try await trace.write(.timeline, to: "trace.html")
 /// ```
 ///
-/// All times are on the clock of the queue, since that was made. It keeps nothing alive: operations are named by their ids and
-/// names, errors by their texts.
+/// All times are on the clock of the queue, since that was made. It keeps nothing alive: operations are named by their
+/// ids and names, errors by their texts.
 public struct Trace: Sendable, Hashable {
     /// The name of the queue, if it has one.
     public internal(set) var queueName: String?

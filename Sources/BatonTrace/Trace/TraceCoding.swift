@@ -1,6 +1,7 @@
 import Baton
 
-// Times are written as whole nanoseconds: short, and exact but for clocks that count in less. What is nil or empty is left out.
+// Times are written as whole nanoseconds: short, and exact but for clocks that count in less. What is nil or empty is
+// left out.
 
 extension Trace: Codable {
     private enum CodingKeys: String, CodingKey {
@@ -187,7 +188,8 @@ extension KeyedEncodingContainer {
 }
 
 extension Duration {
-    /// Whole ones, of at most 73 years: the sum or difference of two is a number, too, also in a trace that nobody recorded.
+    /// Whole ones, of at most 73 years: the sum or difference of two is a number, too, also in a trace that nobody
+    /// recorded.
     var nanoseconds: Int64 {
         let most: Int64 = 1 << 61
         let (seconds, attoseconds) = components

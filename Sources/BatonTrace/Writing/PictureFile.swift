@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// A file that is there whole, or not at all. What is there and is no file, such as a device or a pipe, is written to, and not
-/// replaced.
+/// A file that is there whole, or not at all. What is there and is no file, such as a device or a pipe, is written to,
+/// and not replaced.
 enum PictureFile {
     static func write(_ bytes: [UInt8], to path: String) throws(TraceError) {
         do {

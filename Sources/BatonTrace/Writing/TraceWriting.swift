@@ -14,8 +14,8 @@ extension Trace {
         case svg
     }
 
-    /// Writes a file, on a thread of its own: there is a whole one afterwards, or none; one that was there is replaced. What was
-    /// there and is no file, such as a device, is written to.
+    /// Writes a file, on a thread of its own: there is a whole one afterwards, or none; one that was there is replaced.
+    /// What was there and is no file, such as a device, is written to.
     ///
     /// - Throws: ``TraceError/notWritten(path:reason:)`` if that does not work, and what ``svg(dot:)`` throws.
     public func write(_ picture: Picture, to path: String) async throws {

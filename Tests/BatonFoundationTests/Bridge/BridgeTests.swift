@@ -296,7 +296,7 @@ import Testing
         /// Foundation looks at what depends on an operation after that says that it has finished.
         @Test func cancelledItIsForgottenByADependencyThatIsJustFinishing() async {
             final class Slow: Foundation.Operation, @unchecked Sendable {
-                let isOver = LockedState(false)
+                let isOver = Locked(false)
                 override var isFinished: Bool { isOver.withLock { $0 } }
                 override func start() {}
             }

@@ -34,7 +34,8 @@ import Testing
         try await operation.value
     }
 
-    /// As many as there are threads for tasks, and all at once. Not more: Dispatch hesitates a second before each one then.
+    /// As many as there are threads for tasks, and all at once. Not more: Dispatch hesitates a second before each one
+    /// then.
     @Test func whatBlocksItsThreadBlocksNoTask() async throws {
         let (begun, end) = (EventLog<Int>(), DispatchSemaphore(value: 0))
         let count = ProcessInfo.processInfo.activeProcessorCount

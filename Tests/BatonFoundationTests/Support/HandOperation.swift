@@ -10,7 +10,7 @@ final class HandOperation: Foundation.Operation, @unchecked Sendable {
 
     /// Opens when it starts.
     let started = Gate()
-    private let phase = LockedState(Phase.idle)
+    private let phase = Locked(Phase.idle)
     private let obeysCancel: Bool
     private let log: EventLog<String>?
 

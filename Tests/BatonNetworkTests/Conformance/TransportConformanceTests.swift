@@ -4,8 +4,8 @@
     import Foundation
     import Testing
 
-    /// What is required of every transport, tried with both. What one of them cannot do is listed with its reason, and has to fail, so
-    /// that the list stays true.
+    /// What is required of every transport, tried with both. What one of them cannot do is listed with its reason, and
+    /// has to fail, so that the list stays true.
     @Suite(.timeLimit(.minutes(30)), .serialized) struct TransportConformanceTests {
         // MARK: libcurl
 
@@ -62,8 +62,8 @@
             faultsOfURLSession[$0] == nil
         }
 
-        /// Each case runs in a process of its own, because a fault may end the process. URLSession has races that now and then end the
-        /// process or lose an answer, so a case has failed when it fails three times.
+        /// Each case runs in a process of its own, because a fault may end the process. URLSession has races that now
+        /// and then end the process or lose an answer, so a case has failed when it fails three times.
         @Test("URLSessionTransport does what is required, but for its known faults", arguments: required)
         func urlSession(_ name: String) async {
             for _ in 1...2 {

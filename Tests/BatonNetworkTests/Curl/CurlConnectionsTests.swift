@@ -4,7 +4,8 @@
 
     @testable import BatonNetwork
 
-    /// Sockets to several servers may have the same local port, and the number of a socket may belong to another one later.
+    /// Sockets to several servers may have the same local port, and the number of a socket may belong to another one
+    /// later.
     @Suite struct CurlConnectionsTests {
         private struct Refusal: Error {
             let call: String

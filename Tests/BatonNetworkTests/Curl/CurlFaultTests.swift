@@ -186,7 +186,8 @@
             let pages = (0..<1000).map { _ in AsyncOperation(HTTPData(url).transport(transport)) }
             queue.add(pages)
             for page in pages { #expect(try await page.value.status == 200) }
-            // A hundred are kept when fewer are used for a moment. Once, four of five requests had a connection of their own.
+            // A hundred are kept when fewer are used for a moment. Once, four of five requests had a connection of
+            // their own.
             let count = Set(try await server.log(key).map(\.connection)).count
             #expect(count < 500, "\(count)")
         }

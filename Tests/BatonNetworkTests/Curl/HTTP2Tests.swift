@@ -6,8 +6,8 @@
     import FoundationNetworking
     import Testing
 
-    /// HTTP/2, of which what is required of every transport knows nothing: against `Tests/Support/http2.py`, which sends the frames that it is
-    /// told to send.
+    /// HTTP/2, of which what is required of every transport knows nothing: against `Tests/Support/http2.py`, which
+    /// sends the frames that it is told to send.
     @Suite(.timeLimit(.minutes(2))) struct HTTP2Tests {
         /// A server, and a transport that trusts it.
         private struct Pair {

@@ -81,7 +81,8 @@
                 $0.clientCertificate = .init(certificate: PythonServer.certificate("client"))
             }
             #expect(try await outcome(HTTPData(server.url("/bytes/10")).transport(with)).get().status == 200)
-            // The server says so and closes; when it has closed before the request was sent, the system may tell that alone.
+            // The server says so and closes; when it has closed before the request was sent, the system may tell that
+            // alone.
             for _ in 0..<50 {
                 let error = try #require(await failure(HTTPData(server.url("/bytes/10")).transport(Self.transport())))
                 if case .insecureConnection = error.reason { return #expect(!error.isTransient) }

@@ -67,7 +67,8 @@ import Testing
         #expect(plan(416, headers.merging(["Content-Range": "bytes */100"]) { $1 }, start: 100) == .startOver)
     }
 
-    /// RFC 9110, 8.8.1: a validator speaks of one resource alone. The query of a signed address is another one each time.
+    /// RFC 9110, 8.8.1: a validator speaks of one resource alone. The query of a signed address is another one each
+    /// time.
     @Test(arguments: [
         ("http://a.test/v1?key=2", true), ("http://a.test/v2", false), ("http://b.test/v1", false),
         ("https://a.test/v1", false),

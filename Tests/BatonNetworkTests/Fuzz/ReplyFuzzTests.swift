@@ -6,7 +6,8 @@
     import FoundationNetworking
     import Testing
 
-    /// Damaged answers, from a number each: none may end the process, hang, or be taken for an answer that the `curl` program does not see.
+    /// Damaged answers, from a number each: none may end the process, hang, or be taken for an answer that the `curl`
+    /// program does not see.
     ///
     /// `make fuzz` tries 20,000 instead of 1,000, `BATON_FUZZ_FIRST=5` begins with that number.
     @Suite(.timeLimit(.minutes(30)), .serialized) struct ReplyFuzzTests {
@@ -111,7 +112,8 @@
             case .answer(let status, let data): curl.code == 0 && curl.status == status && curl.data == data
             // Nothing here lasts so long.
             case .failure(.timedOut), .failure(.other), .other: false
-            // curl takes lengths that contradict each other, first lines of which it understands half, and heads without an end.
+            // curl takes lengths that contradict each other, first lines of which it understands half, and heads
+            // without an end.
             case .failure(.invalidAnswer(let text)): curl.code != 0 || text.hasPrefix("its ") || curl.hasNull
             case .failure(.connectionBroken): curl.code != 0 || curl.hasNull || !curl.hasWholeHead
             case .failure: curl.code != 0

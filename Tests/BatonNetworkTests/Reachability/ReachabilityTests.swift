@@ -234,7 +234,7 @@ import Testing
                 let silent = try Port()
                 silent.listenWithoutAnAnswer()
                 let clock = TestClock()
-                let before = Census.sockets
+                let before = ResourceCount.sockets
                 for round in 0..<1000 {
                     if round == 500 { port.listen() }
                     let failure = try await Reachability(host: "127.0.0.1", port: port.number, clock: clock).failure()
@@ -245,8 +245,11 @@ import Testing
                     task.cancel()
                     _ = await task.result
                 }
-                // The threads of those that were cancelled are on their way out, and the last may not have its name yet.
-                while Census.sockets > before || Census.threads("Baton connects") > 0 { await Task.yield() }
+                // The threads of those that were cancelled are on their way out, and the last may not have its name
+                // yet.
+                while ResourceCount.sockets > before || ResourceCount.threads("Baton connects") > 0 {
+                    await Task.yield()
+                }
             }
         }
     #endif

@@ -33,7 +33,8 @@ struct Resources: CustomStringConvertible {
         return (line?.split { " \t".contains($0) }.dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
     }
 
-    /// The system closes things when it gets round to it: asks again after each of some requests, which take their time.
+    /// The system closes things when it gets round to it: asks again after each of some requests, which take their
+    /// time.
     static func waitUntil(_ isFine: (Resources) -> Bool) async throws {
         for _ in 0..<2000 {
             if isFine(now) { return }
@@ -44,8 +45,8 @@ struct Resources: CustomStringConvertible {
         throw StillThere(resources: now)
     }
 
-    /// What is left when nothing has happened for a while: Dispatch ends a thread that had nothing to do for five seconds. One
-    /// request takes that long; any more would have work for threads that are about to go.
+    /// What is left when nothing has happened for a while: Dispatch ends a thread that had nothing to do for five
+    /// seconds. One request takes that long; any more would have work for threads that are about to go.
     static func quiet() async throws -> Resources {
         _ = try await HTTPData(server.url("/bytes/2", ["piece": "1", "pause": "3000"])).execute(in: OperationContext())
         return now

@@ -2,7 +2,8 @@ import BatonNetwork
 
 /// The transports that there are on this platform, new ones each time.
 enum Transports {
-    /// Those that can be given files and streams, and cancelled while they read them. URLSession on Linux may end the process then.
+    /// Those that can be given files and streams, and cancelled while they read them. URLSession on Linux may end the
+    /// process then.
     static var forUploads: [any HTTPTransport] { [DefaultHTTPTransport()] }
 
     #if os(Linux)

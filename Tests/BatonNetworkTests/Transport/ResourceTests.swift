@@ -88,8 +88,8 @@ import Testing
     }
 }
 
-/// Requests of all kinds, good and bad, 50 at a time.
-/// With a transport of its own, which closes its connections when it goes: how many are kept for later is a matter of chance.
+/// Requests of all kinds, good and bad, 50 at a time. With a transport of its own, which closes its connections when it
+/// goes: how many are kept for later is a matter of chance.
 private struct Load {
     private let transport = URLSessionTransport()
     let folder: TestFolder

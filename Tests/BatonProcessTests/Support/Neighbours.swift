@@ -88,8 +88,8 @@ struct Belongings: Equatable {
             descriptors: count("/proc/self/fd"), threads: count("/proc/self/task"), children: hasChildren ? 1 : 0)
     }
 
-    /// What is left when nothing has happened for a while: Dispatch, which has the threads of tasks, ends one that had nothing to
-    /// do for five seconds.
+    /// What is left when nothing has happened for a while: Dispatch, which has the threads of tasks, ends one that had
+    /// nothing to do for five seconds.
     static func quiet() async throws -> Belongings {
         _ = try await Subprocess("sleep", arguments: ["6"]).result()
         return now()

@@ -42,8 +42,8 @@ extension AsyncOperation {
 }
 
 extension Folder {
-    /// A program of this text. Another process writes it: a program that is started elsewhere while this one has the file open
-    /// has it open, too, for a moment, and then it could not be run.
+    /// A program of this text. Another process writes it: a program that is started elsewhere while this one has the
+    /// file open has it open, too, for a moment, and then it could not be run.
     func makeProgram(_ text: String, named name: String) async throws -> String {
         _ = try await sh("cat > $1 && chmod 755 $1", file(name), input: .text(text)).result()
         return file(name)

@@ -5,7 +5,8 @@ import Testing
 
 /// Where a further attempt stands in the line for an exclusion, and in a suspended queue.
 @Suite(.timeLimit(.minutes(10))) struct FurtherAttemptOrderTests {
-    /// Fails so many times, and notes each attempt. The first one waits at the gate, so that others can ask for its names.
+    /// Fails so many times, and notes each attempt. The first one waits at the gate, so that others can ask for its
+    /// names.
     private func failing(_ count: Int, on stage: Stage, _ name: String, at gate: Gate? = nil) -> AsyncOperation<Void> {
         AsyncOperation(name) { context in
             stage.log("\(name)\(context.attempt)")

@@ -127,7 +127,7 @@ import Testing
         operation.cancel()
         #expect(operation.ending == "cancelled on request")
         #expect(stage.queue.operationCount == 0)
-        #expect(stage.queue.core.sleeper.count == 0)
+        #expect(stage.queue.core.timerService.count == 0)
     }
 
     @Test func cancelledInARunItKeepsTheValueOfThatRun() {

@@ -136,7 +136,7 @@ extension RetryTests {
         stage.queue.isSuspended = false
         stage.steps.runAll()
         #expect(stage.queue.operationCount == 0)
-        #expect(stage.queue.core.sleeper.count == 0)
+        #expect(stage.queue.core.timerService.count == 0)
     }
 
     @Test("The deadline of attempts that come in time leaves nothing behind")
@@ -148,6 +148,6 @@ extension RetryTests {
         for _ in 0..<130 { stage.advance(by: .seconds(1)) }
         #expect(stage.ran == ["flaky 1", "flaky 2", "flaky 3", "flaky 1", "flaky 2", "flaky 3"])
         #expect(operation.ending == "success")
-        #expect(stage.queue.core.sleeper.count == 0)
+        #expect(stage.queue.core.timerService.count == 0)
     }
 }

@@ -276,7 +276,7 @@ import Testing
         }
         stage.steps.runAll()
         #expect(stage.queue.operationCount == 0)
-        #expect(stage.queue.core.sleeper.count == 0)
+        #expect(stage.queue.core.timerService.count == 0)
         #expect(tokens.alive == 0)
         stage.advance(by: .seconds(20))
     }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Baton
 
-/// A body begins to wait for an operation that has been claimed by an add, and is not linked to its dependencies yet: its
-/// search for a circle cannot see them from both sides, so the add has to search again.
+/// A body begins to wait for an operation that has been claimed by an add, and is not linked to its dependencies yet:
+/// its search for a cycle cannot see them from both sides, so the add has to search again.
 @Suite(.timeLimit(.minutes(10))) struct AwaitedWhileAddedTests {
     private let stage = Stage()
     private let gate = Gate()
@@ -22,7 +22,7 @@ import Testing
         stage.steps.runAll()
     }
 
-    @Test func aCircleIsFound() {
+    @Test func aCycleIsFound() {
         let awaited = AsyncOperation("awaited") {}
         let holder = AsyncOperation("holder") { [gate] in
             await gate.wait()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Circles through bodies that wait.
+/// Cycles through bodies that wait.
 @Suite(.timeLimit(.minutes(10))) struct EndlessWaitTests {
     /// What the body's wait threw, whatever became of the body.
     private func thrown(_ wait: @escaping @Sendable () async throws(OperationError) -> Void) async -> String {
@@ -109,7 +109,7 @@ import Testing
         #expect(later.failure?.cycleNames == ["body", "later"])
     }
 
-    /// The circle is closed by an add, while the body waits already.
+    /// The cycle is closed by an add, while the body waits already.
     @Test func aDependencyThatIsAddedWhileTheBodyWaits() {
         let stage = Stage(width: 1)
         let later = AsyncOperation("later") { 1 }

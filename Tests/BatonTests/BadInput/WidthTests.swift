@@ -66,8 +66,8 @@ import Testing
         #expect((try? body.result?.get()) == veryMany * (veryMany - 1) / 2)
     }
 
-    /// They do not all start before the first child, wherever lanes run: on the second executor one runs inside the step
-    /// in which a parent gives its slot back.
+    /// They do not all start before the first child, wherever workers run: on the second executor one runs inside the
+    /// step in which a parent gives its slot back.
     @Test(arguments: [StepExecutor() as any TaskExecutor, ImmediateExecutor()])
     func parentsDoNotAllStartBeforeTheFirstChild(executor: any TaskExecutor) async {
         let log = EventLog<String>()

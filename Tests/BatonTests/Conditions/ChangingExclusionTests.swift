@@ -6,13 +6,13 @@ import Testing
 /// Conditions that do not give the same names each time they are asked.
 @Suite(.timeLimit(.minutes(10))) struct ChangingExclusionTests {
     private final class Changing: OperationCondition {
-        let answers: LockedState<[[Exclusion]]>
+        let answers: Locked<[[Exclusion]]>
         let log: EventLog<String>
         let bring: AsyncOperation<Void>?
 
         /// The last answer is given from then on.
         init(_ answers: [Exclusion]..., log: EventLog<String>, bring: AsyncOperation<Void>? = nil) {
-            self.answers = LockedState(answers)
+            self.answers = Locked(answers)
             self.log = log
             self.bring = bring
         }

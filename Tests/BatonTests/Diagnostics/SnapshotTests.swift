@@ -201,7 +201,7 @@ import Testing
 /// A test clock that does something when it is asked for the time.
 private final class TellingClock: Clock {
     private let base = TestClock()
-    private let call = LockedState<(left: Int, body: @Sendable () -> Void)?>(nil)
+    private let call = Locked<(left: Int, body: @Sendable () -> Void)?>(nil)
 
     /// From now on, at the time of asking that this number says.
     func onTime(_ number: Int, _ body: @escaping @Sendable () -> Void) { call.withLock { $0 = (number, body) } }

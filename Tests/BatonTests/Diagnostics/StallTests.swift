@@ -18,7 +18,7 @@ import Testing
         for _ in 0..<seconds { stage.advance(by: .seconds(1)) }
     }
 
-    private var pendingAlarms: Int { stage.queue.core.sleeper.count }
+    private var pendingAlarms: Int { stage.queue.core.timerService.count }
 
     @Test func aBodyThatRunsForLongerIsAStall() {
         watch()
@@ -280,9 +280,9 @@ import Testing
                 group.addTask { for _ in 0..<100 { _ = try? await queue.run(AsyncOperation {}) } }
             }
             await queue.waitUntilIdle()
-            // A lane may still be about to take out an alarm that it has set.
+            // A worker may still be about to take out an alarm that it has set.
             func alarms(become count: Int) async {
-                while queue.core.sleeper.count != count { await Task.yield() }
+                while queue.core.timerService.count != count { await Task.yield() }
             }
             await alarms(become: 0)
             queue.add { await gate.wait() }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Baton
 
-/// Graphs that are stuck on purpose, each in another way. Who is asked is three operations or more away from what is at the
-/// root.
+/// Graphs that are stuck on purpose, each in another way. Who is asked is three operations or more away from what is at
+/// the root.
 @Suite(.timeLimit(.minutes(10))) struct StuckGraphTests {
     private let stage = Stage()
     private let gate = Gate()

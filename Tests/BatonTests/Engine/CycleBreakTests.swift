@@ -56,7 +56,7 @@ struct CycleBreakTests {
         linked.addDependency(other)
         other.addDependency(linked)
         let cycleBreak = cycleBreak(of: [linked, other], [[1], [0]])
-        let end = LockedState<AnyOperation.EarlyEnd?>(nil)
+        let end = Locked<AnyOperation.EarlyEnd?>(nil)
         let stage = Stage(probe: { event in
             // The other thread cancels it before it links the new one.
             guard case .finished = event.kind, event.operation == former.reference else { return }

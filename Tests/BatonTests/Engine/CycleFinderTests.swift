@@ -6,7 +6,7 @@ import Testing
 @Suite struct CycleFinderTests {
     private let stage = Stage(isSuspended: true)
 
-    @Test func aGraphWithoutACircleIsLeftAlone() {
+    @Test func aGraphWithoutACycleIsLeftAlone() {
         let top = stage.noting("top")
         let left = stage.noting("left", after: top)
         let right = stage.noting("right", after: top)
@@ -30,8 +30,8 @@ import Testing
         #expect(c.failure?.cycleNames == ["a", "c", "b"])
     }
 
-    /// Two circles that share one operation: all three wait for themselves.
-    @Test func bothCirclesOfAFigureEightAreBroken() {
+    /// Two cycles that share one operation: all three wait for themselves.
+    @Test func bothCyclesOfAFigureEightAreBroken() {
         let shared = stage.noting("m")
         let left = stage.noting("l", after: shared)
         let right = stage.noting("r", after: shared)
@@ -45,7 +45,7 @@ import Testing
         #expect(shared.failure?.cycleNames != nil)
     }
 
-    @Test func aShortestCircleIsNamed() {
+    @Test func aShortestCycleIsNamed() {
         let a = stage.noting("a")
         let b = stage.noting("b", after: a)
         let c = stage.noting("c", after: b)
@@ -56,7 +56,7 @@ import Testing
     }
 
     /// Dependencies of one that nobody has added may still be taken back.
-    @Test func whatWasNotAddedClosesNoCircle() {
+    @Test func whatWasNotAddedClosesNoCycle() {
         let a = stage.noting("a")
         let b = stage.noting("b", after: a)
         a.addDependency(b)
@@ -95,7 +95,7 @@ import Testing
         #expect(CycleFinder.search([suspect], .unlimited) == .free)
     }
 
-    @Test func aCircleIsBrokenBeforeADependentOfItIsReleased() {
+    @Test func aCycleIsBrokenBeforeADependentOfItIsReleased() {
         let a = stage.noting("a")
         let b = stage.noting("b", after: a)
         a.addDependency(b)

@@ -4,12 +4,12 @@ import Testing
 
 @Suite struct LifecycleTests {
     /// A life that has come as far as `phase`.
-    private func life(in phase: Lifecycle.Phase, on lane: Lane? = nil) -> Lifecycle {
+    private func life(in phase: Lifecycle.Phase, on worker: Worker? = nil) -> Lifecycle {
         var life = Lifecycle()
         if phase == .created { return life }
         _ = life.claim()
         if phase == .added { return life }
-        if let lane { _ = life.begin(on: lane) }
+        if let worker { _ = life.begin(on: worker) }
         if phase == .finishing {
             life.madeDetails().handlers.addBeforeFinish { _ in }
             let isHeldBack = life.beginFinishing()
@@ -20,28 +20,28 @@ import Testing
     }
 
     private let queue = AsyncOperationQueue()
-    private var lane: Lane { Lane() }
+    private var worker: Worker { Worker() }
 
     @Test func goesThroughItsPhasesInOrder() {
-        let lane = lane
+        let worker = worker
         var life = Lifecycle()
         #expect(life.phase == .created)
         _ = life.claim()
         #expect(life.phase == .added)
-        #expect(life.begin(on: lane).inShort == "plain")
+        #expect(life.begin(on: worker).inShort == "plain")
         #expect(life.phase == .executing)
-        #expect(life.lane === lane)
+        #expect(life.worker === worker)
         _ = life.finish()
         #expect(life.phase == .finished)
-        #expect(life.lane == nil)
+        #expect(life.worker == nil)
     }
 
     @Test func isClaimedOnce() {
-        let lane = lane
+        let worker = worker
         for (phase, expected) in [
             (Lifecycle.Phase.created, 0), (.added, 1), (.executing, 1), (.finishing, 2), (.finished, 2),
         ] {
-            var life = life(in: phase, on: lane)
+            var life = life(in: phase, on: worker)
             let answer =
                 switch life.claim() {
                 case .claimed: 0
@@ -55,7 +55,7 @@ import Testing
     @Test func aClaimTellsWhetherSomebodyWaits() {
         let dependent = AsyncOperation {}
         var life = Lifecycle()
-        _ = life.register(Dependents.Place(.passUnretained(dependent)))
+        _ = life.register(DependentList.Place(.passUnretained(dependent)))
         guard case .claimed(let isAwaited, _) = life.claim() else {
             Issue.record()
             return
@@ -70,23 +70,23 @@ import Testing
     }
 
     @Test func beginsOnlyFromAdded() {
-        let lane = lane
+        let worker = worker
         for (phase, begins) in [
             (Lifecycle.Phase.created, false), (.added, true), (.executing, false), (.finishing, false),
             (.finished, false),
         ] {
-            var life = life(in: phase, on: lane)
-            let beginning = life.begin(on: lane)
+            var life = life(in: phase, on: worker)
+            let beginning = life.begin(on: worker)
             #expect((beginning.inShort != "ended before") == begins, "\(phase)")
         }
     }
 
     @Test func aCancelAnswersByPhaseAndOnlyOnce() {
-        let lane = lane
+        let worker = worker
         for (phase, expected) in [
             (Lifecycle.Phase.created, 1), (.added, 1), (.executing, 2), (.finishing, 0), (.finished, 0),
         ] {
-            var life = life(in: phase, on: lane)
+            var life = life(in: phase, on: worker)
             #expect(kind(life.cancel()) == expected, "\(phase)")
             #expect(life.isCancelled == (expected != 0), "\(phase)")
             #expect(kind(life.cancel()) == 0, "again, \(phase)")
@@ -103,12 +103,12 @@ import Testing
 
     @Test func registersDependentsUntilItHasFinished() {
         let dependent = AsyncOperation {}
-        let place = Dependents.Place(.passUnretained(dependent))
-        let lane = lane
+        let place = DependentList.Place(.passUnretained(dependent))
+        let worker = worker
         for (phase, wasAdded) in [
             (Lifecycle.Phase.created, false), (.added, true), (.executing, true), (.finishing, true),
         ] {
-            var life = life(in: phase, on: lane)
+            var life = life(in: phase, on: worker)
             guard case .registered(let answer) = life.register(place) else {
                 Issue.record("\(phase)")
                 return
@@ -117,7 +117,7 @@ import Testing
             #expect(life.finish().dependents.count == 1)
             #expect(life.dependents.isEmpty)
         }
-        var finished = life(in: .finished, on: lane)
+        var finished = life(in: .finished, on: worker)
         guard case .finishedBefore = finished.register(place) else {
             Issue.record()
             return
@@ -126,16 +126,16 @@ import Testing
     }
 
     @Test func theEndTellsWhatFollowsFromIt() {
-        let lane = lane
-        var plain = life(in: .executing, on: lane)
+        let worker = worker
+        var plain = life(in: .executing, on: worker)
         let end = plain.finish()
         #expect(!end.isCancelled && !end.hasDetails && !end.hasOpenWaits)
 
-        var cancelled = life(in: .executing, on: lane)
+        var cancelled = life(in: .executing, on: worker)
         _ = cancelled.cancel()
         #expect(cancelled.finish().isCancelled == true)
 
-        var waiting = life(in: .executing, on: lane)
+        var waiting = life(in: .executing, on: worker)
         waiting.madeDetails().openWaits = 1
         let late = waiting.finish()
         #expect(late.hasDetails && late.hasOpenWaits)

@@ -11,7 +11,7 @@ import Testing
 
     /// A cancel from another thread against the finish: whatever happens, its events come in an order that can be.
     @Test func G27_eventsComeInTheOrderOfTheLifeWhenACancelRacesWithTheFinish() async {
-        let told = LockedState<[UInt64: [OperationEvent]]>([:])
+        let told = Locked<[UInt64: [OperationEvent]]>([:])
         let queue = AsyncOperationQueue()
         let observation = queue.observe { event in told.withLock { $0[event.operation.id, default: []].append(event) } }
         for round in 0..<2000 {
@@ -77,7 +77,7 @@ import Testing
 
     @Test func G27_numbersRiseStrictlyWhateverThreadTells() async {
         let queues = (0..<4).map { _ in AsyncOperationQueue() }
-        let told = LockedState<[UInt32: [OperationEvent]]>([:])
+        let told = Locked<[UInt32: [OperationEvent]]>([:])
         let observations = queues.map { queue in
             queue.observe { event in told.withLock { $0[event.queue!.number, default: []].append(event) } }
         }
@@ -122,7 +122,7 @@ import Testing
     @Test func G27_underEveryScheduleWithAnObserverThatAddsAndCancels() async throws {
         try await exploring(schedules: 300) { scheduler in
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2, executor: scheduler)
-            let told = LockedState<[UInt64: [String]]>([:])
+            let told = Locked<[UInt64: [String]]>([:])
             let observation = queue.observe { event in
                 told.withLock { $0[event.operation.id, default: []].append(event.inShort) }
             }
@@ -322,7 +322,7 @@ import Testing
         for _ in 0..<300 {
             let queue = AsyncOperationQueue()
             async let adding: Void = { for _ in 0..<30 { queue.add {} } }()
-            let told = LockedState<[String: Int]>([:])
+            let told = Locked<[String: Int]>([:])
             let observation = queue.observe { event in
                 told.withLock { $0[event.inShort.split(separator: " ").last.map(String.init) ?? "", default: 0] += 1 }
             }

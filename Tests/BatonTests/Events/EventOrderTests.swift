@@ -95,13 +95,13 @@ import Testing
             notes.events == ["a added", "a ready", "a started", "a cancel because of rain", "a finished success"])
     }
 
-    /// A lane has taken it up, and has not begun its body.
-    @Test func aCancelBetweenLaneAndBodyIsToldAfterTheStart() {
+    /// A worker has taken it up, and has not begun its body.
+    @Test func aCancelBetweenWorkerAndBodyIsToldAfterTheStart() {
         var life = Lifecycle()
         _ = life.claim()
-        let lane = Lane()
-        life.madeDetails().beginOutbox(hub: EventHub())
-        #expect(life.begin(on: lane).inShort == "with details")
+        let worker = Worker()
+        life.madeDetails().beginOutbox(hub: EventBroadcaster())
+        #expect(life.begin(on: worker).inShort == "with details")
         _ = life.cancel()
         life.noteCancel(.requested)
         #expect(life.outbox?.machine.startTelling() == nil)
@@ -245,7 +245,7 @@ import Testing
         #expect(notes.events == ["a added", "a finished failure"])
     }
 
-    @Test func aCircleEndsItsMembers() {
+    @Test func aCycleEndsItsMembers() {
         let seen = events { stage in
             let (first, second) = (stage.noting("a"), stage.noting("b"))
             first.addDependency(second)

@@ -3,7 +3,7 @@ import Testing
 @testable import Baton
 
 @Suite struct EventOutboxTests {
-    private let hub = EventHub()
+    private let hub = EventBroadcaster()
 
     private func names(_ batch: EventOutbox.Batch?) -> [String]? {
         batch?.kinds.all.map { OperationEvent.sample(0, $0).inShort.replacing("sample ", with: "") }
@@ -88,14 +88,14 @@ import Testing
 
     @Test func whoObservesItAloneIsLetGoWithTheEnd() {
         var outbox = EventOutbox(hub: hub)
-        let own = EventHub()
+        let own = EventBroadcaster()
         #expect(outbox.audience(or: own) === own)
-        #expect(outbox.audience(or: EventHub()) === own)
+        #expect(outbox.audience(or: EventBroadcaster()) === own)
         outbox.append(.finished(.success, error: nil))
-        #expect(outbox.audience(or: EventHub()) === own, "The end is still to be told.")
+        #expect(outbox.audience(or: EventBroadcaster()) === own, "The end is still to be told.")
         let batch = outbox.startTelling()
         #expect(batch?.own?.takeUnretainedValue() === own)
-        #expect(outbox.audience(or: EventHub()) == nil)
+        #expect(outbox.audience(or: EventBroadcaster()) == nil)
         _ = outbox.continueTelling()
         #expect(outbox.audience == nil)
     }

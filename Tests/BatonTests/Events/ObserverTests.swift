@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test func anObserverMayObserveAndTakeItselfAway() {
-        let own = LockedState<OperationObservation?>(nil)
+        let own = Locked<OperationObservation?>(nil)
         let told = EventLog<String>()
         let observation = stage.queue.observe { [stage] event in
             told(event.inShort)

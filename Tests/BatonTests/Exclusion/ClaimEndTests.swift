@@ -26,8 +26,8 @@ import Testing
         #expect(Claims.isFree(.text(name("x"))))
     }
 
-    /// The search for deadlocks found it in the circle, could not end it, and searched again, for ever.
-    @Test func oneThatIsCancelledIsInNoCircleWhileItsHandlersRun() {
+    /// The search for deadlocks found it in the cycle, could not end it, and searched again, for ever.
+    @Test func oneThatIsCancelledIsInNoCycleWhileItsHandlersRun() {
         let name = Names()
         let stage = Stage()
         let (gate, handlers) = (Gate(), Gate())
@@ -49,8 +49,8 @@ import Testing
         #expect(holder.ending == "success")
     }
 
-    /// The search for deadlocks ended it, and found its claim again as long as its task had not gone on, which on a single
-    /// thread it could not.
+    /// The search for deadlocks ended it, and found its claim again as long as its task had not gone on, which on a
+    /// single thread it could not.
     @Test func anEvaluationThatEndsADeadlockGivesItsClaimBackAtOnce() {
         let name = Names()
         let stage = Stage()
@@ -63,7 +63,7 @@ import Testing
         #expect(Claims.isFree(.text(name("x"))))
     }
 
-    /// As above, of one that was cancelled before the circle was closed, and whose task has not gone on.
+    /// As above, of one that was cancelled before the cycle was closed, and whose task has not gone on.
     @Test func anEvaluationThatIsCancelledGivesItsClaimBackAtOnce() {
         let name = Names()
         let stage = Stage()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Baton
 
-/// Circles of those who hold names and those who wait for them.
+/// Cycles of those who hold names and those who wait for them.
 @Suite(.timeLimit(.minutes(10))) struct DeadlockTests {
     /// Holds `held`, and when the gate opens runs `child`.
     private func holder(
@@ -140,7 +140,7 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test func threeInACircleAcrossQueues() {
+    @Test func threeInACycleAcrossQueues() {
         let name = Names()
         let stages = [Stage()] + [0, 0].map { _ in Stage() }
         let steps = stages[0].steps
@@ -158,7 +158,7 @@ import Testing
         #expect(children.filter { $0.ending == "success" }.count == 2)
     }
 
-    @Test func severalHoldersWaitAndNoCircleArises() {
+    @Test func severalHoldersWaitAndNoCycleArises() {
         let name = Names()
         let (x, y) = (Exclusion.mutuallyExclusive(name("x")), Exclusion.mutuallyExclusive(name("y")))
         let stage = Stage()
@@ -177,7 +177,7 @@ import Testing
 
 extension DeadlockTests {
     /// Its task has not gone on when somebody searches.
-    @Test func anEvaluationThatIsCancelledInLineIsInNoCircle() {
+    @Test func anEvaluationThatIsCancelledInLineIsInNoCycle() {
         struct Under: OperationCondition {
             let exclusions: [Exclusion]
 
@@ -203,7 +203,7 @@ extension DeadlockTests {
 }
 
 extension DeadlockTests {
-    /// A circle through one of two holders, and the other one has all it needs.
+    /// A cycle through one of two holders, and the other one has all it needs.
     @Test func aHolderThatAwaitsSomebodyWhomAnotherHolderCanLetIn() {
         let name = Names()
         let limit = Exclusion.limited(name("x"), to: 2)
@@ -249,7 +249,7 @@ extension DeadlockTests {
         for operation in [first, second, both] { stage.run(operation) }
         begins.open()
         stage.steps.runAll()
-        // The circle through the first is none, because the other one can end.
+        // The cycle through the first is none, because the other one can end.
         #expect(!first.hasFinished)
         rest.open()
         stage.steps.runAll()
@@ -258,8 +258,8 @@ extension DeadlockTests {
         #expect(stage.queue.operationCount == 0)
     }
 
-    /// The shortest circle is none, because the other holder can end; the one that is a deadlock is longer.
-    @Test func aLongerCircleIsFoundBehindOneThatIsNone() {
+    /// The shortest cycle is none, because the other holder can end; the one that is a deadlock is longer.
+    @Test func aLongerCycleIsFoundBehindOneThatIsNone() {
         let name = Names()
         let permit = Exclusion.limited(name("x"), to: 2)
         let y = Exclusion.mutuallyExclusive(name("y"))
@@ -289,8 +289,8 @@ extension DeadlockTests {
 }
 
 extension DeadlockTests {
-    @Test("A circle that is too long for the one who closes it is found in the background")
-    func aVeryLongCircle() {
+    @Test("A cycle that is too long for the one who closes it is found in the background")
+    func aVeryLongCycle() {
         let name = Names()
         let stage = Stage(width: 1_000)
         let gate = Gate()

@@ -226,7 +226,7 @@ import Testing
         #expect(stage.ran == ["one"])
     }
 
-    // MARK: Width, rules, circles
+    // MARK: Width, rules, cycles
 
     @Test func itsOwnWidth() {
         let stage = Stage()

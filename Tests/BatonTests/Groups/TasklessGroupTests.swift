@@ -41,7 +41,7 @@ extension GroupTests {
         #expect(stage.ran == ["child", "child has finished", "inner has finished", "outer has finished"])
     }
 
-    /// What a group releases is chosen from before the lane of its last child goes on.
+    /// What a group releases is chosen from before the worker of its last child goes on.
     @Test func whatDependsOnAGroupKeepsItsPlaceByPriority() {
         let stage = Stage(width: 1)
         let group = GroupOperation(stage.noting("child"))
@@ -61,9 +61,9 @@ extension GroupTests {
         #expect(stage.ran == ["child", "urgent", "follower"])
     }
 
-    /// The task of its lane is cancelled with it: nothing else may run there, whether or not a child is left.
-    @Test(arguments: [false, true]) func aGroupThatIsCancelledAsItStartsEndsItsLane(hasChildLeft: Bool) {
-        let cancelled = LockedState<AnyOperation?>(nil)
+    /// The task of its worker is cancelled with it: nothing else may run there, whether or not a child is left.
+    @Test(arguments: [false, true]) func aGroupThatIsCancelledAsItStartsEndsItsWorker(hasChildLeft: Bool) {
+        let cancelled = Locked<AnyOperation?>(nil)
         let stage = Stage(width: 2) { event in
             guard case .started = event.kind, event.operation.name == "group" else { return }
             cancelled.withLock { $0 }?.cancel()

@@ -57,7 +57,7 @@ import Testing
         #expect(seen.events == [true, true])
     }
 
-    /// One lane would run them all: the cancelled one must be its last.
+    /// One worker would run them all: the cancelled one must be its last.
     @Test(arguments: [1, 2]) func G16_nothingElseSeesIt(width: Int) {
         let stage = Stage(width: width)
         let seen = EventLog<String>()

@@ -34,7 +34,7 @@ import Testing
         #expect(other.ran == (1...16).map { "\($0)" } + ["ready"] + (17...20).map { "\($0)" })
     }
 
-    /// What a lane goes on with without asking counts, too.
+    /// What a worker goes on with without asking counts, too.
     @Test func G23_shortChainsPassForSixteen() {
         let stage = Stage(width: 1, isSuspended: true)
         let root = stage.noting("root")
@@ -53,7 +53,7 @@ import Testing
         #expect(stage.ran.count == 52)
     }
 
-    /// On this executor a slice is 64 operations: whoever comes after the lane is next when it is over.
+    /// On this executor a slice is 64 operations: whoever comes after the worker is next when it is over.
     @Test func G34_aTaskBesideABusyQueueWaitsForOneSlice() {
         let stage = Stage(width: 1)
         var chain = [stage.noting("0")]
@@ -66,7 +66,7 @@ import Testing
         #expect(stage.ran == (0..<1_000).map { "\($0)" })
     }
 
-    @Test func G34_aLaneYieldsAfterEverySlice() {
+    @Test func G34_aWorkerYieldsAfterEverySlice() {
         let stage = Stage(width: 1)
         stage.queue.add((0..<640).map { stage.noting("\($0)") })
         let jobs = stage.steps.runAll()
@@ -75,7 +75,7 @@ import Testing
     }
 
     /// It runs none of them: each asks for a name, and waits for it.
-    @Test func G34_aLaneYieldsAmongOperationsThatWaitForNames() {
+    @Test func G34_aWorkerYieldsAmongOperationsThatWaitForNames() {
         let name = Names()
         let stage = Stage(width: 1)
         let elsewhere = Stage(on: stage.steps)
@@ -89,9 +89,9 @@ import Testing
         #expect(stage.ran == (0..<640).map { "\($0)" })
     }
 
-    /// Queues whose bodies never suspend, more than there are threads on most machines, and a task that wants to stop them.
-    /// Without slices it would come after the last of them. They end by themselves, so that no test hangs if it fails. Each
-    /// has its own lock: a thread that waits for one would make Dispatch start another.
+    /// Queues whose bodies never suspend, more than there are threads on most machines, and a task that wants to stop
+    /// them. Without slices it would come after the last of them. They end by themselves, so that no test hangs if it
+    /// fails. Each has its own lock: a thread that waits for one would make Dispatch start another.
     @Test func G34_underThreads() async {
         let relays = (0..<16).map { _ in Relay(length: 60_000) }
         for relay in relays { relay.start() }

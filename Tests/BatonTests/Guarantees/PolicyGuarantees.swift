@@ -67,7 +67,8 @@ import Testing
         }
     }
 
-    /// As in a build: what is up to date is skipped, and what needs it goes on; what failed stops all that comes after it.
+    /// As in a build: what is up to date is skipped, and what needs it goes on; what failed stops all that comes after
+    /// it.
     @Test func G5_upToDateIsNoFailure() {
         let stage = Stage(width: 1)
         let fresh = stage.noting("fresh").addCondition("is older") { _ in .skip("up to date") }

@@ -150,7 +150,7 @@ import Testing
     @Test func G23_aChainGoesOnInlineForSixteen() {
         let stage = Stage(width: 2, isSuspended: true)
         let gate = Gate()
-        // It takes the second slot, so that the chain's lane is the only one that can run what waits.
+        // It takes the second slot, so that the chain's worker is the only one that can run what waits.
         stage.queue.add(stage.waiting("blocker", at: gate))
         var chain = [stage.noting("0")]
         for number in 1..<40 { chain.append(stage.noting("\(number)", after: chain.last!)) }
@@ -185,7 +185,7 @@ import Testing
 
 /// How many are inside, and how many there were at most.
 final class Meter: Sendable {
-    private let state = LockedState((now: 0, most: 0, passes: 0))
+    private let state = Locked((now: 0, most: 0, passes: 0))
 
     var now: Int { state.withLock { $0.now } }
     var most: Int { state.withLock { $0.most } }

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CallbackTests {
     /// What a store with a callback looks like.
     private final class Store: Sendable {
-        private let waiting = LockedState<[@Sendable (Int) -> Void]>([])
+        private let waiting = Locked<[@Sendable (Int) -> Void]>([])
 
         func load(_ completion: @escaping @Sendable (Int) -> Void) { waiting.withLock { $0.append(completion) } }
 
@@ -115,7 +115,7 @@ import Testing
 
     @Test func aCancelHandlerThatComesLateIsCalledAtOnceOrNotAtAll() {
         let stage = Stage()
-        let kept = LockedState<Callback<Int>?>(nil)
+        let kept = Locked<Callback<Int>?>(nil)
         let operation = AsyncOperation<Int>.callback { finish in kept.withLock { $0 = finish } }
         stage.run(operation)
         operation.cancel()
@@ -167,7 +167,7 @@ import Testing
     @Test(arguments: [false, true]) func aCallbackThatIsKeptDoesNotKeepTheOutput(isCalledAtOnce: Bool) {
         let stage = Stage()
         let tokens = Tokens()
-        let kept = LockedState<Callback<Token>?>(nil)
+        let kept = Locked<Callback<Token>?>(nil)
         do {
             let operation = AsyncOperation<Token>.callback { finish in
                 kept.withLock { $0 = finish }

@@ -1,7 +1,8 @@
 import Baton
 import Testing
 
-/// That these compile is the test: the initializers differ in the closure alone, whose body need not say which is meant.
+/// That these compile is the test: the initializers differ in the closure alone, whose body need not say which is
+/// meant.
 @Suite(.timeLimit(.minutes(10))) struct OverloadTests {
     private let stage = Stage()
     private let one = AsyncOperation("one") { 1 }

@@ -219,7 +219,7 @@ import Testing
 
     @Test func aHandlerMayThrowAwayTheLastHandles() async {
         let tokens = Tokens()
-        let handles = LockedState<(AsyncOperationQueue?, AnyOperation?)>((nil, nil))
+        let handles = Locked<(AsyncOperationQueue?, AnyOperation?)>((nil, nil))
         let finished = EventLog<String>()
         do {
             let token = tokens.make()

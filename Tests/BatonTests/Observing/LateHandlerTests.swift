@@ -23,11 +23,11 @@ import Testing
         #expect(stage.ran == ["operation", "held back", "dependent"])
     }
 
-    /// A lane has taken it up, and has not begun its body.
-    private func takeUp(_ operation: AnyOperation, on lane: Lane) {
+    /// A worker has taken it up, and has not begun its body.
+    private func takeUp(_ operation: AnyOperation, on worker: Worker) {
         operation.withLife { life in
             _ = life.claim()
-            #expect(life.begin(on: lane).inShort == "with details")
+            #expect(life.begin(on: worker).inShort == "with details")
         }
     }
 
@@ -39,12 +39,12 @@ import Testing
         _ = await operation.callHandlers(as: nil)
     }
 
-    @Test func aCancelBetweenLaneAndBodyIsToldAfterTheStart() async {
-        let (operation, lane) = (AsyncOperation("operation") {}, Lane())
+    @Test func aCancelBetweenWorkerAndBodyIsToldAfterTheStart() async {
+        let (operation, worker) = (AsyncOperation("operation") {}, Worker())
         let log = EventLog<String>()
         operation.didCancel { log("cancelled \($0)") }
         operation.didStart { log("started") }
-        takeUp(operation, on: lane)
+        takeUp(operation, on: worker)
         operation.cancel()
         #expect(!operation.hasDueHandlers)
         await startBody(of: operation)
@@ -52,24 +52,24 @@ import Testing
     }
 
     @Test func ofOneMomentTheEarlierAddedComesFirst() async {
-        let (operation, lane) = (AsyncOperation("operation") {}, Lane())
+        let (operation, worker) = (AsyncOperation("operation") {}, Worker())
         let log = EventLog<String>()
         operation.didStart { log("first") }
-        takeUp(operation, on: lane)
+        takeUp(operation, on: worker)
         operation.didStart { log("second") }
         #expect(!operation.hasDueHandlers)
         await startBody(of: operation)
         #expect(log.events == ["first", "second"])
     }
 
-    /// The lane has taken it up, and has not looked at its rules yet.
+    /// The worker has taken it up, and has not looked at its rules yet.
     @Test func oneThatIsSkippedNeverStarts() {
         var life = Lifecycle()
         _ = life.claim()
         let source = AsyncOperation {}
         life.madeDetails().policies.append(EdgePolicy(source: .passUnretained(source), policy: .failure))
-        let lane = Lane()
-        #expect(life.begin(on: lane).inShort == "with details")
+        let worker = Worker()
+        #expect(life.begin(on: worker).inShort == "with details")
         #expect(life.details?.isStartOpen == true)
         life.bodyWasSkipped()
         #expect(life.details?.isStartOpen == false && !life.hasBegun)

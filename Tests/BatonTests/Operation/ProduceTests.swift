@@ -33,7 +33,7 @@ import Testing
 
     @Test func producingAfterTheEndThrowsAndAddsNothing() {
         let stage = Stage()
-        let kept = LockedState<OperationContext?>(nil)
+        let kept = Locked<OperationContext?>(nil)
         let operation = AsyncOperation("operation") { context in kept.withLock { $0 = context } }
         stage.run(operation)
         let product = stage.noting("product")
@@ -49,7 +49,7 @@ import Testing
 
     @Test func aWillFinishHandlerComesTooLateToProduce() {
         let stage = Stage()
-        let kept = LockedState<OperationContext?>(nil)
+        let kept = Locked<OperationContext?>(nil)
         let operation = AsyncOperation("operation") { context in kept.withLock { $0 = context } }
         operation.willFinish { [log = stage.log] _ in
             let context = kept.withLock { $0 }!

@@ -4,12 +4,14 @@ import Testing
 
 @Suite("What an operation leaves behind")
 struct RemainsTests {
-    /// A field that is missing here is new. If what it holds can hold an operation, it belongs to ``AnyOperation/Remains``, too.
+    /// A field that is missing here is new. If what it holds can hold an operation, it belongs to
+    /// ``AnyOperation/Remains``, too.
     @Test("Every stored property of an operation is released in a loop, or can hold no operation")
     func everyProperty() {
         let released: Set = ["body", "edges", "life", "outcome"]
         let harmless: Set = [
-            "lock", "countdown", "queueNumber", "rosterIndex", "levelStorage", "goesFirst", "hasFailed", "needsInputs",
+            "lock", "dependencyCounter", "queueNumber", "registryIndex", "levelStorage", "goesFirst", "hasFailed",
+            "needsInputs",
             "isChild", "outcomeOwns", "listing", "home", "link", "backLink", "fallbackName",
         ]
         let operation: AnyOperation = AsyncOperation {}
@@ -22,7 +24,8 @@ struct RemainsTests {
         #expect(found == released.union(harmless))
     }
 
-    /// Linux hands out blocks in steps of 16 bytes, of which it keeps eight: with one more, each operation would take 16 more.
+    /// Linux hands out blocks in steps of 16 bytes, of which it keeps eight: with one more, each operation would take
+    /// 16 more.
     @Test("A bare operation takes no more than 168 bytes") func size() {
         #expect(instanceSize(of: AsyncOperation<Void>.self) <= 168)
         #expect(instanceSize(of: AsyncOperation<String>.self) <= 168)

@@ -172,7 +172,7 @@ import Testing
         #expect(parent.ending == "success")
     }
 
-    @Test func whatWouldCloseACircleChangesNothing() {
+    @Test func whatWouldCloseACycleChangesNothing() {
         let contexts = (0..<3).map { _ in OperationContext(queue: stage.queue) }
         contexts[0].progress.addChild(contexts[0].operation, weight: 1)
         #expect("\(contexts[0].operation.progress)" == "0 %", "Itself.")
@@ -184,7 +184,7 @@ import Testing
         #expect(contexts.map { $0.operation.progress.fractionCompleted } == [0.5, 0.5, 0.5])
     }
 
-    @Test func aCircleThatIsClosedFromAllSidesAtOnceDoesNotGoRound() async {
+    @Test func aCycleThatIsClosedFromAllSidesAtOnceDoesNotGoRound() async {
         for _ in 0..<100 {
             let contexts = (0..<3).map { _ in OperationContext() }
             await withTaskGroup { group in
@@ -202,8 +202,8 @@ import Testing
 
     // MARK: Late and deep
 
-    /// While the first parent is told, its reader makes the child report again, on the same thread; then the second parent
-    /// is told of the first report, which is old by now.
+    /// While the first parent is told, its reader makes the child report again, on the same thread; then the second
+    /// parent is told of the first report, which is old by now.
     @Test func anOldFractionDoesNotReplaceANewerOne() async {
         let (child, first, second) = (OperationContext(), OperationContext(), OperationContext())
         for parent in [first, second] { parent.progress.addChild(child.operation, weight: 1) }

@@ -5,8 +5,8 @@ import Testing
 /// The part of the machine that serves iterators.
 @Suite struct ProgressWaitingTests {
     /// The machine, behind a reference: `#expect` wants no mutating calls.
-    private final class Rig {
-        private var machine = ProgressMachine<String>()
+    private final class Harness {
+        private var machine = ProgressStateMachine<String>()
 
         var value: OperationProgress { machine.value }
 
@@ -15,14 +15,14 @@ import Testing
         func end() -> [String] { machine.end(.failed).waiters }
         func release() -> [String] { machine.release().waiters }
 
-        func next(after last: OperationProgress?) -> ProgressMachine<String>.Next { machine.next(after: last) }
+        func next(after last: OperationProgress?) -> ProgressStateMachine<String>.Next { machine.next(after: last) }
         func wait(_ id: UInt64, after last: OperationProgress, _ waiter: String) -> Bool {
             machine.wait(id, after: last, waiter)
         }
         func stopWaiting(_ id: UInt64) -> String? { machine.stopWaiting(id) }
     }
 
-    private let machine = Rig()
+    private let machine = Harness()
 
     @Test func theFirstValueIsThatOfNow() {
         machine.report(1, of: 2)

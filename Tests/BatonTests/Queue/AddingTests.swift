@@ -54,15 +54,15 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    /// Lanes that run and end inside the add, so that each batch finds none. The last operation is refused: nothing comes after a
-    /// batch for which no lane was started.
-    @Test(arguments: [64, 128, 192, 256, 1024, 4096]) func lanesThatEndDuringTheAdd(count: Int) {
+    /// Workers that run and end inside the add, so that each batch finds none. The last operation is refused: nothing
+    /// comes after a batch for which no worker was started.
+    @Test(arguments: [64, 128, 192, 256, 1024, 4096]) func workersThatEndDuringTheAdd(count: Int) {
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1, executor: ImmediateExecutor()) { _ in }
-        let lanes = EventLog<OwnTask>()
-        let operations = (0..<count).map { _ in AsyncOperation { lanes(OwnTask.current!) } }
+        let workers = EventLog<WorkerTaskContext>()
+        let operations = (0..<count).map { _ in AsyncOperation { workers(WorkerTaskContext.current!) } }
         queue.add(operations + [operations[0]])
         #expect(operations.allSatisfy { $0.state == .finished })
-        let starts = zip(lanes.events, lanes.events.dropFirst()).count { $0 !== $1 }
+        let starts = zip(workers.events, workers.events.dropFirst()).count { $0 !== $1 }
         #expect(starts <= 3 + count / 1024, "Not one for every 64 operations.")
         queue.add([])
         #expect(queue.operationCount == 0)
@@ -95,8 +95,8 @@ import Testing
         #expect(operation.state == .finished)
     }
 
-    /// The event of the add comes when the operation is the queue's. One that waits is not yet linked then; one that does not
-    /// is, and told to be ready, but not yet listed.
+    /// The event of the add comes when the operation is the queue's. One that waits is not yet linked then; one that
+    /// does not is, and told to be ready, but not yet listed.
     @Test func aCancelWhileItIsBeingAddedEndsItWhenItIsLinked() {
         let known = EventLog<AnyOperation>()
         let kinds = EventLog<String>()

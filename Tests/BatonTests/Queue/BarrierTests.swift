@@ -100,7 +100,7 @@ import Testing
     }
 
     /// What comes before it needs what comes after it.
-    @Test func aCircleThroughItFails() {
+    @Test func aCycleThroughItFails() {
         let stage = Stage()
         let late = stage.noting("late")
         let early = stage.noting("early", after: late)

@@ -86,7 +86,8 @@ import Testing
         #expect(!later.isCancelled)
     }
 
-    /// Otherwise a body that throws because its child was cancelled would have failed, though it was to be cancelled, too.
+    /// Otherwise a body that throws because its child was cancelled would have failed, though it was to be cancelled,
+    /// too.
     @Test func cancelAllCancelsEverythingBeforeAnyBodyNotices() async throws {
         let stage = Stage(width: 2)
         let (early, seen) = (Gate(), EventLog<Bool>())

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Baton
 
-/// What must not be noticed of the hands of lanes, but in the time that it takes.
+/// What must not be noticed of the hands of workers, but in the time that it takes.
 @Suite(.timeLimit(.minutes(10))) struct DealingTests {
-    /// So many short ones that the lane takes sixteen at once.
+    /// So many short ones that the worker takes sixteen at once.
     private static let many = 100
 
     /// Forty short ones, these, and many more unless they are not wanted, in a queue that goes on when all are there.
@@ -21,12 +21,12 @@ import Testing
         stage.queue.isSuspended = false
     }
 
-    /// The lane that runs this has others in its hand.
+    /// The worker that runs this has others in its hand.
     private func inTheMiddle(
         _ stage: Stage, _ body: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Void
     ) -> AsyncOperation<Void> {
         let middle = AsyncOperation("middle") { [core = stage.queue.core] context in
-            #expect(core.state.withLock { !$0.hands.isEmpty && $0.hands.haveMore })
+            #expect(core.state.withLock { !$0.localQueues.isEmpty && $0.localQueues.haveMore })
             try await body(context)
         }
         add(middle, to: stage)
@@ -48,7 +48,7 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    /// Another lane begins with what is first in the line, and has then seen that the hand does not move.
+    /// Another worker begins with what is first in the line, and has then seen that the hand does not move.
     private func expectNearlyInOrder(_ stage: Stage) {
         let ran = after(stage)
         let behind = ran.firstIndex(of: "0")!
@@ -57,8 +57,8 @@ import Testing
         #expect(ran.count == Self.many)
     }
 
-    /// It awaits one that is in the hand of its own lane.
-    @Test func aBodyMayAwaitWhatIsInTheHandOfItsLane() {
+    /// It awaits one that is in the hand of its own worker.
+    @Test func aBodyMayAwaitWhatIsInTheHandOfItsWorker() {
         let stage = Stage(width: 2)
         let next = Mutex<AsyncOperation<Void>?>(nil)
         let middle = inTheMiddle(stage) { _ in try await next.withLock { $0 }?.value }
@@ -138,10 +138,10 @@ import Testing
         #expect(after(stage).isEmpty)
         #expect(middle.ending == "success")
         #expect(stage.queue.operationCount == 0)
-        #expect(stage.queue.core.state.withLock { $0.isIdle && $0.scheduler.running == 0 && $0.hands.isEmpty })
+        #expect(stage.queue.core.state.withLock { $0.isIdle && $0.scheduler.running == 0 && $0.localQueues.isEmpty })
     }
 
-    /// They are cancelled while they wait in the hand, and a new one takes the place of one of them in the roster.
+    /// They are cancelled while they wait in the hand, and a new one takes the place of one of them in the registry.
     @Test func aPlaceThatIsUsedAgainIsNotGivenBackTwice() {
         let stage = Stage(width: 2)
         let added = (0..<5).map { stage.noting("added \($0)") }
@@ -152,10 +152,10 @@ import Testing
         stage.steps.runAll()
         #expect(after(stage) == Array(Self.numbers[3...]) + added.map { $0.name! })
         #expect(stage.queue.operationCount == 0)
-        #expect(stage.queue.core.state.withLock { $0.roster.entered == $0.roster.left })
+        #expect(stage.queue.core.state.withLock { $0.registry.entered == $0.registry.left })
     }
 
-    /// What a body makes ready runs on the same lane, and what is in its hand comes after at most sixteen of them.
+    /// What a body makes ready runs on the same worker, and what is in its hand comes after at most sixteen of them.
     @Test func aChainGoesOnForSixteen() {
         let stage = Stage(width: 2)
         let first = stage.noting("c0")
@@ -182,10 +182,11 @@ import Testing
         stage.steps.runAll()
         #expect(Array(after(stage)[..<3]) == ["source", "follower", "0"])
         #expect(seen.events == [(["looks"] + Self.numbers).sorted()])
-        #expect(stage.queue.core.state.withLock { $0.roster.entered == $0.roster.left })
+        #expect(stage.queue.core.state.withLock { $0.registry.entered == $0.registry.left })
     }
 
-    /// Each leaves by the hand of the lane that goes on with the next, and whoever looks sees only those that are left.
+    /// Each leaves by the hand of the worker that goes on with the next, and whoever looks sees only those that are
+    /// left.
     @Test func whatHasFinishedInAChainIsNotCounted() {
         let stage = Stage(width: 2)
         let seen = EventLog<Int>()
@@ -202,10 +203,10 @@ import Testing
         stage.queue.add(chain)
         stage.steps.runAll()
         #expect(seen.events == [43, 36, 29, 22, 15, 8, 1])
-        #expect(stage.queue.core.state.withLock { $0.roster.entered == $0.roster.left && $0.hands.isEmpty })
+        #expect(stage.queue.core.state.withLock { $0.registry.entered == $0.registry.left && $0.localQueues.isEmpty })
     }
 
-    /// It waits for a name, while its lane goes on with another one.
+    /// It waits for a name, while its worker goes on with another one.
     @Test func whatHasGoneAwayHasNotLeft() {
         let name = Names()
         let stage = Stage(width: 2)
@@ -220,22 +221,22 @@ import Testing
         gate.open()
         stage.steps.runAll()
         #expect(after(stage).last == "away")
-        #expect(stage.queue.core.state.withLock { $0.roster.entered == $0.roster.left })
+        #expect(stage.queue.core.state.withLock { $0.registry.entered == $0.registry.left })
     }
 
     /// Its task is cancelled with an attempt that takes too long, so it runs nothing more.
-    @Test func aLaneThatEndsGivesItsHandBack() {
+    @Test func aWorkerThatEndsGivesItsHandBack() {
         let stage = Stage(width: 2)
         let slow = AsyncOperation("slow") { [clock = stage.clock] in try await clock.sleep(for: .seconds(100)) }
             .retry(.constant(.seconds(1)), attempts: 2).timeout(.seconds(5))
-        // No other lane takes it back before.
+        // No other worker takes it back before.
         let gate = Gate()
         stage.run(stage.waiting("before all", at: gate))
         add(slow, to: stage, withMany: false)
         stage.steps.runAll()
-        #expect(stage.queue.core.state.withLock { !$0.hands.isEmpty && !$0.hands.haveMore })
+        #expect(stage.queue.core.state.withLock { !$0.localQueues.isEmpty && !$0.localQueues.haveMore })
         stage.advance(by: .seconds(5))
-        #expect(stage.queue.core.state.withLock { $0.hands.isEmpty && $0.roster.count == 2 })
+        #expect(stage.queue.core.state.withLock { $0.localQueues.isEmpty && $0.registry.count == 2 })
         stage.advance(by: .seconds(1))
         stage.advance(by: .seconds(5))
         #expect(slow.ending == "timed out after 5.0 seconds")
@@ -270,11 +271,11 @@ import Testing
             let failed = operations.count { $0.error != nil }
             #expect(ran.load(ordering: .relaxed) + failed == 3_000)
             #expect(queue.operationCount == 0)
-            #expect(queue.core.state.withLock { $0.roster.entered == $0.roster.left && $0.hands.isEmpty })
+            #expect(queue.core.state.withLock { $0.registry.entered == $0.registry.left && $0.localQueues.isEmpty })
         }
     }
 
-    /// Everything that looks into hands or takes them back, while lanes move on in them.
+    /// Everything that looks into hands or takes them back, while workers move on in them.
     @Test func underThreads() async {
         for round in 0..<20 {
             let queue = AsyncOperationQueue(maxConcurrentOperationCount: 2 + round % 7)
@@ -318,7 +319,7 @@ import Testing
             let cancelled = operations.count { $0.error != nil }
             #expect(ran.load(ordering: .relaxed) + cancelled == 4_000)
             #expect(queue.operationCount == 0)
-            #expect(queue.core.state.withLock { $0.roster.entered == $0.roster.left && $0.hands.isEmpty })
+            #expect(queue.core.state.withLock { $0.registry.entered == $0.registry.left && $0.localQueues.isEmpty })
         }
     }
 }

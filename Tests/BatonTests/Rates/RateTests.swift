@@ -562,7 +562,8 @@ extension TestClock {
 }
 
 extension Stage {
-    /// Moves the clock from one deadline to the next, up to this time since its start, and runs everything that can run then.
+    /// Moves the clock from one deadline to the next, up to this time since its start, and runs everything that can run
+    /// then.
     func walk(to end: Duration) {
         let end = TestClock.Instant.start.advanced(by: end)
         while let next = clock.nextDeadline, next <= end {

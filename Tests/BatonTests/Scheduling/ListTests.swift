@@ -5,14 +5,14 @@ import Testing
 @Suite struct ListTests {
     private let operations = (0..<4).map { AsyncOperation("\($0)") {} as AnyOperation }
 
-    private func drain(_ list: inout ReadyList) -> [String] {
+    private func drain(_ list: inout IntrusiveList) -> [String] {
         var names: [String] = []
         while let first = list.popFirst() { names.append(first.takeUnretainedValue().name!) }
         return names
     }
 
     @Test func aReadyListIsFirstInFirstOut() {
-        var list = ReadyList()
+        var list = IntrusiveList()
         #expect(list.isEmpty)
         for operation in operations { list.append(.passUnretained(operation)) }
         #expect(!list.isEmpty)
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func anEmptiedReadyListCanBeFilledAgain() {
-        var list = ReadyList()
+        var list = IntrusiveList()
         list.append(.passUnretained(operations[0]))
         _ = list.popFirst()
         list.append(.passUnretained(operations[1]))
@@ -32,18 +32,18 @@ import Testing
     }
 
     @Test func anOperationKeepsNoLinkToAFormerNeighbour() {
-        var list = ReadyList()
+        var list = IntrusiveList()
         list.append(.passUnretained(operations[0]))
         list.append(.passUnretained(operations[1]))
         _ = list.popFirst()
-        var other = ReadyList()
+        var other = IntrusiveList()
         other.append(.passUnretained(operations[0]))
         #expect(drain(&other) == ["0"])
     }
 
     @Test("Any operation can be taken out of a ready list", arguments: 0..<4, 0..<4)
     func takenOut(first: Int, second: Int) {
-        var list = ReadyList()
+        var list = IntrusiveList()
         // Its neighbours have come from both sides, and one has gone.
         for operation in operations[2...] { list.append(.passUnretained(operation)) }
         list.prepend(.passUnretained(operations[1]))
@@ -58,7 +58,7 @@ import Testing
 
     @Test("What has become the first of a ready list can be taken out")
     func takenOutAtTheFront() {
-        var list = ReadyList()
+        var list = IntrusiveList()
         for operation in operations { list.append(.passUnretained(operation)) }
         _ = list.popFirst()
         list.remove(.passUnretained(operations[1]))
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: [1, 1_000, 5_000]) func aFifoKeepsTheOrder(count: Int) {
-        var fifo = Fifo<Int>()
+        var fifo = FIFOQueue<Int>()
         for number in 0..<count { fifo.append(number) }
         for number in 0..<count { #expect(fifo.popFirst() == number) }
         #expect(fifo.isEmpty)
@@ -78,7 +78,7 @@ import Testing
 
     /// It gives its front back while it is in use, in steps of 1,024.
     @Test func aFifoThatNeverEmptiesKeepsTheOrder() {
-        var fifo = Fifo<Int>()
+        var fifo = FIFOQueue<Int>()
         var next = 0
         for number in 0..<10_000 {
             fifo.append(number)

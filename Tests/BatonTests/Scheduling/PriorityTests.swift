@@ -79,7 +79,7 @@ struct PriorityTests {
         #expect(stage.misuses.count == 0)
     }
 
-    @Test("Of many that a lane has taken at once")
+    @Test("Of many that a worker has taken at once")
     func ofThoseInAHand() {
         let steps = StepExecutor()
         let log = EventLog<String>()
@@ -87,7 +87,7 @@ struct PriorityTests {
             maxConcurrentOperationCount: 2, isSuspended: true, executor: steps, onMisuse: nil, probe: nil,
             leastReach: 16)
         let operations = (0..<10).map { number in AsyncOperation("\(number)") { log("\(number)") } }
-        // What a lane begins with it takes alone.
+        // What a worker begins with it takes alone.
         let first = AsyncOperation("first") { log("first") }
         let second = AsyncOperation("second") {
             log("second")

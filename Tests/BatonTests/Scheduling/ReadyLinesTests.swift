@@ -3,7 +3,7 @@ import Testing
 @testable import Baton
 
 @Suite struct ReadyLinesTests {
-    private final class Rig {
+    private final class Harness {
         var lines = ReadyLines()
         /// The lists do not retain.
         private var operations: [AnyOperation] = []
@@ -20,7 +20,7 @@ import Testing
 
         func release(_ names: String..., passes: Bool = true) {
             if names.count == 1 { return lines.append(released: make(names[0]), at: .normal, passes: passes) }
-            var batch = PriorityLines<ReadyList>()
+            var batch = PriorityRunQueue<IntrusiveList>()
             for name in names { batch.append(make(name), at: .normal) }
             lines.append(released: batch, passes: passes)
         }
@@ -39,7 +39,7 @@ import Testing
     private func numbers(_ range: Range<Int>) -> [String] { range.map { "\($0)" } }
 
     @Test func releasedOnesComeFirst() {
-        let rig = Rig()
+        let rig = Harness()
         rig.add(["a", "b"])
         rig.release("c", "d")
         rig.release("e", "f")
@@ -49,14 +49,14 @@ import Testing
     }
 
     @Test func sixteenInARowPassThoseThatWereReadyBefore() {
-        let rig = Rig()
+        let rig = Harness()
         rig.add(["a", "b"])
         for number in numbers(0..<40) { rig.release(number, passes: false) }
         #expect(rig.popAll() == numbers(0..<16) + ["a"] + numbers(16..<32) + ["b"] + numbers(32..<40))
     }
 
     @Test func sixteenInARowPassThoseThatWereReleasedBefore() {
-        let rig = Rig()
+        let rig = Harness()
         rig.release("old", "older")
         var ran: [String] = []
         for number in numbers(0..<40) {
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func whatALaneWentOnWithCounts() {
-        let rig = Rig()
+        let rig = Harness()
         rig.add(["a"])
         rig.release("old")
         #expect(rig.lines.inlineBudget == 16)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func theLastComesFirstIfTheQueueWantsThat() {
-        let rig = Rig()
+        let rig = Harness()
         rig.add(["a", "b", "c"], by: .lastInFirstOut)
         #expect(rig.popAll() == ["c", "b", "a"])
         rig.add(["a", "b", "c"], by: .firstInFirstOut)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Baton
 
-/// Operations that a lane had taken up before: their conditions are satisfied, or they have got their names.
+/// Operations that a worker had taken up before: their conditions are satisfied, or they have got their names.
 @Suite struct ReturningTests {
     /// Those that depend on something are deeper than those that were just released, and the others are not.
     @Test func theyGoBeforeTheOthersOfTheirPriority() {
@@ -16,7 +16,7 @@ import Testing
         rig.release("released")
         rig.append("urgent", .high)
         _ = rig.settle()
-        #expect(rig.laneStarted() == .run("urgent"))
+        #expect(rig.workerStarted() == .run("urgent"))
         let expected = ["deep", "child, back", "child", "released", "back", "back, too", "ready"]
         #expect(expected.map { _ in rig.nextTurn() } == expected.map { .run($0) })
         #expect(rig.nextTurn() == .end)
@@ -27,7 +27,7 @@ import Testing
         rig.append("child", isChild: true)
         for number in 0..<20 { _ = rig.appendReturning("\(number)", hasDependencies: true) }
         _ = rig.settle()
-        _ = rig.laneStarted()
+        _ = rig.workerStarted()
         for number in 1..<16 { #expect(rig.nextTurn() == .run("\(number)")) }
         #expect(rig.nextTurn() == .run("child"))
         #expect(rig.nextTurn() == .run("16"))
@@ -37,8 +37,8 @@ import Testing
         let rig = SchedulerRig(width: 1, isSuspended: true)
         #expect(!rig.appendReturning("outside"))
         #expect(rig.appendReturning("child", isChild: true))
-        #expect(rig.settle() == .startLane)
-        #expect(rig.laneStarted() == .run("child"))
+        #expect(rig.settle() == .startWorker)
+        #expect(rig.workerStarted() == .run("child"))
         #expect(rig.nextTurn() == .end)
     }
 
@@ -51,19 +51,19 @@ import Testing
         #expect(rig.takeReturning() == ["a", "b", "high"])
         #expect(rig.takeReturning().isEmpty)
         _ = rig.settle()
-        #expect(rig.laneStarted() == .run("child"))
+        #expect(rig.workerStarted() == .run("child"))
         #expect(rig.nextTurn() == .end)
     }
 
-    @Test func aLaneThatHasLentItsSlotTakesOneIfThereIsOne() {
+    @Test func aWorkerThatHasLentItsSlotTakesOneIfThereIsOne() {
         let rig = SchedulerRig(width: 1)
         rig.append("asks")
         rig.append("other")
         _ = rig.settle()
-        _ = rig.laneStarted()
+        _ = rig.workerStarted()
         rig.scheduler.lendSlot()
-        #expect(rig.settle() == .startLane)
-        #expect(rig.laneStarted() == .run("other"))
+        #expect(rig.settle() == .startWorker)
+        #expect(rig.workerStarted() == .run("other"))
         _ = rig.appendReturning("asks")
         #expect(rig.slotAgain() == .end, "The other one has it.")
         #expect(rig.scheduler.parked == 0)
@@ -73,11 +73,11 @@ import Testing
         #expect(rig.slotAgain() == .run("asks"))
         #expect(rig.scheduler.running == 1)
     }
-    @Test func aLaneGoesOnWhileWhatItHasTakenUpWaits() {
+    @Test func aWorkerGoesOnWhileWhatItHasTakenUpWaits() {
         let rig = SchedulerRig(width: 1)
         rig.append("group")
         _ = rig.settle()
-        _ = rig.laneStarted()
+        _ = rig.workerStarted()
         rig.append("child")
         #expect(rig.park() == .run("child"))
         #expect(rig.scheduler.running == 1)
@@ -87,14 +87,14 @@ import Testing
         #expect(rig.scheduler.begun == 0)
     }
 
-    /// A lane that could go on with its operation at once leaves it to the lists when something may come first.
-    @Test(arguments: Obstacle.allCases) private func aLaneGoesOnAtOnceUnlessSomethingComesFirst(_ obstacle: Obstacle)
+    /// A worker that could go on with its operation at once leaves it to the lists when something may come first.
+    @Test(arguments: Obstacle.allCases) private func aWorkerGoesOnAtOnceUnlessSomethingComesFirst(_ obstacle: Obstacle)
         async
     {
         let rig = SchedulerRig(width: 1)
         rig.append("asks")
         _ = rig.settle()
-        _ = rig.laneStarted()
+        _ = rig.workerStarted()
         rig.scheduler.lendSlot()
         switch obstacle {
         case .none: rig.append("ready")

@@ -7,8 +7,8 @@ import Testing
     /// Everything that a queue of width 1 would run, in order.
     private func drain(_ rig: SchedulerRig) -> [String] {
         var order: [String] = []
-        guard rig.settle() == .startLane else { return order }
-        var turn = rig.laneStarted()
+        guard rig.settle() == .startWorker else { return order }
+        var turn = rig.workerStarted()
         while true {
             switch turn {
             case .run(let name): order.append(name)
@@ -56,7 +56,7 @@ import Testing
         await rig.appendResumption("low parent", .low)
         rig.append("low", .low)
         var order: [String] = []
-        var turn = rig.laneStarted()
+        var turn = rig.workerStarted()
         while turn != .end {
             order.append("\(turn)")
             turn = rig.nextTurn()
@@ -73,7 +73,7 @@ import Testing
         rig.append("ready")
         await rig.appendResumption("parent")
         #expect(rig.settle() == .resume("parent"))
-        #expect(rig.settle() == .startLane)
+        #expect(rig.settle() == .startWorker)
         #expect(rig.scheduler.running == 2)
         await rig.appendResumption("late")
         #expect(rig.settle() == .none, "No slot is free.")
@@ -82,9 +82,9 @@ import Testing
     @Test func everySeventeenthTimeAnotherOneStartsBeforeABodyGoesOn() async {
         let rig = SchedulerRig(width: 1)
         for name in ["a", "b"] { rig.append(name) }
-        #expect(rig.settle() == .startLane)
+        #expect(rig.settle() == .startWorker)
         for number in 0..<20 { await rig.appendResumption("\(number)") }
-        #expect(rig.laneStarted() == .handOver("0"))
+        #expect(rig.workerStarted() == .handOver("0"))
         for number in 1..<16 { #expect(rig.nextTurn() == .handOver("\(number)")) }
         #expect(rig.nextTurn() == .run("a"))
         #expect(rig.nextTurn() == .handOver("16"))
@@ -94,8 +94,8 @@ import Testing
         let rig = SchedulerRig(width: 1)
         rig.append("high", .high)
         await rig.appendResumption("parent")
-        #expect(rig.settle() == .startLane)
-        #expect(rig.laneStarted() == .run("high"))
+        #expect(rig.settle() == .startWorker)
+        #expect(rig.workerStarted() == .run("high"))
         #expect(rig.nextTurn() == .handOver("parent"))
     }
 
@@ -109,7 +109,7 @@ import Testing
         rig.append("child", .veryHigh, isChild: true)
         #expect(rig.scheduler.hint == OperationPriority.veryHigh.rawValue + 1)
         rig.scheduler.order = .firstInFirstOut
-        #expect(rig.scheduler.hint == Scheduler.mustAsk, "A lane that went on would pass what waits.")
+        #expect(rig.scheduler.hint == Scheduler.mustAsk, "A worker that went on would pass what waits.")
         _ = rig.settle()
     }
 
@@ -128,8 +128,8 @@ import Testing
         #expect(rig.scheduler.hint == 0)
         let ended = rig.append("ended")
         _ = rig.settle()
-        #expect(rig.laneStarted() == .run("ended"))
-        #expect(!rig.remove(ended), "It is the lane's.")
+        #expect(rig.workerStarted() == .run("ended"))
+        #expect(!rig.remove(ended), "It is the worker's.")
         rig.scheduler.append(.passUnretained(ended))
         let isReturned = rig.scheduler.appendReturning(.passUnretained(returning), hasDependencies: false)
         #expect(isReturned)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Baton
 
-/// Slots, the one starting lane, suspension and width.
+/// Slots, the one starting worker, suspension and width.
 @Suite struct SchedulerTests {
     @Test func nothingIsStartedForNothing() {
         let rig = SchedulerRig(width: 2)
@@ -11,34 +11,34 @@ import Testing
         #expect(rig.scheduler.hint == 0)
     }
 
-    @Test func oneLaneStartsAtATime() {
+    @Test func oneWorkerStartsAtATime() {
         let rig = SchedulerRig(width: 4)
         for name in ["a", "b", "c"] { rig.append(name) }
-        #expect(rig.settle() == .startLane)
+        #expect(rig.settle() == .startWorker)
         #expect(rig.settle() == .none, "One is starting.")
-        #expect(rig.laneStarted() == .run("a"))
-        #expect(rig.settle() == .startLane, "It starts the next.")
+        #expect(rig.workerStarted() == .run("a"))
+        #expect(rig.settle() == .startWorker, "It starts the next.")
         #expect(rig.scheduler.running == 2)
-        #expect(rig.laneStarted() == .run("b"))
+        #expect(rig.workerStarted() == .run("b"))
     }
 
     @Test(arguments: [1, 2, 3]) func neverMoreSlotsThanTheWidth(width: Int) {
         let rig = SchedulerRig(width: width)
         for number in 0..<10 { rig.append("\(number)") }
         for number in 0..<width {
-            #expect(rig.settle() == .startLane)
-            #expect(rig.laneStarted() == .run("\(number)"))
+            #expect(rig.settle() == .startWorker)
+            #expect(rig.workerStarted() == .run("\(number)"))
         }
         #expect(rig.settle() == .none)
         #expect(rig.scheduler.running == width)
     }
 
-    @Test func aLaneGoesOnAndThenReturnsItsSlot() {
+    @Test func aWorkerGoesOnAndThenReturnsItsSlot() {
         let rig = SchedulerRig(width: 1)
         rig.append("a")
         rig.append("b")
         _ = rig.settle()
-        #expect(rig.laneStarted() == .run("a"))
+        #expect(rig.workerStarted() == .run("a"))
         #expect(rig.nextTurn() == .run("b"))
         #expect(rig.nextTurn() == .end)
         #expect(rig.scheduler.running == 0)
@@ -49,17 +49,17 @@ import Testing
         rig.append("a")
         rig.append("b")
         _ = rig.settle()
-        _ = rig.laneStarted()
+        _ = rig.workerStarted()
         rig.scheduler.returnSlot()
-        #expect(rig.settle() == .startLane)
+        #expect(rig.settle() == .startWorker)
     }
 
-    @Test func aLaneWhoseOperationWasTakenReturnsItsSlot() {
+    @Test func aWorkerWhoseOperationWasTakenReturnsItsSlot() {
         let rig = SchedulerRig(width: 1)
         let taken = rig.append("a")
         _ = rig.settle()
         _ = rig.scheduler.remove(.passUnretained(taken))
-        #expect(rig.laneStarted() == .end)
+        #expect(rig.workerStarted() == .end)
         #expect(rig.scheduler.running == 0)
         #expect(!rig.scheduler.isStarting)
     }
@@ -70,17 +70,17 @@ import Testing
         #expect(rig.settle() == .none)
         #expect(rig.scheduler.hint == Scheduler.mustAsk)
         rig.scheduler.isSuspended = false
-        #expect(rig.settle() == .startLane)
+        #expect(rig.settle() == .startWorker)
         rig.scheduler.isSuspended = true
-        #expect(rig.laneStarted() == .end, "Suspended while it was starting.")
+        #expect(rig.workerStarted() == .end, "Suspended while it was starting.")
     }
 
     @Test func suspendedChildrenAndResumptionsGoOn() async {
         let rig = SchedulerRig(width: 1, isSuspended: true)
         rig.append("ready")
         rig.append("child", isChild: true)
-        #expect(rig.settle() == .startLane)
-        #expect(rig.laneStarted() == .run("child"))
+        #expect(rig.settle() == .startWorker)
+        #expect(rig.workerStarted() == .run("child"))
         await rig.appendResumption("parent")
         #expect(rig.nextTurn() == .handOver("parent"))
         #expect(rig.nextTurn() == .end)
@@ -91,18 +91,18 @@ import Testing
         rig.append("a")
         rig.append("b")
         _ = rig.settle()
-        _ = rig.laneStarted()
+        _ = rig.workerStarted()
         #expect(rig.settle() == .none)
         rig.scheduler.width = 2
-        #expect(rig.settle() == .startLane)
+        #expect(rig.settle() == .startWorker)
     }
 
-    @Test func aNarrowerQueueEndsLanesThatAsk() {
+    @Test func aNarrowerQueueEndsWorkersThatAsk() {
         let rig = SchedulerRig(width: 2)
         for name in ["a", "b", "c"] { rig.append(name) }
         for _ in 0..<2 {
             _ = rig.settle()
-            _ = rig.laneStarted()
+            _ = rig.workerStarted()
         }
         rig.scheduler.width = 1
         #expect(rig.scheduler.hint == Scheduler.mustAsk)
@@ -111,16 +111,16 @@ import Testing
         #expect(rig.nextTurn() == .run("c"))
     }
 
-    @Test func aSliceEndsTheLaneOnlyForOneThatStarts() {
+    @Test func aSliceEndsTheWorkerOnlyForOneThatStarts() {
         let rig = SchedulerRig(width: 2)
         for name in ["a", "b", "c"] { rig.append(name) }
         _ = rig.settle()
-        #expect(rig.laneStarted() == .run("a"))
+        #expect(rig.workerStarted() == .run("a"))
         #expect(!rig.endSlice(), "Nobody waits for its thread.")
         #expect(rig.scheduler.running == 1)
-        #expect(rig.settle() == .startLane)
+        #expect(rig.settle() == .startWorker)
         #expect(rig.endSlice())
-        #expect(rig.scheduler.running == 1, "That of the lane that starts.")
+        #expect(rig.scheduler.running == 1, "That of the worker that starts.")
     }
 
     @Test func whatALaneGivesBackComesLast() {
@@ -128,7 +128,7 @@ import Testing
         rig.append("a")
         rig.append("b")
         _ = rig.settle()
-        _ = rig.laneStarted()
+        _ = rig.workerStarted()
         rig.append("follower")
         #expect(!rig.endSlice())
         #expect(rig.nextTurn() == .run("b"))

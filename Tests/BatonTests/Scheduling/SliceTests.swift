@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SliceTests {
     @Test func countingItIsOverAfterEverySixtyFour() {
-        var slice = Slice(byCount: true)
+        var slice = TimeSlice(byCount: true)
         for _ in 0..<3 {
             for _ in 1..<64 { #expect(slice.isOver() == false) }
             #expect(slice.isOver() == true)
@@ -14,7 +14,7 @@ import Testing
 
     /// It does not look at the clock after every operation, but never lets more than 32 go by.
     @Test func byTheClockItIsOverSooner() {
-        var slice = Slice(byCount: false)
+        var slice = TimeSlice(byCount: false)
         let end = ContinuousClock.now + .milliseconds(1)
         while ContinuousClock.now < end {}
         var count = 1

@@ -1,6 +1,7 @@
 // Seed 000: Operations 2.5, ‘Injecting Results’ (000_8f78173d6ebc2c7e.txt)
 //
-// Its program: one operation retrieves data, the next one processes it. What the first makes is what the second requires.
+// Its program: one operation retrieves data, the next one processes it. What the first makes is what the second
+// requires.
 //
 // The number of a statement begins the name of its test.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase

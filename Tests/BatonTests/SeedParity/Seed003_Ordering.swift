@@ -17,9 +17,9 @@ private struct Pair: Sendable {
     private let notes = Notes()
 
     private final class Notes: Sendable {
-        let outputIsDecided = LockedState(false)
+        let outputIsDecided = Locked(false)
         /// At that moment.
-        let stateOfReader = LockedState(OperationState.created)
+        let stateOfReader = Locked(OperationState.created)
     }
 
     init(_ number: Int) {

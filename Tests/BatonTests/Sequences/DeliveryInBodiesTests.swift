@@ -167,7 +167,8 @@ import Testing
         #expect(body.ending == "success")
     }
 
-    /// A body that has returned is not kept by an iterator that it leaves to others, and what comes later is not its own.
+    /// A body that has returned is not kept by an iterator that it leaves to others, and what comes later is not its
+    /// own.
     @Test func anIteratorMayOutliveTheBody() {
         final class Holder: Sendable {
             nonisolated(unsafe) var iterator: OperationOutputs<Numbers<Never>, Int>.Iterator?

@@ -53,7 +53,7 @@ private let handledElsewhere = Atomic<Int>(0)
 
 @Suite("A shutdown by signals", .serialized, .timeLimit(.minutes(10)))
 struct SignalShutdownTests {
-    private struct Rig {
+    private struct Harness {
         let clock = TestClock()
         let gate = Gate()
         let misuses: EventLog<Misuse>
@@ -78,7 +78,7 @@ struct SignalShutdownTests {
 
     @Test("The first signal drains the queue, and then nobody catches the signals any more")
     func drains() async {
-        let rig = await Rig()
+        let rig = await Harness()
         let shutdown = rig.shutdown()
         await ShutdownSignal.windowChange.waitForSubscribers(count: 1)
         #expect(!ShutdownSignal.urgent.isLeftToTheSystem)
@@ -99,7 +99,7 @@ struct SignalShutdownTests {
 
     @Test("The second signal cancels what is left, and the third one is not caught")
     func secondSignalCancels() async {
-        let rig = await Rig()
+        let rig = await Harness()
         let stubborn = rig.queue.add("stubborn") { [gate = rig.gate] in await gate.wait() }
         await rig.gate.waitForWaiters(count: 2)
         let shutdown = rig.shutdown()
@@ -118,7 +118,7 @@ struct SignalShutdownTests {
 
     @Test("Whoever shuts down is told of the first and the second signal")
     func tellsOfSignals() async {
-        let rig = await Rig()
+        let rig = await Harness()
         let told = EventLog<String>()
         let shutdown = Task { [queue = rig.queue, clock = rig.clock] in
             await queue.shutdown(on: .urgent, .windowChange, within: .seconds(10), clock: clock) { signal in
@@ -137,7 +137,7 @@ struct SignalShutdownTests {
 
     @Test("The limit cancels what is left")
     func limitCancels() async {
-        let rig = await Rig()
+        let rig = await Harness()
         let shutdown = rig.shutdown()
         await ShutdownSignal.windowChange.waitForSubscribers(count: 1)
         rig.clock.advance(by: .seconds(100))
@@ -151,7 +151,7 @@ struct SignalShutdownTests {
 
     @Test("A limit of nothing cancels with the first signal", arguments: [Duration.zero, .seconds(-1)])
     func limitOfNothing(limit: Duration) async {
-        let rig = await Rig()
+        let rig = await Harness()
         let shutdown = rig.shutdown(within: limit)
         await ShutdownSignal.windowChange.waitForSubscribers(count: 1)
         #expect(!rig.body.isCancelled)
@@ -162,7 +162,7 @@ struct SignalShutdownTests {
 
     @Test("A signal reaches every queue that waits for it")
     func severalQueues() async {
-        let rigs = [await Rig(), await Rig(), await Rig()]
+        let rigs = [await Harness(), await Harness(), await Harness()]
         let shutdowns = rigs.map { $0.shutdown() }
         await ShutdownSignal.windowChange.waitForSubscribers(count: 3)
         ShutdownSignal.urgent.send()
@@ -178,7 +178,7 @@ struct SignalShutdownTests {
 
     @Test("Two calls for one queue both return")
     func twoCallsForOneQueue() async {
-        let rig = await Rig()
+        let rig = await Harness()
         let shutdowns = [rig.shutdown(), rig.shutdown()]
         await ShutdownSignal.windowChange.waitForSubscribers(count: 2)
         ShutdownSignal.urgent.send()
@@ -189,7 +189,7 @@ struct SignalShutdownTests {
 
     @Test("A cancel of the caller cancels everything, whether a signal has come or not", arguments: [false, true])
     func cancelOfTheCaller(hasSignalCome: Bool) async {
-        let rig = await Rig()
+        let rig = await Harness()
         let shutdown = rig.shutdown()
         await ShutdownSignal.windowChange.waitForSubscribers(count: 1)
         if hasSignalCome {
@@ -206,7 +206,7 @@ struct SignalShutdownTests {
 
     @Test("A queue that is drained elsewhere waits for no signal any more")
     func drainedElsewhere() async {
-        let rig = await Rig()
+        let rig = await Harness()
         let shutdown = rig.shutdown()
         await ShutdownSignal.windowChange.waitForSubscribers(count: 1)
         async let drained: Void = rig.queue.drain()
@@ -220,7 +220,7 @@ struct SignalShutdownTests {
 
     @Test("In a queue that is drained elsewhere a signal still begins the limit")
     func signalWhileDrainedElsewhere() async {
-        let rig = await Rig()
+        let rig = await Harness()
         let shutdown = rig.shutdown()
         await ShutdownSignal.windowChange.waitForSubscribers(count: 1)
         async let drained: Void = rig.queue.drain()
@@ -235,7 +235,7 @@ struct SignalShutdownTests {
 
     @Test("In a body of the queue it is misuse, and changes nothing")
     func inABodyOfItsOwn() async {
-        let rig = await Rig()
+        let rig = await Harness()
         let inside = rig.queue.add("inside") { [queue = rig.queue] in
             await queue.shutdown(on: .urgent, within: .zero)
         }
@@ -250,7 +250,7 @@ struct SignalShutdownTests {
 
     @Test("A body of another queue lends its permit while it waits for the signal")
     func inABodyOfAnotherQueue() async throws {
-        let rig = await Rig()
+        let rig = await Harness()
         let other = AsyncOperationQueue(maxConcurrentOperationCount: 1)
         let waiting = other.add("waiting") { [queue = rig.queue] in
             await queue.shutdown(on: .urgent, within: .seconds(10))
@@ -264,7 +264,7 @@ struct SignalShutdownTests {
 
     @Test("A signal that no program can wait for is misuse, and the others are waited for")
     func unusableSignals() async {
-        let rig = await Rig()
+        let rig = await Harness()
         let unusable = [SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, 0, -1, 1_000]
         for number in unusable {
             #expect(await rig.queue.shutdown(on: ShutdownSignal(rawValue: number), within: .zero) == nil)
@@ -290,7 +290,7 @@ struct SignalShutdownTests {
         defer { signal(SIGURG, SIG_DFL) }
         let before = handled.load(ordering: .relaxed)
         for _ in 0..<3 {
-            let rig = await Rig()
+            let rig = await Harness()
             let shutdown = rig.shutdown(within: .zero)
             await ShutdownSignal.windowChange.waitForSubscribers(count: 1)
             ShutdownSignal.urgent.send()
@@ -304,7 +304,7 @@ struct SignalShutdownTests {
     @Test("A handler that somebody installs meanwhile stays, and is not taken for the former one")
     func handlerInstalledMeanwhile() async {
         defer { signal(SIGURG, SIG_DFL) }
-        let rig = await Rig()
+        let rig = await Harness()
         let shutdown = rig.shutdown()
         await ShutdownSignal.windowChange.waitForSubscribers(count: 1)
         let ours = signal(SIGURG) { _ in handledElsewhere.wrappingAdd(1, ordering: .relaxed) }
@@ -319,7 +319,7 @@ struct SignalShutdownTests {
 
         // Whoever puts back what was there before leaves a handler of ours without subscribers.
         signal(SIGURG, ours)
-        let next = await Rig()
+        let next = await Harness()
         let nextShutdown = next.shutdown(within: .zero)
         await ShutdownSignal.windowChange.waitForSubscribers(count: 1)
         ShutdownSignal.urgent.send()

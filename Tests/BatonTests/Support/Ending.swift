@@ -34,7 +34,7 @@ extension OperationError {
         return error.underlyingError.map { "\($0)" } ?? error.inShort
     }
 
-    /// The names on the circle, beginning with the smallest, so that it does not matter where it was found.
+    /// The names on the cycle, beginning with the smallest, so that it does not matter where it was found.
     var cycleNames: [String]? {
         guard case .dependencyCycle(let path) = self else { return nil }
         let names = path.map(\.name)

@@ -5,7 +5,7 @@ import BatonTesting
 /// A test clock that somebody sets. To Baton it is a clock like any other.
 final class JumpingClock: Clock {
     let base = TestClock()
-    private let offset = LockedState(Duration.zero)
+    private let offset = Locked(Duration.zero)
 
     var now: TestClock.Instant { base.now.advanced(by: offset.withLock { $0 }) }
     var minimumResolution: Duration { .zero }

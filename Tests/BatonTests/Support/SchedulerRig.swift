@@ -4,7 +4,7 @@
 final class SchedulerRig {
     enum Order: Equatable {
         case none
-        case startLane
+        case startWorker
         case resume(String)
     }
 
@@ -55,14 +55,14 @@ final class SchedulerRig {
     /// Their names, in order.
     func takeEnded() -> [String] {
         var names: [String] = []
-        ReadyList.forEach(from: scheduler.takeEnded()) { names.append($0.takeUnretainedValue().name!) }
+        IntrusiveList.forEach(from: scheduler.takeEnded()) { names.append($0.takeUnretainedValue().name!) }
         return names
     }
 
     /// As above.
     func takeReturning() -> [String] {
         var names: [String] = []
-        ReadyList.forEach(from: scheduler.takeReturning()) { names.append($0.takeUnretainedValue().name!) }
+        IntrusiveList.forEach(from: scheduler.takeReturning()) { names.append($0.takeUnretainedValue().name!) }
         return names
     }
 
@@ -82,13 +82,13 @@ final class SchedulerRig {
     func settle() -> Order {
         switch scheduler.settle() {
         case .none: .none
-        case .startLane: .startLane
+        case .startWorker: .startWorker
         case .resume(let resumption): .resume(resumption.takeRetainedValue().body!.name!)
         case .admit: .none
         }
     }
 
-    func laneStarted() -> Turn { named(scheduler.laneStarted()) }
+    func workerStarted() -> Turn { named(scheduler.workerStarted()) }
 
     func park() -> Turn { named(scheduler.park()) }
 

@@ -2,12 +2,12 @@
 
 /// Runs jobs on the thread of the test, one at a time, in the order in which they came, and only when the test says so.
 ///
-/// What cannot go on stays where it is, so a test sees it unfinished instead of hanging. A queue on it counts operations
-/// where it would look at the clock.
+/// What cannot go on stays where it is, so a test sees it unfinished instead of hanging. A queue on it counts
+/// operations where it would look at the clock.
 final class StepExecutor: DeterministicTaskExecutor {
     let hasOwnScope = false
 
-    private let jobs = LockedState(Fifo<UnownedJob>())
+    private let jobs = Locked(FIFOQueue<UnownedJob>())
 
     #if BATON_SANITIZED && !BATON_TSAN
         init() { runAtExit() }

@@ -10,7 +10,7 @@
     @testable import Baton
 
     extension StepExecutor {
-        private static let all = LockedState<[StepExecutor]>([])
+        private static let all = Locked<[StepExecutor]>([])
         private static let runsAtExit: Void = {
             atexit {
                 for executor in all.withLock({ $0 }) {
@@ -22,8 +22,8 @@
             return ()
         }()
 
-        /// LeakSanitizer looks when the process ends. What nobody steps through after a test, such as the end of a sleep that
-        /// went with its queue, is run before, so that only what really leaks is left.
+        /// LeakSanitizer looks when the process ends. What nobody steps through after a test, such as the end of a
+        /// sleep that went with its queue, is run before, so that only what really leaks is left.
         func runAtExit() {
             _ = Self.runsAtExit
             Self.all.withLock { $0.append(self) }

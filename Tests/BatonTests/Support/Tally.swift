@@ -2,7 +2,7 @@
 
 /// A number that several tasks count on.
 final class Tally: Sendable {
-    private let state = LockedState(0)
+    private let state = Locked(0)
 
     var count: Int { state.withLock { $0 } }
 

@@ -2,7 +2,7 @@
 
 /// Counts how many of its tokens are alive: what captures one keeps the count up.
 final class Tokens: Sendable {
-    private let count = LockedState(0)
+    private let count = Locked(0)
 
     var alive: Int { count.withLock { $0 } }
 

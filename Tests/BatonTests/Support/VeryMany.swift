@@ -1,4 +1,5 @@
-/// Enough to overflow a stack, and to show what is quadratic. Under a sanitizer, which takes many times as long, a tenth.
+/// Enough to overflow a stack, and to show what is quadratic. Under a sanitizer, which takes many times as long, a
+/// tenth.
 #if BATON_SANITIZED
     let veryMany = 10_000
 #else

@@ -20,7 +20,7 @@ import Testing
     func releaseIsDoneAtOnce() {
         let meter = DepthMeter()
         weak var inner: AnyOperation?
-        let wasGone = LockedState(false)
+        let wasGone = Locked(false)
         var outer = AsyncOperation {}
         do {
             let chain = Chain(AsyncOperation {}, meter)
@@ -48,7 +48,7 @@ import Testing
 
 /// How many deinits run inside one another.
 private final class DepthMeter: Sendable {
-    private let state = LockedState((now: 0, most: 0, count: 0))
+    private let state = Locked((now: 0, most: 0, count: 0))
 
     var most: Int { state.withLock { $0.most } }
     var count: Int { state.withLock { $0.count } }
@@ -66,11 +66,11 @@ private final class DepthMeter: Sendable {
 
 /// Something of the user's that lives in a body, and holds another operation.
 private final class Chain: Sendable {
-    private let next: LockedState<AnyOperation?>
+    private let next: Locked<AnyOperation?>
     private let meter: DepthMeter
 
     init(_ next: AnyOperation, _ meter: DepthMeter) {
-        self.next = LockedState(next)
+        self.next = Locked(next)
         self.meter = meter
     }
 

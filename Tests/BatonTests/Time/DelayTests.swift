@@ -67,7 +67,7 @@ import Testing
         }
         #expect(tokens.alive == 0)
         #expect(stage.queue.operationCount == 0)
-        #expect(stage.queue.core.sleeper.count == 0)
+        #expect(stage.queue.core.timerService.count == 0)
         stage.advance(by: .seconds(5))
     }
 

@@ -32,7 +32,7 @@ import Testing
     /// Its thread was held up between adding the alarm and saying so; the alarm rang, the next run paused, too.
     @Test func aPauseThatIsOverIsNotTakenForTheNext() {
         let operation = AsyncOperation {}
-        var deadlines = Deadlines<Duration, Alarm>()
+        var deadlines = TimerHeap<Duration, Alarm>()
         let timing = TimedDetails()
         let first = deadlines.add(.pauseEnd(.passUnretained(operation)), at: .seconds(1))
         #expect(!timing.pauses(until: .seconds(1), first))

@@ -49,10 +49,10 @@ import Testing
         stage.advance(by: .seconds(10))
         #expect(try! operation.result!.get() == false)
         #expect(!operation.isCancelled)
-        #expect(stage.queue.core.sleeper.count == 0)
+        #expect(stage.queue.core.timerService.count == 0)
     }
 
-    @Test func theNextOperationOnTheLaneIsNotCancelled() {
+    @Test func theNextOperationOnTheWorkerIsNotCancelled() {
         let stage = Stage(width: 1)
         let slow = AsyncOperation("slow") { try await stage.clock.sleep(for: .seconds(60)) }.timeout(.seconds(1))
         let next = AsyncOperation("next") { Task.isCancelled }
@@ -63,7 +63,7 @@ import Testing
     }
 
     /// The alarm that was set for the first rings while the second runs.
-    @Test func theNextOperationOnTheLaneHasItsOwnTime() {
+    @Test func theNextOperationOnTheWorkerHasItsOwnTime() {
         let stage = Stage(width: 1)
         let gate = Gate()
         let first = stage.waiting("first", at: gate).timeout(.seconds(5))
@@ -233,7 +233,7 @@ import Testing
         let gate = Gate()
         let operation = stage.waiting("a", at: gate).timeout(waiting: .seconds(1))
         stage.run(operation)
-        #expect(stage.queue.core.sleeper.count == 0)
+        #expect(stage.queue.core.timerService.count == 0)
         stage.advance(by: .seconds(10))
         gate.open()
         stage.steps.runAll()
@@ -250,7 +250,7 @@ import Testing
         #expect(operation.state == .evaluating)
         stage.advance(by: .seconds(1))
         #expect(operation.ending == "timed out after 1.0 seconds")
-        #expect(stage.queue.core.sleeper.count == 0)
+        #expect(stage.queue.core.timerService.count == 0)
     }
 
     @Test func itEndsTheWaitForAnExclusion() {
@@ -275,6 +275,6 @@ import Testing
         let later = stage.noting("later").timeout(waiting: .seconds(1)).addCondition("no") { _ in .skip("no") }
         stage.run(source, skipped, cancelled, later)
         #expect(stage.ran == ["source"])
-        #expect(stage.queue.core.sleeper.count == 0)
+        #expect(stage.queue.core.timerService.count == 0)
     }
 }

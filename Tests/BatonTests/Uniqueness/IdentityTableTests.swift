@@ -12,7 +12,7 @@ import Testing
     }
 
     /// The table, and what it answers in a few words.
-    private final class Rig {
+    private final class Harness {
         var table = IdentityTable<Owner>()
         private let owners = ["a": Owner(), "b": Owner(), "c": Owner()]
 
@@ -39,7 +39,7 @@ import Testing
         func leave(_ owner: String, at place: UInt64) -> (any Identity)? { table.leave(owners[owner]!, at: place) }
     }
 
-    private let rig = Rig()
+    private let rig = Harness()
 
     @Test func aNewOneIsRefusedIfAnotherOfItsHashHasComeInBetween() throws {
         let first = try #require(rig.insert(Name(hash: 1), for: "a", ifNoneAfter: 0))

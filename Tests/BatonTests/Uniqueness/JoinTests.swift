@@ -240,7 +240,7 @@ import Testing
 
     @Test func oneThatIsCancelledInTheMidstOfTheAddIsNotInterested() {
         let gate = Gate()
-        let joiner = LockedState<AsyncOperation<Void>?>(nil)
+        let joiner = Locked<AsyncOperation<Void>?>(nil)
         let stage = Stage { event in
             if case .added = event.kind { joiner.withLock { $0 }?.cancel() }
         }

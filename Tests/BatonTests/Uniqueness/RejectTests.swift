@@ -132,7 +132,7 @@ private struct OtherWork: Procedure {
         #expect(stage.ran == ["first", "second"])
     }
 
-    /// On another queue, whose lane begins while the first one still tells those who wait for it.
+    /// On another queue, whose worker begins while the first one still tells those who wait for it.
     @Test(arguments: UniquenessPolicy.allCases)
     func aDependentThatRunsInsideTheFinishFindsItFreeToo(policy: UniquenessPolicy) {
         let stage = Stage()

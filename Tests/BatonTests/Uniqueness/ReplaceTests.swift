@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func replacingWhatRunsItIsACircleAndReplacesNothing(asChild: Bool) {
+    func replacingWhatRunsItIsACycleAndReplacesNothing(asChild: Bool) {
         let stage = Stage()
         let key = "\(#function) \(asChild)"
         let child = stage.noting("child").unique(by: key, policy: .replace)
@@ -150,7 +150,7 @@ import Testing
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test func replacingWhatAwaitsItsValueIsACircleToo() {
+    @Test func replacingWhatAwaitsItsValueIsACycleToo() {
         let stage = Stage()
         let new = stage.noting("new").unique(by: #function, policy: .replace)
         let old = AsyncOperation("old") { [log = stage.log] in
@@ -162,7 +162,7 @@ import Testing
         #expect(old.ending == "success")
     }
 
-    @Test func aWaitForTheReplacementThatBeginsLaterIsACircle() {
+    @Test func aWaitForTheReplacementThatBeginsLaterIsACycle() {
         let stage = Stage()
         let gate = Gate()
         let new = stage.noting("new").unique(by: #function, policy: .replace)

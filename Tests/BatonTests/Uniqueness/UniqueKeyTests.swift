@@ -42,7 +42,7 @@ import Testing
     @Test func comparingMayAddOperationsAndTakeLocks() {
         let stage = Stage(isSuspended: true)
         let space = #function
-        let lock = LockedState(0)
+        let lock = Locked(0)
         let first = stage.noting("first")
         stage.queue.add(first.unique(by: key("a", space)))
         let second = stage.noting("second")
@@ -65,7 +65,7 @@ import Testing
         let stage = Stage(isSuspended: true)
         let space = #function
         let between = stage.noting("between").unique(by: key("b", space))
-        let isAdded = LockedState(false)
+        let isAdded = Locked(false)
         stage.queue.add(
             stage.noting("first").unique(
                 by: key("a", space) { [queue = stage.queue] in

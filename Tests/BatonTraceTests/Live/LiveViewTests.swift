@@ -59,7 +59,7 @@ import Testing
     @Test func sizeIsAskedForAtEachRedraw() async throws {
         let pipe = try Pipe()
         let clock = TestClock()
-        let size = LockedState(LiveOutput.Size(columns: 80, rows: 24))
+        let size = Locked(LiveOutput.Size(columns: 80, rows: 24))
         let shared = Shared(size)
         let queue = AsyncOperationQueue(isSuspended: true)
         let operation = AsyncOperation(String(repeating: "long ", count: 30)) {}
@@ -176,9 +176,9 @@ private final class Witness: Sendable {
 
 /// A size that the test changes.
 private final class Shared: Sendable {
-    private let state: LockedState<LiveOutput.Size>
+    private let state: Locked<LiveOutput.Size>
 
-    init(_ state: consuming LockedState<LiveOutput.Size>) { self.state = state }
+    init(_ state: consuming Locked<LiveOutput.Size>) { self.state = state }
 
     var size: LiveOutput.Size {
         get { state.withLock { $0 } }

@@ -73,7 +73,8 @@ import Testing
         }
     }
 
-    /// Of the time of the page's thread, so that a busy machine changes nothing. Loading, laying out and drawing are in it.
+    /// Of the time of the page's thread, so that a busy machine changes nothing. Loading, laying out and drawing are in
+    /// it.
     @Test func aHundredThousandOperationsAreDrawnWithinFiveSeconds() async throws {
         try await Browser.open(.ofHundredThousand, page: Trace.pageOfHundredThousand) { browser in
             let count: Int = try browser.value("Number(document.documentElement.dataset.operations)")

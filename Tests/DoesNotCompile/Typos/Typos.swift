@@ -1,6 +1,6 @@
-// Mistakes in closures, each in a function of its own: the compiler names them, and their lines, and goes on.
-// "error: …" at the end of a line says what the message there has to contain; there must be no others. Where the compiler cannot name it, the
-// comment says what to write instead.
+// Mistakes in closures, each in a function of its own: the compiler names them, and their lines, and goes on. "error:
+// …" at the end of a line says what the message there has to contain; there must be no others. Where the compiler
+// cannot name it, the comment says what to write instead.
 import Baton
 
 struct Page: Sendable {

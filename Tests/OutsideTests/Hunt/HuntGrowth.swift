@@ -2,7 +2,8 @@ import Baton
 import BatonTesting
 import Testing
 
-/// A graph of a shape, added in some order, whose operations have a feature: four times as many must not take a square of the time.
+/// A graph of a shape, added in some order, whose operations have a feature: four times as many must not take a square
+/// of the time.
 struct HuntGrowth: Sendable, CustomStringConvertible {
     enum Shape: CaseIterable {
         case independent, chain, fanOut, fanIn, layers, tree, reversedTree, hourglasses, grid, ring, sparse

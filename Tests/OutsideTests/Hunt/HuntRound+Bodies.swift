@@ -34,7 +34,8 @@ extension HuntRound {
         return Output(token: living.token(meddling(node, 3)))
     }
 
-    /// Nobody but itself has cancelled this task, unless the operation says so. The limit of an attempt is not in `isCancelled`.
+    /// Nobody but itself has cancelled this task, unless the operation says so. The limit of an attempt is not in
+    /// `isCancelled`.
     func checkCancel(_ node: HuntProgram.Node, _ context: OperationContext, _ place: String) {
         guard Task.isCancelled, !context.operation.isCancelled, !node.features.contains(.timeout) else { return }
         fault("n\(node.id) sees a cancel \(place), in attempt \(context.attempt), and nobody has cancelled it")

@@ -24,7 +24,8 @@ extension HuntRound {
                 fault("n\(node.id): \(bodies) bodies for \(attempts) attempts")
             }
         }
-        // An operation that no queue has taken is released on a thread of its own, and its deinit may still add another one.
+        // An operation that no queue has taken is released on a thread of its own, and its deinit may still add another
+        // one.
         if !program.nodes.contains(where: { $0.features.contains(.deinits) }) {
             for index in program.queues.indices where queue(index).operationCount != 0 {
                 fault("q\(index) is idle, and has \(queue(index).operationCount) operations")

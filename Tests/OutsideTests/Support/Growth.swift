@@ -1,7 +1,7 @@
 import Testing
 
-/// Expects that the time of `program` grows no faster than n log n: at a size four times as large it takes less than ten times as
-/// long. A square takes sixteen times as long.
+/// Expects that the time of `program` grows no faster than n log n: at a size four times as large it takes less than
+/// ten times as long. A square takes sixteen times as long.
 ///
 /// Noise only makes a run longer, so each size counts with its fastest run, and one measurement that passes is enough.
 ///

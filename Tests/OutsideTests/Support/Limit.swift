@@ -2,8 +2,8 @@ internal import class Foundation.Thread
 
 /// Runs `work`, and throws if it has not returned after `limit`: a hang then fails one test instead of the whole run.
 ///
-/// The limit is watched by a thread of its own, so that it also works while bodies block every thread of Swift's pool. Work that
-/// hangs is left behind; `onTimeout` is called by that thread, and may make an end of it.
+/// The limit is watched by a thread of its own, so that it also works while bodies block every thread of Swift's pool.
+/// Work that hangs is left behind; `onTimeout` is called by that thread, and may make an end of it.
 @discardableResult
 func within<Value: Sendable>(
     _ limit: Duration = .seconds(600), onTimeout: @escaping @Sendable () -> Void = {},
@@ -28,8 +28,8 @@ func within<Value: Sendable>(
     }
 }
 
-/// Returns when something outside this process is so. It looks again and again, since nobody is told when a process ends that is
-/// not a child of this one.
+/// Returns when something outside this process is so. It looks again and again, since nobody is told when a process
+/// ends that is not a child of this one.
 func waitUntil(_ isSo: @escaping @Sendable () -> Bool) async throws {
     try await within { while !isSo() { try await Task.sleep(for: .milliseconds(5)) } }
 }

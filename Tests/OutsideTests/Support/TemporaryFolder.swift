@@ -33,8 +33,8 @@ final class TemporaryFolder: Sendable {
         try? FileManager.default.destinationOfSymbolicLink(atPath: path(name))
     }
 
-    /// Another process writes it: a program that is started elsewhere while this one has the file open has it open, too, for a
-    /// moment, and then the file could not be run.
+    /// Another process writes it: a program that is started elsewhere while this one has the file open has it open,
+    /// too, for a moment, and then the file could not be run.
     func makeProgram(_ name: String, _ content: String, rights: String = "755") async throws {
         _ = try await Subprocess(
             "/bin/sh", arguments: ["-c", "cat > \"$1\" && chmod \(rights) \"$1\"", "sh", path(name)],

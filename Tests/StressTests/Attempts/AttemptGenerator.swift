@@ -2,7 +2,7 @@ import Baton
 
 extension Graph {
     /// When the steps of the node are there.
-    func addTimes(to node: inout Node, _ dice: inout Dice, retried: Int, limited: Int) {
+    func addTimes(to node: inout Node, _ dice: inout SeededRandom, retried: Int, limited: Int) {
         if !node.isBodyless, !node.hasSideEffects, dice.isLucky(percent: retried) {
             node.attempts = attempts(of: node, &dice)
         }
@@ -17,7 +17,7 @@ extension Graph {
         }
     }
 
-    private func attempts(of node: Node, _ dice: inout Dice) -> AttemptNote {
+    private func attempts(of node: Node, _ dice: inout SeededRandom) -> AttemptNote {
         var note = AttemptNote()
         note.failures = dice.pick([0, 1, 1, 2, 3])
         note.stepsBeforeFailing = dice.number(0...node.steps.count)
@@ -43,7 +43,7 @@ extension Graph {
         return note
     }
 
-    private static func backoff(_ dice: inout Dice) -> AttemptNote.Backoff {
+    private static func backoff(_ dice: inout SeededRandom) -> AttemptNote.Backoff {
         let delay = Duration.ticks(dice.number(1...8))
         switch dice.number(0...4) {
         case 0: return .immediately

@@ -12,7 +12,8 @@ extension Verdict {
             ledger.check(runs == course.runs, "G21: the body of n\(node.id) ran \(runs) times, not \(course.runs)")
         }
         guard let history = end.history, !node.isBodyless else { return }
-        // It begins anew when it repeats; the names that it takes anew then, or the release of its queue, may be what ends it.
+        // It begins anew when it repeats; the names that it takes anew then, or the release of its queue, may be what
+        // ends it.
         let endsBetween =
             switch end.outcome {
             case .exclusionDeadlock, .queueReleased: true

@@ -1,8 +1,9 @@
 import Baton
 
-/// How long a seeded round of an exact graph may take. Virtual time passes only when nobody can do anything, so somebody on
-/// the way to the last operation pauses or stalls all the while: no longer than all on that way do together. Where a pause
-/// keeps a slot or a name (G12, G22), those who want it pause after one another, and it takes longer.
+/// How long a seeded round of an exact graph may take. Virtual time passes only when nobody can do anything, so
+/// somebody on the way to the last operation pauses or stalls all the while: no longer than all on that way do
+/// together. Where a pause keeps a slot or a name (G12, G22), those who want it pause after one another, and it takes
+/// longer.
 struct TimeBudget {
     private let model: Model
     private let outcomes: [Outcome]

@@ -1,7 +1,7 @@
 import Baton
 
 extension Graph {
-    mutating func addConditions(to node: inout Node, _ dice: inout Dice, percent: Int) {
+    mutating func addConditions(to node: inout Node, _ dice: inout SeededRandom, percent: Int) {
         if !dice.isLucky(percent: percent) { return }
         let count = dice.pick([1, 1, 1, 2, 3])
         for _ in 0..<count {
@@ -19,8 +19,8 @@ extension Graph {
         if waits, !holdersWait { node.conditions = node.conditions.map(\.withoutNames) }
     }
 
-    private mutating func shape(isPlain: Bool, mayAwait: Bool, depth: Int, _ dice: inout Dice) -> Shape {
-        func inner(_ graph: inout Graph, _ dice: inout Dice) -> Shape {
+    private mutating func shape(isPlain: Bool, mayAwait: Bool, depth: Int, _ dice: inout SeededRandom) -> Shape {
+        func inner(_ graph: inout Graph, _ dice: inout SeededRandom) -> Shape {
             graph.shape(isPlain: isPlain, mayAwait: mayAwait, depth: depth + 1, &dice)
         }
         switch depth > 1 ? 9 : dice.number(0...11) {
@@ -32,7 +32,7 @@ extension Graph {
         }
     }
 
-    private mutating func leaf(mayAwait: Bool, _ dice: inout Dice) -> Leaf {
+    private mutating func leaf(mayAwait: Bool, _ dice: inout SeededRandom) -> Leaf {
         let exclusions = dice.isLucky(percent: 25) ? someNames(&dice) : []
         let added = nodes.filter { !$0.isNested }
         var steps: [Leaf.Step] = []
@@ -51,7 +51,7 @@ extension Graph {
             steps: steps, brought: brought(&dice), exclusions: exclusions)
     }
 
-    private func brought(_ dice: inout Dice) -> Leaf.Brought {
+    private func brought(_ dice: inout SeededRandom) -> Leaf.Brought {
         switch dice.number(0...9) {
         case 0, 1, 2: return .fresh(Self.fresh(depth: 0, &dice))
         case 3:
@@ -62,7 +62,7 @@ extension Graph {
         }
     }
 
-    private static func fresh(depth: Int, _ dice: inout Dice) -> FreshNote {
+    private static func fresh(depth: Int, _ dice: inout SeededRandom) -> FreshNote {
         let sources = depth > 1 ? 0 : dice.pick([0, 0, 1, 2])
         return FreshNote(
             end: dice.pick([.success, .success, .success, .success, .error, .skip]), yields: dice.pick([0, 0, 1, 3]),

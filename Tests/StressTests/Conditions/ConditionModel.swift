@@ -17,7 +17,8 @@ extension Model {
         }
     }
 
-    /// What keeps a node from running, although its dependencies do not. Several when one may have called the others off.
+    /// What keeps a node from running, although its dependencies do not. Several when one may have called the others
+    /// off.
     ///
     /// `fresh`: what came of what this leaf has brought along.
     func refusals(_ node: Node, _ known: (Int) -> Outcome, fresh: (Leaf, FreshNote) -> Outcome) -> [Outcome] {

@@ -8,7 +8,7 @@ final class ConditionRecord: Sendable {
     fileprivate let satisfied = Atomic<Int>(0)
     fileprivate let running = Atomic<Int>(0)
     /// What came of what a leaf had brought along.
-    let fresh = LockedState<[Int: Outcome]>([:])
+    let fresh = Locked<[Int: Outcome]>([:])
 
     var evaluating: Int { running.load(ordering: .relaxed) }
 }

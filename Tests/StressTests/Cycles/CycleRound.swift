@@ -1,7 +1,7 @@
 import Baton
 
-/// A graph with overlapping cycles, added in a random order, by several bodies at once, to one queue or two: all members of
-/// cycles fail (G8), the others run after those that they wait for, whatever the order (G7).
+/// A graph with overlapping cycles, added in a random order, by several bodies at once, to one queue or two: all
+/// members of cycles fail (G8), the others run after those that they wait for, whatever the order (G7).
 final class CycleRound: Sendable {
     private enum Way: CaseIterable {
         case oneByOne, inBatches, atOnce
@@ -12,14 +12,14 @@ final class CycleRound: Sendable {
     private let operations: [AsyncOperation<Void>]
     private let queues: [AsyncOperationQueue]
     private let adders: AsyncOperationQueue
-    private let faults: LockedState<[String]>
+    private let faults: Locked<[String]>
 
-    init(seed: UInt64, executor: (any TaskExecutor)?, _ makeGraph: (inout Dice) -> CyclicGraph) {
-        var dice = Dice(seed: seed)
+    init(seed: UInt64, executor: (any TaskExecutor)?, _ makeGraph: (inout SeededRandom) -> CyclicGraph) {
+        var dice = SeededRandom(seed: seed)
         let graph = makeGraph(&dice)
         self.seed = seed
         self.graph = graph
-        faults = LockedState([])
+        faults = Locked([])
         queues = (0..<dice.number(1...2)).map { _ in
             AsyncOperationQueue(
                 name: "cycles", maxConcurrentOperationCount: dice.pick([1, 4, 64]), executor: executor)
@@ -43,7 +43,7 @@ final class CycleRound: Sendable {
     private struct Early: Error {}
 
     func play() async {
-        var dice = Dice(seed: seed &+ 1)
+        var dice = SeededRandom(seed: seed &+ 1)
         let order = dice.shuffled(Array(operations.indices))
         let count = dice.number(1...4)
         for adder in 0..<count {

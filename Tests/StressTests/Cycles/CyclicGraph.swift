@@ -1,8 +1,9 @@
-/// Operations by number, and whom each waits for: mostly smaller numbers, and some larger ones, which close cycles that overlap.
+/// Operations by number, and whom each waits for: mostly smaller numbers, and some larger ones, which close cycles that
+/// overlap.
 struct CyclicGraph {
     let sources: [[Int]]
 
-    init(count: Int, _ dice: inout Dice) {
+    init(count: Int, _ dice: inout SeededRandom) {
         let most = dice.number(1...3)
         let backwards = dice.pick([0, 1, 5, 20])
         sources = (0..<count).map { number in
@@ -15,7 +16,7 @@ struct CyclicGraph {
     }
 
     /// Layers of a 20th each, with so many cycles across them.
-    init(layered count: Int, cycles: Int, _ dice: inout Dice) {
+    init(layered count: Int, cycles: Int, _ dice: inout SeededRandom) {
         let side = max(2, count / 20)
         var sources = (0..<count).map { number in
             let before = (number / side - 1) * side
@@ -28,7 +29,8 @@ struct CyclicGraph {
         self.sources = sources
     }
 
-    /// Those that are on a cycle: the strongly connected components of more than one, found by two walks (Kosaraju's way).
+    /// Those that are on a cycle: the strongly connected components of more than one, found by two walks (Kosaraju's
+    /// way).
     var membersOfCycles: Set<Int> {
         var dependents = sources.map { _ in [Int]() }
         for (number, list) in sources.enumerated() { for source in list { dependents[source].append(number) } }

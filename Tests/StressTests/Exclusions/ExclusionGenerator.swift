@@ -1,14 +1,14 @@
 import Baton
 
 extension Graph {
-    static func name(_ dice: inout Dice) -> NameNote {
+    static func name(_ dice: inout SeededRandom) -> NameNote {
         NameNote(
             limit: dice.isLucky(percent: 50) ? dice.number(1...4) : nil,
             scope: dice.pick([.ofQueues, .ofQueues, .process, .ofRound]))
     }
 
     /// Up to three names, the same one perhaps twice.
-    func someNames(_ dice: inout Dice) -> [ExclusionNote] {
+    func someNames(_ dice: inout SeededRandom) -> [ExclusionNote] {
         if names.isEmpty { return [] }
         return (0..<dice.pick([1, 1, 2, 3])).map { _ in
             let name = dice.number(0...names.count - 1)
@@ -16,13 +16,13 @@ extension Graph {
         }
     }
 
-    func share(of name: Int, _ dice: inout Dice) -> ExclusionNote.Share {
+    func share(of name: Int, _ dice: inout SeededRandom) -> ExclusionNote.Share {
         if let limit = names[name].limit, dice.isLucky(percent: 70) { return .permits(dice.number(1...limit)) }
         return dice.pick([.exclusive, .exclusive, .shared])
     }
 
     /// Unless holders may wait, only what waits for no operation holds names.
-    func addExclusions(to node: inout Node, _ dice: inout Dice, percent: Int) {
+    func addExclusions(to node: inout Node, _ dice: inout SeededRandom, percent: Int) {
         if !dice.isLucky(percent: percent) { return }
         if holdersWait || node.waitsForNothing { node.exclusions = someNames(&dice) }
     }

@@ -16,12 +16,12 @@ final class Holdings: Sendable {
 
     private let graph: Graph
     private let kin: Kin?
-    private let entries: LockedState<[[Entry]]>
+    private let entries: Locked<[[Entry]]>
 
     init(_ graph: Graph) {
         self.graph = graph
         kin = graph.names.isEmpty ? nil : Kin(graph)
-        entries = LockedState(graph.names.map { _ in [] })
+        entries = Locked(graph.names.map { _ in [] })
     }
 
     /// What is wrong with that.

@@ -5,8 +5,8 @@ import Testing
 
 /// Very many operations at once that ask for random names: nothing stuck, no rule broken (G12, G13, G25).
 @Suite struct ManyExclusionsTests {
-    /// A release build runs a million: `swift test -c release -Xswiftc -enable-testing --filter ManyExclusionsTests`. So does a
-    /// debug build if the environment says `BATON_STRESS_MILLION=1`.
+    /// A release build runs a million: `swift test -c release -Xswiftc -enable-testing --filter ManyExclusionsTests`.
+    /// So does a debug build if the environment says `BATON_STRESS_MILLION=1`.
     private static var count: Int {
         #if DEBUG
             Seeds.wantsMillion ? 1_000_000 : 50_000
@@ -17,7 +17,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(30))) func aMillionWithRandomNames() async throws {
         let count = Self.count
-        var dice = Dice(seed: Seeds.chosen ?? 1)
+        var dice = SeededRandom(seed: Seeds.chosen ?? 1)
         let names = ManyNames(200, &dice)
         let queues = [1, 2, 4, 16, 64].map { AsyncOperationQueue(maxConcurrentOperationCount: $0, isSuspended: true) }
         let bodies = Atomic<Int>(0)
@@ -56,8 +56,8 @@ private final class ManyNames: Sendable {
 
     private final class Name: Sendable {
         let limit: Int?
-        /// Those who share count 1, a permit ``permit``, an exclusive one ``exclusive``. Relaxed: it must not order what the
-        /// engine has to order.
+        /// Those who share count 1, a permit ``permit``, an exclusive one ``exclusive``. Relaxed: it must not order
+        /// what the engine has to order.
         let held = Atomic<Int>(0)
 
         init(limit: Int?) { self.limit = limit }
@@ -68,14 +68,14 @@ private final class ManyNames: Sendable {
     private let names: [Name]
     private let faultCount = Atomic<Int>(0)
 
-    init(_ count: Int, _ dice: inout Dice) {
+    init(_ count: Int, _ dice: inout SeededRandom) {
         names = (0..<count).map { Name(limit: $0.isMultiple(of: 3) ? dice.number(1...8) : nil) }
     }
 
     var faults: Int { faultCount.load(ordering: .relaxed) }
 
     /// None to three, each once.
-    func someClaims(_ dice: inout Dice) -> [Claim] {
+    func someClaims(_ dice: inout SeededRandom) -> [Claim] {
         Set(dice.some(dice.number(0...3), of: Array(names.indices))).sorted().map { name in
             if let limit = names[name].limit, dice.isLucky(percent: 80) {
                 return (name, .permits(dice.number(1...limit)))

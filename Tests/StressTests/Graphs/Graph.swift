@@ -6,7 +6,7 @@ import Baton
 struct Graph: Sendable {
     /// Nobody cancels anything, so that there is one right outcome for each node.
     let isExact: Bool
-    /// Operations are added one after another, in the order of their numbers, so that barriers close no circle.
+    /// Operations are added one after another, in the order of their numbers, so that barriers close no cycle.
     let hasBarriers: Bool
     /// A hook is around every body.
     let hasHooks: Bool

@@ -3,7 +3,7 @@ import Baton
 extension Graph {
     /// The graph of a seed. Even seeds give exact ones.
     init(seed: UInt64, nodeCounts: ClosedRange<Int>) {
-        var dice = Dice(seed: seed &* 0x9E37_79B9 &+ 1)
+        var dice = SeededRandom(seed: seed &* 0x9E37_79B9 &+ 1)
         isExact = seed.isMultiple(of: 2)
         keepsWidths = dice.isLucky(percent: 50)
         gateCount = dice.number(1...4)
@@ -49,7 +49,7 @@ extension Graph {
 
     /// Percentages that differ from graph to graph.
     private struct Character {
-        /// One narrow queue, and bodies that do not suspend: a lane runs many in a row, and its slice ends.
+        /// One narrow queue, and bodies that do not suspend: a worker runs many in a row, and its slice ends.
         let isPlain: Bool
         let mixesPriorities: Bool
         let nested: Int
@@ -66,7 +66,7 @@ extension Graph {
         /// Layers of so many nodes, each of which waits for the whole layer before it: many finish at once, for many.
         let layerWidth: Int?
 
-        init(_ dice: inout Dice) {
+        init(_ dice: inout SeededRandom) {
             isPlain = dice.isLucky(percent: 20)
             mixesPriorities = dice.isLucky(percent: 50)
             nested = isPlain ? 0 : dice.pick([0, 15, 40, 70])
@@ -86,7 +86,7 @@ extension Graph {
 
     // MARK: Queues and edges
 
-    private static func queue(_ dice: inout Dice, isExact: Bool, isPlain: Bool) -> QueueNote {
+    private static func queue(_ dice: inout SeededRandom, isExact: Bool, isPlain: Bool) -> QueueNote {
         QueueNote(
             width: dice.pick(isPlain ? [1, 1, 2] : [1, 1, 1, 2, 2, 3, 4, 8, 64]),
             release: dice.isLucky(percent: 75) ? .never : dice.pick([.running, isExact ? .running : .suspended]),
@@ -100,7 +100,7 @@ extension Graph {
         return all + all.suffix(4) + all.suffix(4)
     }
 
-    private func addEdges(to node: inout Node, _ dice: inout Dice) {
+    private func addEdges(to node: inout Node, _ dice: inout SeededRandom) {
         let sources = sources(for: node)
         let values = sources.filter { nodes[$0].group == nil }
         node.inputs = dice.some(dice.pick([0, 0, 0, 0, 1, 1, 2, 3, 4]), of: values)
@@ -119,14 +119,14 @@ extension Graph {
         if node.reading == .delayed { node.delay = .ticks(dice.number(0...6)) }
     }
 
-    private func addPolicies(to node: inout Node, _ dice: inout Dice, percent: Int) {
+    private func addPolicies(to node: inout Node, _ dice: inout SeededRandom, percent: Int) {
         for index in node.order.indices where dice.isLucky(percent: percent) {
             node.order[index].policy = dice.pick([.success, .success, .failure, .noFailure, .always])
         }
     }
 
     /// Handlers, and an executor of its own.
-    private func surround(_ node: inout Node, _ dice: inout Dice, _ character: Character) {
+    private func surround(_ node: inout Node, _ dice: inout SeededRandom, _ character: Character) {
         node.hasExecutor = dice.isLucky(percent: character.handlers / 4)
         if dice.isLucky(percent: character.handlers) { node.tellers = dice.number(1...2) }
         if !dice.isLucky(percent: character.handlers) { return }
@@ -141,14 +141,15 @@ extension Graph {
         }
     }
 
-    /// It may be cancelled before anybody has added it, and its handlers run outside the scheduler then: see ``Making``.
+    /// It may be cancelled before anybody has added it, and its handlers run outside the scheduler then: see
+    /// ``Making``.
     private func strip(_ node: inout Node) {
         node.lastSteps = []
         if isExact { (node.handlers, node.tellers) = (0, 0) }
     }
 
     /// Each product by one body.
-    private func produce(_ node: inout Node, _ dice: inout Dice) {
+    private func produce(_ node: inout Node, _ dice: inout SeededRandom) {
         let produced = Set(
             nodes.flatMap(\.steps).compactMap { if case .produce(let product) = $0 { product } else { nil } })
         let free = nodes.filter { $0.isProduct && !produced.contains($0.id) }.map(\.id)
@@ -165,7 +166,7 @@ extension Graph {
 
     // MARK: Steps
 
-    private func step(of node: Node, _ dice: inout Dice) -> Step {
+    private func step(of node: Node, _ dice: inout SeededRandom) -> Step {
         let errors: Step.Errors = dice.isLucky(percent: 70) ? .caught : .passedOn
         let isAdded = nodes.filter { !$0.isNested }.map(\.id)
         switch dice.number(0...9) {
@@ -180,7 +181,7 @@ extension Graph {
         }
     }
 
-    private func run(of node: Node, _ errors: Step.Errors, _ dice: inout Dice) -> Step {
+    private func run(of node: Node, _ errors: Step.Errors, _ dice: inout SeededRandom) -> Step {
         if nodes.isEmpty { return .yield(1) }
         let children = (0..<dice.number(1...4)).compactMap { _ in child(&dice) }
         if children.isEmpty { return .yield(1) }
@@ -196,7 +197,7 @@ extension Graph {
         }
     }
 
-    private func child(_ dice: inout Dice) -> Int? {
+    private func child(_ dice: inout SeededRandom) -> Int? {
         // One with `willFinish` handlers must not be cancelled before anybody has added it: see ``Making``.
         let all = nodes.filter { $0.isFree && (isExact || $0.lastSteps.isEmpty) }.map(\.id)
         let nested = nodes.filter { $0.isNested && $0.isFree }.map(\.id)
@@ -208,20 +209,20 @@ extension Graph {
     }
 
     /// Last, so that the seeds of before give what they gave.
-    private mutating func block(_ dice: inout Dice) {
+    private mutating func block(_ dice: inout SeededRandom) {
         for index in nodes.indices where nodes[index].hasExecutor && !nodes[index].isBodyless {
             if dice.isLucky(percent: 50) { nodes[index].steps.append(.block) }
         }
     }
 
     /// One that stalls in its attempts is to be cut by nobody but its limit.
-    private mutating func cancelOwnTasks(_ dice: inout Dice) {
+    private mutating func cancelOwnTasks(_ dice: inout SeededRandom) {
         for index in nodes.indices where !nodes[index].isBodyless && nodes[index].attempts?.stalls != true {
             if dice.isLucky(percent: 5) { nodes[index].steps.append(.cancelOwnTask) }
         }
     }
 
-    private mutating func runInChildTasks(_ dice: inout Dice) {
+    private mutating func runInChildTasks(_ dice: inout SeededRandom) {
         for index in nodes.indices where queues[nodes[index].queue].release != .suspended {
             for place in nodes[index].steps.indices {
                 guard case .run(let children, let way, let errors) = nodes[index].steps[place] else { continue }
@@ -232,7 +233,7 @@ extension Graph {
         }
     }
 
-    private mutating func cancelInside(_ dice: inout Dice) {
+    private mutating func cancelInside(_ dice: inout SeededRandom) {
         if isExact { return }
         for index in nodes.indices {
             let target = dice.isLucky(percent: 30) ? index : dice.number(0...index)

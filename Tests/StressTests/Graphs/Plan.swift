@@ -8,7 +8,7 @@ struct Plan: Sendable {
     var keepsOperations: Bool
     /// Whether the queues report their events.
     var hasProbe: Bool
-    /// How many operations a lane takes at once when it begins: small graphs would not teach it to take more.
+    /// How many operations a worker takes at once when it begins: small graphs would not teach it to take more.
     var leastReach: Int
     var ending: Ending
     var observers: [ObserverNote] = []

@@ -3,7 +3,7 @@ import Baton
 extension Plan {
     /// The plan of a seed for a graph.
     init(for graph: Graph, seed: UInt64, isThreaded: Bool) {
-        var dice = Dice(seed: seed &* 0xC2B2_AE35 &+ 7)
+        var dice = SeededRandom(seed: seed &* 0xC2B2_AE35 &+ 7)
         let mayDrop = graph.isExact && !graph.queues.contains { $0.release != .never }
         keepsOperations = !mayDrop || dice.isLucky(percent: 60)
         // What nobody observes takes shorter ways.
@@ -25,7 +25,7 @@ extension Plan {
     }
 
     /// A few actions that belong together, in this order, somewhere.
-    private mutating func insert(_ actions: [Action], _ dice: inout Dice) {
+    private mutating func insert(_ actions: [Action], _ dice: inout SeededRandom) {
         let driver = dice.number(0...drivers.count - 1)
         var place = 0
         for action in actions {
@@ -36,7 +36,7 @@ extension Plan {
     }
 
     /// So that whatever anybody waits for was added before.
-    private static func addingInOrder(_ graph: Graph, _ dice: inout Dice) -> [Action] {
+    private static func addingInOrder(_ graph: Graph, _ dice: inout SeededRandom) -> [Action] {
         var actions: [Action] = []
         for node in graph.nodes where !node.isNested {
             if node.isBarrier {
@@ -51,7 +51,7 @@ extension Plan {
     }
 
     private static func adding(
-        _ graph: Graph, _ dice: inout Dice, _ ending: Ending, isThreaded: Bool
+        _ graph: Graph, _ dice: inout SeededRandom, _ ending: Ending, isThreaded: Bool
     ) -> [Action] {
         let nodes = graph.nodes.filter { !$0.isNested }
         let order = dice.pick([nodes, nodes.reversed(), dice.shuffled(nodes)])
@@ -84,7 +84,7 @@ extension Plan {
         return actions + bulks.sorted { $0.key < $1.key }.map { .add($0.value, queue: $0.key) }
     }
 
-    private static func disturbing(_ graph: Graph, _ dice: inout Dice, isThreaded: Bool) -> [[Action]] {
+    private static func disturbing(_ graph: Graph, _ dice: inout SeededRandom, isThreaded: Bool) -> [[Action]] {
         var all: [[Action]] = []
         for gate in 0..<graph.gateCount where dice.isLucky(percent: 50) { all.append([.openGate(gate)]) }
         for (queue, note) in graph.queues.enumerated() {

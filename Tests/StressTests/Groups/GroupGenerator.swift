@@ -2,7 +2,7 @@ import Baton
 
 extension Graph {
     /// Makes the node a group of some that are free, or leaves it alone if there are none.
-    mutating func makeGroup(of node: inout Node, _ dice: inout Dice) {
+    mutating func makeGroup(of node: inout Node, _ dice: inout SeededRandom) {
         var free = nodes.filter { $0.isMember && $0.owner == nil }.map(\.id)
         if free.isEmpty { return }
         free = dice.shuffled(Array(free.suffix(6)))
@@ -34,7 +34,9 @@ extension Graph {
     }
 
     /// Some are added by a body: of another child, or if there need not be one right outcome, of anybody.
-    private mutating func addLate(from members: inout [Int], to group: inout GroupNote, _ id: Int, _ dice: inout Dice) {
+    private mutating func addLate(
+        from members: inout [Int], to group: inout GroupNote, _ id: Int, _ dice: inout SeededRandom
+    ) {
         let late = members.filter { _ in dice.isLucky(percent: 25) }
         let first = late.max() ?? nodes.count
         let mayAdd = nodes.filter { node in
@@ -55,14 +57,15 @@ extension Graph {
     }
 
     /// Children that others know, too.
-    private func shared(_ dice: inout Dice) -> [Int] {
+    private func shared(_ dice: inout SeededRandom) -> [Int] {
         // See ``Making``.
         let all = nodes.filter { $0.isFree && $0.lastSteps.isEmpty }.map(\.id)
         return Array(Set(dice.some(dice.pick([0, 0, 1, 2]), of: all))).sorted()
     }
 
-    /// A group of leaves may hold names, and they what it does: they wait for nobody outside, so nobody waits in a circle.
-    private mutating func nameFamily(_ node: inout Node, _ dice: inout Dice) {
+    /// A group of leaves may hold names, and they what it does: they wait for nobody outside, so nobody waits in a
+    /// cycle.
+    private mutating func nameFamily(_ node: inout Node, _ dice: inout SeededRandom) {
         guard let group = node.group else { return }
         let family = group.children + group.late
         let areLeaves = family.allSatisfy { id in

@@ -8,7 +8,7 @@ final class HandlerRecord: Sendable {
     /// `willFinish` handlers that hold the outcome back at this moment.
     let holdingBack = Atomic<Int>(0)
     /// What they were given.
-    let decided = LockedState<Outcome?>(nil)
+    let decided = Locked<Outcome?>(nil)
 
     let tellersAdded = Atomic<Int>(0)
     let startsTold = Atomic<Int>(0)

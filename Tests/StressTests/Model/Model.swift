@@ -15,8 +15,8 @@ struct Model {
         return outcomes
     }
 
-    /// What a node ends with if it is not cancelled, given what the others have ended with. More than one only when several
-    /// children may be the first to fail.
+    /// What a node ends with if it is not cancelled, given what the others have ended with. More than one only when
+    /// several children may be the first to fail.
     ///
     /// `refusals`: what its conditions say; `isIn`: whether a group has taken this late child.
     func expected(

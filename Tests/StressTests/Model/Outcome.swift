@@ -8,7 +8,7 @@ struct Value: Sendable {
     var source: AnyOperation?
 
     /// What a group makes.
-    static let nothing = Value(number: 0, token: Token(Census()))
+    static let nothing = Value(number: 0, token: Token(ResourceCount()))
 }
 
 /// What a failing body throws.
@@ -125,8 +125,8 @@ extension Outcome {
         mapped({ $0.withSimpleLists }) { $0.map { FailedChild(id: $0.id, outcome: $0.outcome.withoutLists) } }
     }
 
-    /// With the first failure in the place of each list: as a failure in a list has it, and causes of conditions, which are compared as
-    /// texts, so that it does not matter on how many lists they were.
+    /// With the first failure in the place of each list: as a failure in a list has it, and causes of conditions, which
+    /// are compared as texts, so that it does not matter on how many lists they were.
     var withoutLists: Outcome {
         if case .groupFailed(let failures) = self, let first = failures.first { return first.outcome.withoutLists }
         return mapped({ $0.withoutLists }) { $0 }

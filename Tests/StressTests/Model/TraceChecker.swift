@@ -1,6 +1,7 @@
 import Baton
 
-/// Follows the events of a seeded run, and checks what depends on the order in which operations became ready (G23, G24).
+/// Follows the events of a seeded run, and checks what depends on the order in which operations became ready (G23,
+/// G24).
 struct TraceChecker {
     private struct Place {
         var queue = -1
@@ -12,9 +13,11 @@ struct TraceChecker {
         var ready: Int?
         /// It became ready by the end of another one, and not by its add.
         var isReleased = false
-        /// Operations of its priority that were released and began before this one, which was not, since one like this began.
+        /// Operations of its priority that were released and began before this one, which was not, since one like this
+        /// began.
         var passedInARow = 0
-        /// As above, with those that conditions, names or failed dependencies keep: they are taken up, and start later or never.
+        /// As above, with those that conditions, names or failed dependencies keep: they are taken up, and start later
+        /// or never.
         var mayHavePassed = 0
         var hasStarted = false
         /// Somebody has set its priority.
@@ -34,8 +37,8 @@ struct TraceChecker {
     /// Groups that start no child any more, because of what came of one.
     private var decided: Set<Int> = []
     private var addBegan: Int?
-    /// When what may have decided a group finished. Until something else happens, others end in the same step: the other
-    /// children are cancelled before what waits for the first is released.
+    /// When what may have decided a group finished. Until something else happens, others end in the same step: the
+    /// other children are cancelled before what waits for the first is released.
     private var decisionBegan: Int?
     private(set) var faults: [String] = []
 

@@ -149,8 +149,8 @@ struct Verdict {
             // A limit may have cancelled an attempt that another one has followed.
             let isCancelled = ends[other.id]?.isCancelled ?? false || other.limits.attempt != nil
             for condition in other.conditions where condition.shape.leaves.contains(where: { $0.broughtNode == id }) {
-                // Two that are brought along together are children of a group that is no node, and can end on its own when
-                // it asks for names.
+                // Two that are brought along together are children of a group that is no node, and can end on its own
+                // when it asks for names.
                 if condition.shape.isPair, isCancelled || graph.holdersWait { reasons.append(.parent(-1)) }
                 if isCancelled { reasons.append(.parent(other.id)) }
             }

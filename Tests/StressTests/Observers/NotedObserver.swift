@@ -15,7 +15,7 @@ final class NotedObserver: OperationObserver {
 
     let note: ObserverNote
     private let site: Site
-    private let notes = LockedState(Notes())
+    private let notes = Locked(Notes())
     private let isCalled = Atomic<Bool>(false)
     private let token: Token
 

@@ -23,7 +23,7 @@ struct ObserverNote: Sendable {
 }
 
 extension Plan {
-    static func observers(of graph: Graph, _ dice: inout Dice) -> [ObserverNote] {
+    static func observers(of graph: Graph, _ dice: inout SeededRandom) -> [ObserverNote] {
         if dice.isLucky(percent: 60) { return [] }
         let added = graph.nodes.filter { !$0.isNested }.map(\.id)
         let mild: [ObserverNote.Character] = [.quick, .slow(yields: dice.number(1...9)), .stuck]

@@ -1,8 +1,8 @@
 import Baton
 import BatonTesting
 
-/// A queue with independent operations, some of which do something to it. Under a seed one thing happens after another, so
-/// what begins can be compared with what waits (G23, G24), and what is counted with what is there.
+/// A queue with independent operations, some of which do something to it. Under a seed one thing happens after another,
+/// so what begins can be compared with what waits (G23, G24), and what is counted with what is there.
 final class PlainRound: Sendable {
     private enum Deed: CaseIterable {
         case yield, suspend, addUrgent, cancelAnother, runChild, fail, changeWidth, count, awaitAnother
@@ -24,10 +24,10 @@ final class PlainRound: Sendable {
     private let seed: UInt64
     private let isSeeded: Bool
     private let queue: AsyncOperationQueue
-    private let state = LockedState(State())
+    private let state = Locked(State())
 
     init(seed: UInt64, scheduler: SeededScheduler?) {
-        var dice = Dice(seed: seed)
+        var dice = SeededRandom(seed: seed)
         self.seed = seed
         isSeeded = scheduler != nil
         queue = AsyncOperationQueue(
@@ -36,7 +36,7 @@ final class PlainRound: Sendable {
     }
 
     func play() async {
-        var dice = Dice(seed: seed &+ 1)
+        var dice = SeededRandom(seed: seed &+ 1)
         for _ in 0..<dice.number(1...6) {
             add((0..<dice.number(1...40)).flatMap { _ in family(&dice) })
             for _ in 0..<dice.number(0...3) { await Task.yield() }
@@ -45,7 +45,7 @@ final class PlainRound: Sendable {
     }
 
     /// One, and sometimes a few that depend on it.
-    private func family(_ dice: inout Dice) -> [AsyncOperation<Void>] {
+    private func family(_ dice: inout SeededRandom) -> [AsyncOperation<Void>] {
         let first = make(dice.isLucky(percent: 25) ? dice.pick(Deed.allCases) : nil, dice.number(0...1_000))
         let dependents = dice.isLucky(percent: 10) ? (0..<dice.number(1...3)).map { _ in make() } : []
         for operation in [first] + dependents where dice.isLucky(percent: dependents.isEmpty ? 10 : 50) {

@@ -11,7 +11,8 @@ struct RateNote: Sendable {
         .rate("\(site.namePrefix) rate \(number)", count, per: period, burst: burst)
     }
 
-    /// Whether one that starts then starts too early after others, which are in order (the generic cell rate algorithm).
+    /// Whether one that starts then starts too early after others, which are in order (the generic cell rate
+    /// algorithm).
     func forbids(_ start: Duration, after others: [Duration]) -> Bool {
         others.reversed().enumerated().contains { place, other in
             // So many starts in all, the first and the last included.
@@ -22,13 +23,13 @@ struct RateNote: Sendable {
 }
 
 extension Graph {
-    static func rate(_ dice: inout Dice) -> RateNote {
+    static func rate(_ dice: inout SeededRandom) -> RateNote {
         let count = dice.number(1...6)
         return RateNote(count: count, period: .ticks(count * dice.number(1...4)), burst: dice.number(1...count))
     }
 
     /// Bodies on executors of their own start a little after they were counted.
-    mutating func pace(_ dice: inout Dice) {
+    mutating func pace(_ dice: inout SeededRandom) {
         if !dice.isLucky(percent: 30) { return }
         rates = (0..<dice.number(1...3)).map { _ in Self.rate(&dice) }
         for index in nodes.indices where !nodes[index].hasExecutor && dice.isLucky(percent: 30) {

@@ -8,7 +8,8 @@ extension Ledger {
         for source in sources {
             let state = source.state
             if state == .finished { continue }
-            // One that was cancelled before its add never was in the queue: a barrier does not wait for its last handlers.
+            // One that was cancelled before its add never was in the queue: a barrier does not wait for its last
+            // handlers.
             let isApart = !graph.nodes[id].sources.contains(source.reference.node)
             if isApart, !isSeeded, source.isCancelled, state == .finishing { continue }
             violation("G3: n\(id) began before \(source.reference) had an outcome, and is \(state)")
@@ -43,8 +44,8 @@ extension Ledger {
 
     /// Before a wait begins: the slot is counted as given back a little too early, never too late.
     ///
-    /// Each wait of a body gives it, and one that finds it given takes that back: else, while the first is between its two
-    /// counts, a second could lend the slot to others.
+    /// Each wait of a body gives it, and one that finds it given takes that back: else, while the first is between its
+    /// two counts, a second could lend the slot to others.
     func waitBegan(_ id: Int, child: AnyOperation?) {
         if isSeeded, let child { nodes[id].children.withLock { $0.append(child) } }
         let record = queue(of: id).map { queues[$0] }

@@ -6,13 +6,13 @@ final class Ledger: Sendable {
     let graph: Graph
     let nodes: [NodeRecord]
     let queues: [QueueRecord]
-    let census = Census()
+    let census = ResourceCount()
     /// One thread runs everything, so that what comes first in the code comes first in time.
     let isSeeded: Bool
-    let trace = LockedState<[TraceEvent]>([])
+    let trace = Locked<[TraceEvent]>([])
     /// What the operations have at the moment: what waits for them may have raised it.
-    let priorities = LockedState<(@Sendable () -> [OperationPriority?])?>(nil)
-    private let found = LockedState<[String]>([])
+    let priorities = Locked<(@Sendable () -> [OperationPriority?])?>(nil)
+    private let found = Locked<[String]>([])
     let holdings: Holdings
     let hasProbe: Bool
     private let knowsQueues: Bool
@@ -94,8 +94,8 @@ final class Ledger: Sendable {
     func told(_ event: OperationEvent, queue: Int) {
         let id = event.operation.node
         if id < 0 { return }
-        // Those who misuse it after its end do not wait for one another, and this is called outside the lock that orders what
-        // observers are told.
+        // Those who misuse it after its end do not wait for one another, and this is called outside the lock that
+        // orders what observers are told.
         if case .misuse = event.kind, nodes[id].phase.load(ordering: .relaxed) == 3 { return }
         if let fault = nodes[id].events.withLock({ $0.fault(in: event) }) {
             violation("G27: n\(id): \(fault)")

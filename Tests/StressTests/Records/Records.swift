@@ -1,7 +1,8 @@
 import Baton
 import Synchronization
 
-/// What is noted about one node while it runs. Relaxed atomics only: the notes must not order what the engine has to order.
+/// What is noted about one node while it runs. Relaxed atomics only: the notes must not order what the engine has to
+/// order.
 final class NodeRecord: Sendable {
     let starts = Atomic<Int>(0)
     let ends = Atomic<Int>(0)
@@ -13,15 +14,15 @@ final class NodeRecord: Sendable {
     let isChild = Atomic<Bool>(false)
     /// How far the events have come: 1 added, 2 started, 3 finished.
     let phase = Atomic<Int>(0)
-    let events = LockedState(EventOrder())
+    let events = Locked(EventOrder())
     /// Open waits of the body, and `ended` when it has returned.
     let waits = Atomic<Int>(0)
-    let firstOutcome = LockedState<Outcome?>(nil)
-    let cancels = LockedState<[Outcome.Reason]>([])
+    let firstOutcome = Locked<Outcome?>(nil)
+    let cancels = Locked<[Outcome.Reason]>([])
     /// Under a seed: the reason that must be the one that stays.
-    let decisiveReason = LockedState<Outcome.Reason?>(nil)
+    let decisiveReason = Locked<Outcome.Reason?>(nil)
     /// Under a seed: what its body runs and awaits at this moment.
-    let children = LockedState<[AnyOperation]>([])
+    let children = Locked<[AnyOperation]>([])
     /// Somebody was cancelled while it awaited `queue.run` of this.
     let isTakenBack = Atomic<Bool>(false)
     /// Somebody was cancelled while it waited to submit this.

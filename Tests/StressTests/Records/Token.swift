@@ -2,9 +2,9 @@ import Synchronization
 
 /// Lives as long as the body, output, error or handler that holds it; the census counts them (G31).
 final class Token: Sendable {
-    private let census: Census
+    private let census: ResourceCount
 
-    init(_ census: Census) {
+    init(_ census: ResourceCount) {
         self.census = census
         census.count.add(1, ordering: .relaxed)
     }
@@ -12,7 +12,7 @@ final class Token: Sendable {
     deinit { census.count.subtract(1, ordering: .relaxed) }
 }
 
-final class Census: Sendable {
+final class ResourceCount: Sendable {
     fileprivate let count = Atomic<Int>(0)
 
     var living: Int { count.load(ordering: .acquiring) }

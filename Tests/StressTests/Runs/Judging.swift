@@ -1,7 +1,8 @@
 import Baton
 
 extension Round {
-    /// After the end: waits for what may come a little later, compares with the model, and throws if anything was wrong.
+    /// After the end: waits for what may come a little later, compares with the model, and throws if anything was
+    /// wrong.
     func judge(seed: UInt64) async throws {
         let ledger = site.ledger
         // Handlers of what was never added, or whose queue has gone, run elsewhere.

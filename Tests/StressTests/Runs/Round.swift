@@ -7,10 +7,10 @@ final class Round: Sendable {
     let graph: Graph
     let plan: Plan
     let site: Site
-    let operations: LockedState<[AnyOperation?]>
-    let remaining: LockedState<[WeakOperation]>
-    let ends = LockedState<[End?]>([])
-    let observations = LockedState<[Observation]>([])
+    let operations: Locked<[AnyOperation?]>
+    let remaining: Locked<[WeakOperation]>
+    let ends = Locked<[End?]>([])
+    let observations = Locked<[Observation]>([])
     let endedScripts = EventLog<Void>()
 
     struct WeakOperation: Sendable {
@@ -38,8 +38,8 @@ final class Round: Sendable {
         }
         site = Site(ledger, scheduler: scheduler, pool: pool, queues: queues)
         let made = Making.operations(of: graph, at: site)
-        remaining = LockedState(made.map { WeakOperation(operation: $0) })
-        operations = LockedState(made)
+        remaining = Locked(made.map { WeakOperation(operation: $0) })
+        operations = Locked(made)
         site.ledger.priorities.withLock { priorities in
             priorities = { [weak self] in
                 self?.remaining.withLock { $0.map { $0.operation?.priority } } ?? []

@@ -10,23 +10,23 @@ final class Site: Sendable {
     let never = Gate()
     /// Of the round.
     let end = Gate()
-    let observers = Census()
+    let observers = ResourceCount()
     /// That drivers have let pass.
-    private let passed = LockedState(Duration.zero)
+    private let passed = Locked(Duration.zero)
     let start: TestClock.Instant
     /// Of bodies, for each rate. Seeded rounds note them.
-    let starts = LockedState<[Int: [Duration]]>([:])
+    let starts = Locked<[Int: [Duration]]>([:])
     /// Nil under threads.
     let scheduler: SeededScheduler?
     let pool: ThreadPool?
-    private let handles: LockedState<[AsyncOperationQueue?]>
+    private let handles: Locked<[AsyncOperationQueue?]>
     /// All operations, for handlers to be made with.
-    let made = LockedState<[Weak]>([])
+    let made = Locked<[Weak]>([])
     /// Names are the whole process's, or those of a scope.
     let namePrefix: String
     let scope: OperationScope
     private static let sites = Atomic<Int>(0)
-    private let strays = LockedState<[Task<Void, Never>]>([])
+    private let strays = Locked<[Task<Void, Never>]>([])
 
     struct Weak: Sendable {
         weak let operation: AnyOperation?
@@ -40,7 +40,7 @@ final class Site: Sendable {
         namePrefix = "stress \(Self.sites.add(1, ordering: .relaxed).newValue)"
         scope = OperationScope(namePrefix)
         gates = (0..<ledger.graph.gateCount).map { _ in Gate() }
-        handles = LockedState(queues)
+        handles = Locked(queues)
     }
 
     /// Nil when the handle has been let go.
@@ -84,7 +84,8 @@ final class Site: Sendable {
 
     /// Cancels, and remembers why.
     ///
-    /// `isNested`: from an `onCancel` handler, where what follows from this cancel may wait for the end of the outer one.
+    /// `isNested`: from an `onCancel` handler, where what follows from this cancel may wait for the end of the outer
+    /// one.
     func cancel(_ operation: AnyOperation, _ id: Int, because text: String?, isNested: Bool = false) {
         let reason: Outcome.Reason = text.map { .because($0) } ?? .requested
         let record = ledger.nodes[id]

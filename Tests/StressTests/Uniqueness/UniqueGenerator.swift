@@ -2,7 +2,7 @@ import Baton
 
 extension UniquePlan {
     init(seed: UInt64, nodeCounts: ClosedRange<Int>) {
-        var dice = Dice(seed: seed &* 0xA076_1D65 &+ 3)
+        var dice = SeededRandom(seed: seed &* 0xA076_1D65 &+ 3)
         keyCount = dice.pick([1, 2, 2, 4])
         addsOneByOne = dice.isLucky(percent: 70)
         drivers = Array(repeating: [], count: dice.number(1...3))
@@ -21,7 +21,7 @@ extension UniquePlan {
     }
 
     private func node(
-        _ id: Int, _ dice: inout Dice, _ usual: UniquenessPolicy?, nested: Int, waiting: Int
+        _ id: Int, _ dice: inout SeededRandom, _ usual: UniquenessPolicy?, nested: Int, waiting: Int
     ) -> UniqueNode {
         var node = UniqueNode(
             id: id, key: dice.isLucky(percent: 85) ? dice.number(0...keyCount - 1) : nil,
@@ -50,7 +50,7 @@ extension UniquePlan {
         return node
     }
 
-    private mutating func add(_ dice: inout Dice) {
+    private mutating func add(_ dice: inout SeededRandom) {
         let order = dice.isLucky(percent: 50) ? nodes : dice.shuffled(nodes)
         var together: [Int: [Int]] = [:]
         for node in order where !node.isNested {
@@ -77,7 +77,7 @@ extension UniquePlan {
         }
     }
 
-    private mutating func disturb(_ dice: inout Dice) {
+    private mutating func disturb(_ dice: inout SeededRandom) {
         var all: [UniqueAction] = dice.some(dice.number(0...nodes.count / 3), of: nodes).map { .cancel($0.id) }
         if dice.isLucky(percent: 30) { all.append(.cancelKey(dice.number(0...keyCount - 1))) }
         for gate in 0..<gateCount where dice.isLucky(percent: 60) { all.append(.openGate(gate)) }

@@ -29,18 +29,18 @@ final class UniqueLedger: Sendable {
         var isLost = false
     }
 
-    let census = Census()
+    let census = ResourceCount()
     private let plan: UniquePlan
     /// Under a seed, and added one by one: it is known what each one finds.
     private let isSeeded: Bool
     private var isExact: Bool { isSeeded && plan.addsOneByOne && !state.withLock { $0.isLost } }
-    private let state: LockedState<State>
-    private let operations = LockedState<[AsyncOperation<Value>]>([])
+    private let state: Locked<State>
+    private let operations = Locked<[AsyncOperation<Value>]>([])
 
     init(_ plan: UniquePlan, isSeeded: Bool) {
         self.plan = plan
         self.isSeeded = isSeeded
-        state = LockedState(
+        state = Locked(
             State(
                 owners: Array(repeating: [], count: plan.keyCount),
                 lastRunner: Array(repeating: nil, count: plan.keyCount),
@@ -87,14 +87,15 @@ final class UniqueLedger: Sendable {
         add()
         guard let entrance else { return }
         wasAdded(id, entrance)
-        guard case .replaces(let former) = entrance, !isInCircle(id) else { return }
+        guard case .replaces(let former) = entrance, !isInCycle(id) else { return }
         for other in former {
             guard let operation = operation(other) else { continue }
             check(operation.isCancelled || operation.state == .finished, "n\(id) has not cancelled n\(other)")
         }
     }
 
-    /// Something else would be added with it: its inputs, or, with sources, what it needs and what those of its identity need.
+    /// Something else would be added with it: its inputs, or, with sources, what it needs and what those of its
+    /// identity need.
     private func needsMore(_ id: Int, withSources: Bool) -> Bool {
         let owners = state.withLock { $0.owners }
         var seen: Set<Int> = [id]
@@ -156,7 +157,7 @@ final class UniqueLedger: Sendable {
         }
     }
 
-    private func isInCircle(_ id: Int) -> Bool { operation(id)?.error.map { Outcome($0) } == .cycle }
+    private func isInCycle(_ id: Int) -> Bool { operation(id)?.error.map { Outcome($0) } == .cycle }
 
     func entrance(_ id: Int) -> Entrance? { state.withLock { $0.entrances[id] } }
 

@@ -1,7 +1,7 @@
 import Baton
 
-/// A round of operations that share a few identities, over several queues: what they are, and who adds and cancels what. A
-/// plain value; a seed decides it.
+/// A round of operations that share a few identities, over several queues: what they are, and who adds and cancels
+/// what. A plain value; a seed decides it.
 struct UniquePlan: Sendable {
     var queues: [QueueNote] = []
     var nodes: [UniqueNode] = []

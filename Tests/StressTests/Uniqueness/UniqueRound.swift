@@ -10,8 +10,8 @@ final class UniqueRound: Sendable {
     private let queues: [AsyncOperationQueue]
     private let gates: [Gate]
     /// The private sources.
-    let sources = LockedState<[Int: AsyncOperation<Void>]>([:])
-    let outcomes = LockedState<[Outcome?]>([])
+    let sources = Locked<[Int: AsyncOperation<Void>]>([:])
+    let outcomes = Locked<[Outcome?]>([])
     private let number: Int
     /// That have not come to the end of their actions.
     private let drivers: Atomic<Int>

@@ -63,7 +63,7 @@ extension UniqueRound {
         case .timedOut(let limit):
             let isDue = kin(of: node).contains { $0.waitingLimit == limit }
             ledger.check(isDue, "G20: n\(node.id) had no limit of \(limit)")
-        case .cycle: ledger.check(plan.mayBeInCircle(node.id), "G8: n\(node.id) is in no circle")
+        case .cycle: ledger.check(plan.mayBeInCycle(node.id), "G8: n\(node.id) is in no cycle")
         default: ledger.check(false, "n\(node.id) is \(outcome)")
         }
     }

@@ -43,8 +43,8 @@ func makeTimed(_ count: Int) -> [AsyncOperation<Void>] {
     }
 }
 
-/// The graph of ``makeRuledChain(_:)`` or ``makeTimed(_:)``, or of what is recorded, with nothing attached: what that is
-/// compared with, in the same rounds.
+/// The graph of ``makeRuledChain(_:)`` or ``makeTimed(_:)``, or of what is recorded, with nothing attached: what that
+/// is compared with, in the same rounds.
 struct BareGraph: Contestant {
     static let name = "Baton, bare"
     var name: String { Self.name }

@@ -4,9 +4,9 @@ import Foundation
 enum Child {
     private static let flag = "--child"
 
-    /// Huge pages, and none given back before the end. Otherwise glibc asks for memory page by page and gives it back, or
-    /// does not, as chance will have it, which doubles the time of whatever allocates 100,000 objects, in one process
-    /// and not in the next.
+    /// Huge pages, and none given back before the end. Otherwise glibc asks for memory page by page and gives it back,
+    /// or does not, as chance will have it, which doubles the time of whatever allocates 100,000 objects, in one
+    /// process and not in the next.
     private static let steadyHeap = [
         "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.trim_threshold=\(1 << 40)"
     ]
@@ -35,7 +35,8 @@ enum Child {
         }
     }
 
-    /// In the child: does what the hidden arguments say and prints what was measured. False in a process that is no child.
+    /// In the child: does what the hidden arguments say and prints what was measured. False in a process that is no
+    /// child.
     static func main(_ arguments: [String]) throws -> Bool {
         guard arguments.count > 3, arguments[1] == flag, let workload = Workload(rawValue: arguments[2]),
             let count = Int(arguments[3])

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Runs all contestants of one workload at one size in interleaved rounds, so that whatever slows the machine down for a
-/// while slows all of them down.
+/// Runs all contestants of one workload at one size in interleaved rounds, so that whatever slows the machine down for
+/// a while slows all of them down.
 struct Rounds {
     /// Nanoseconds per operation of one contestant, a value for each round.
     struct Result: Codable {
@@ -9,7 +9,8 @@ struct Rounds {
         let samples: [Double]
     }
 
-    /// A sample that is over sooner measures what it comes after: processors to be woken, and caches that others have filled.
+    /// A sample that is over sooner measures what it comes after: processors to be woken, and caches that others have
+    /// filled.
     private static let shortestSample: Nanoseconds = 5e6
 
     private let job: Job
@@ -42,7 +43,8 @@ struct Rounds {
         var spent = [Nanoseconds](repeating: 0, count: contestants.count)
         for round in 0..<count.upperBound {
             if round >= count.lowerBound && spent.reduce(0, +) > seconds * 1e9 { break }
-            // Shuffled: some leave their threads spinning for a while, and who comes next should not always be the same.
+            // Shuffled: some leave their threads spinning for a while, and who comes next should not always be the
+            // same.
             for index in contestants.indices.shuffled(using: &random) {
                 if spent[index] > patience.seconds * 1e9 && samples[index].count >= patience.rounds { continue }
                 let sample = sample(contestants[index])

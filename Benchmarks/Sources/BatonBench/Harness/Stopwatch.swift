@@ -19,7 +19,8 @@ func measure(_ work: () -> Void) -> Nanoseconds {
 
 /// Runs `work` on the cooperative pool and blocks the main thread until it is done.
 ///
-/// The harness lives on the main thread: it is none of the pool's, so that waiting on it takes nothing from a contestant.
+/// The harness lives on the main thread: it is none of the pool's, so that waiting on it takes nothing from a
+/// contestant.
 func onPool<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Value {
     let box = Box<Value?>(nil)
     let done = DispatchSemaphore(value: 0)

@@ -22,7 +22,8 @@ struct Machine: Codable {
         return "\(cpu), \(cores) cores, \(os), \(swift)\(busy)"
     }
 
-    /// Over a second. The load average would have the build in it that came before, and is taken where there is nothing better.
+    /// Over a second. The load average would have the build in it that came before, and is taken where there is nothing
+    /// better.
     private static func coresInUse() -> Double {
         guard let before = busySeconds() else {
             var loads = [0.0]
@@ -33,13 +34,14 @@ struct Machine: Codable {
         return busySeconds().map { ($0 - before) / stopwatch.nanoseconds * 1e9 } ?? 0
     }
 
-    /// Of all cores together, since the machine was started: what the first line of `/proc/stat` counts, in hundredths, and is
-    /// neither idle nor waiting for a disk. It includes what other machines have taken of a virtual one.
+    /// Of all cores together, since the machine was started: what the first line of `/proc/stat` counts, in hundredths,
+    /// and is neither idle nor waiting for a disk. It includes what other machines have taken of a virtual one.
     private static func busySeconds() -> Double? {
         guard let text = try? String(contentsOfFile: "/proc/stat", encoding: .utf8) else { return nil }
         let line = text.prefix { $0 != "\n" }
         let counts = line.split(separator: " ").dropFirst().compactMap { Double($0) }
-        // User, nice, system, idle, waiting, interrupts, soft interrupts, stolen; what follows is part of the first two.
+        // User, nice, system, idle, waiting, interrupts, soft interrupts, stolen; what follows is part of the first
+        // two.
         return counts.count < 8 ? nil : (counts[0...2] + counts[5...7]).reduce(0, +) / 100
     }
 

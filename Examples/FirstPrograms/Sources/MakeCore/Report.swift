@@ -43,7 +43,8 @@ package struct Report: Sendable, Hashable {
     init(_ plan: Plan, errors: [OperationError?]) {
         let outcomes = errors.map(Outcome.init)
         let byName = Dictionary(uniqueKeysWithValues: zip(plan.targets, outcomes).map { ($0.name, ($0.needs, $1)) })
-        /// Returns the target that has failed among all that this one needs. One that was stopped could perhaps not be made anyway.
+        /// Returns the target that has failed among all that this one needs. One that was stopped could perhaps not be
+        /// made anyway.
         func culprit(of name: String) -> String? {
             var open = [name]
             var seen: Set<String> = []

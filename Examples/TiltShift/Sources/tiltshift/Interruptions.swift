@@ -2,8 +2,8 @@ internal import BatonTrace
 internal import Dispatch
 internal import Foundation
 
-/// What happens at Ctrl-C, and when somebody asks the program to end: the first time it stops in good order, the second time
-/// at once.
+/// What happens at Ctrl-C, and when somebody asks the program to end: the first time it stops in good order, the second
+/// time at once.
 struct Interruptions {
     private let sources: [any DispatchSourceSignal]
 

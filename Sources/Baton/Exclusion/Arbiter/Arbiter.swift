@@ -1,10 +1,11 @@
-/// Decides who holds which named exclusion. Pure; whoever has it locks it, asks, unlocks, and tells those that were granted.
+/// Decides who holds which named exclusion. Pure; whoever has it locks it, asks, unlocks, and tells those that were
+/// granted.
 ///
-/// An owner has one claim at a time: on several names, all of which it gets at once. Per name, waiting ones are served in
-/// the order in which they came, but for further attempts, which come first: else one would wait behind all first attempts for a name
-/// that it had before. None passes another of its kind, so that neither writers nor those with a great weight starve. What a
-/// descendant of a holder asks for is taken from what the holder has: it competes with other descendants of that holder in
-/// a line of their own, and with others only for what exceeds it.
+/// An owner has one claim at a time: on several names, all of which it gets at once. Per name, waiting ones are served
+/// in the order in which they came, but for further attempts, which come first: else one would wait behind all first
+/// attempts for a name that it had before. None passes another of its kind, so that neither writers nor those with a
+/// great weight starve. What a descendant of a holder asks for is taken from what the holder has: it competes with
+/// other descendants of that holder in a line of their own, and with others only for what exceeds it.
 ///
 /// Owners are kept while they wait or hold. Whoever calls has references of its own, so none is released here. The
 /// ancestors of an owner include those of its ancestors; they hold before it asks, and give back after it has.
@@ -48,8 +49,8 @@ struct Arbiter<Owner: AnyObject> {
     /// All of it or nothing. The ancestors: the nearest first. An owner that has a claim keeps that one: the answer is
     /// about it.
     ///
-    /// - Parameter isFurtherAttempt: Whether it comes before first attempts. An owner may ask so a limited number of times, each
-    ///   time after it has asked without: else those behind it might wait for ever.
+    /// - Parameter isFurtherAttempt: Whether it comes before first attempts. An owner may ask so a limited number of
+    ///   times, each time after it has asked without: else those behind it might wait for ever.
     mutating func request(
         _ owner: Owner, _ demands: ExclusionSet, inside ancestors: some Sequence<Owner>, isFurtherAttempt: Bool = false
     ) -> Answer {
@@ -62,8 +63,8 @@ struct Arbiter<Owner: AnyObject> {
         owners[id.index] = owner
         if ledger.isGrantable(id) {
             ledger.grant(id)
-            // Owners behind it in a line were refused before, and where a scope of its own opens, the owners within wait for
-            // the same as before.
+            // Owners behind it in a line were refused before, and where a scope of its own opens, the owners within
+            // wait for the same as before.
             ledger.forgetCandidates()
             return .granted
         }
@@ -81,8 +82,8 @@ struct Arbiter<Owner: AnyObject> {
         return Released(claim: wasHeld ? .held : .waiting, granted: settle())
     }
 
-    /// From now on the owner waits for holders alone: it goes before those in line, and holds nobody up there. Returns who
-    /// got something because of it, in the order of arrival.
+    /// From now on the owner waits for holders alone: it goes before those in line, and holds nobody up there. Returns
+    /// who got something because of it, in the order of arrival.
     mutating func leaveLine(_ owner: Owner) -> [Owner] {
         guard let id = ledger.numbers[ObjectIdentifier(owner)], ledger.claims[id].state == .inLine else { return [] }
         ledger.stepAside(id)
@@ -102,8 +103,8 @@ struct Arbiter<Owner: AnyObject> {
         }
     }
 
-    /// For people: the first of its names that holders do not let it have, and one of those holders; or if only a line is in
-    /// its way, the name and the owner before it.
+    /// For people: the first of its names that holders do not let it have, and one of those holders; or if only a line
+    /// is in its way, the name and the owner before it.
     func obstacle(for owner: Owner) -> (name: ExclusionName, holder: Owner)? {
         guard let id = ledger.numbers[ObjectIdentifier(owner)], let found = ledger.obstacle(for: id),
             let holder = owners[found.claim.index]
@@ -117,8 +118,8 @@ struct Arbiter<Owner: AnyObject> {
         return owners(of: ledger.blockers(of: id, upTo: limit))
     }
 
-    /// Whom a waiting owner may have to wait for, as its lines are now: more than it does, but never fewer. Those that the
-    /// search has listed before are left out.
+    /// Whom a waiting owner may have to wait for, as its lines are now: more than it does, but never fewer. Those that
+    /// the search has listed before are left out.
     func possibleBlockers(of owner: Owner, within extent: inout Ledger.Extent) -> [Owner] {
         guard let id = ledger.numbers[ObjectIdentifier(owner)] else { return [] }
         return owners(of: ledger.possibleBlockers(of: id, within: &extent))
@@ -155,7 +156,8 @@ struct Arbiter<Owner: AnyObject> {
     /// How many wait or hold.
     var count: Int { ledger.numbers.count }
 
-    /// All who use a name give the same limit. The first of the demands for which somebody present has given another one.
+    /// All who use a name give the same limit. The first of the demands for which somebody present has given another
+    /// one.
     func conflictingLimit(for demands: ExclusionSet) -> (name: ExclusionName, limit: Int, otherLimit: Int)? {
         ledger.conflictingLimit(for: demands)
     }

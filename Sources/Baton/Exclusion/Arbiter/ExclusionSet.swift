@@ -89,8 +89,8 @@ struct ExclusionSet: Sendable, Hashable {
         for place in places.count..<demands.count { places[demands[place].name] = place }
     }
 
-    /// Why this can never be granted; nil if it can. Two that can be granted may make one that cannot: the smaller limit of
-    /// one, and the greater weight of the other.
+    /// Why this can never be granted; nil if it can. Two that can be granted may make one that cannot: the smaller
+    /// limit of one, and the greater weight of the other.
     var problem: String? {
         for demand in demands {
             if let problem = demand.share.problem(for: demand.name) { return problem }

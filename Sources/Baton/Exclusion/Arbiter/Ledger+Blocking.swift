@@ -140,8 +140,8 @@ extension Ledger {
 
     // MARK: Perhaps
 
-    /// What a search has listed, so that the holders of a name are listed once, however many wait for them; and how much it may
-    /// still list.
+    /// What a search has listed, so that the holders of a name are listed once, however many wait for them; and how
+    /// much it may still list.
     struct Extent {
         private var names: Set<Scope.ID> = []
         /// Scopes whose holders were listed but for this one and those inside it; ``Place/ID/none``: all of them.
@@ -172,9 +172,9 @@ extension Ledger {
         }
     }
 
-    /// Whom a waiting claim may have to wait for, now or when those before it in its lines have what they wait for: more
-    /// than it does, but never fewer. One that stands before it in a line and waits for nothing else has the same holders in its
-    /// way, so the line need not be walked; if it waits for further names, these are linked.
+    /// Whom a waiting claim may have to wait for, now or when those before it in its lines have what they wait for:
+    /// more than it does, but never fewer. One that stands before it in a line and waits for nothing else has the same
+    /// holders in its way, so the line need not be walked; if it waits for further names, these are linked.
     func possibleBlockers(of id: Claim.ID, within extent: inout Extent) -> [Claim.ID] {
         if claims[id].state == .holding { return [] }
         var found: [Claim.ID] = []

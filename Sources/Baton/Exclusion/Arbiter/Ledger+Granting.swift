@@ -1,6 +1,7 @@
 /// Who gets what, and when.
 extension Ledger {
-    /// A claim to look at. Those apart come first, then those inside a holder, then the others; each in order of arrival.
+    /// A claim to look at. Those apart come first, then those inside a holder, then the others; each in order of
+    /// arrival.
     struct Candidate {
         let claim: Claim.ID
         var rank = 0
@@ -140,7 +141,8 @@ extension Ledger {
         if !scopes[outer].isQuiet { listAsBusy(outer) } else { unlistIfQuiet(outer) }
     }
 
-    /// False: an ancestor between the two has come to hold the name after a descendant did, and it is in that one's scope now.
+    /// False: an ancestor between the two has come to hold the name after a descendant did, and it is in that one's
+    /// scope now.
     private mutating func move(_ waiting: Place.ID, to outer: Scope.ID) -> Bool {
         let claim = places[waiting].claim
         let scope = nearestScope(under: places[waiting].root, of: claims[claim].ancestors)
@@ -219,8 +221,8 @@ extension Ledger {
         return .none
     }
 
-    /// Grants what can be granted. Granting only takes from the others, so one that is refused need not be looked at again
-    /// before somebody leaves; but one that becomes first in a line is a candidate.
+    /// Grants what can be granted. Granting only takes from the others, so one that is refused need not be looked at
+    /// again before somebody leaves; but one that becomes first in a line is a candidate.
     mutating func settle() -> [Claim.ID] {
         if candidates.isEmpty { return [] }
         var granted: [Claim.ID] = []

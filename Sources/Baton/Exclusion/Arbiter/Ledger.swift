@@ -1,6 +1,8 @@
-/// The rank of a claim in all of its lines: further attempts come before the others, and of each kind the first one first.
+/// The rank of a claim in all of its lines: further attempts come before the others, and of each kind the first one
+/// first.
 ///
-/// The order of two claims is the same in every line, so that claims on several names cannot stand in one another's way.
+/// The order of two claims is the same in every line, so that claims on several names cannot stand in one another's
+/// way.
 struct Arrival: Comparable {
     let isFurtherAttempt: Bool
     let number: UInt64
@@ -38,9 +40,9 @@ struct Claim {
 
 /// The books of an ``Arbiter``, which keeps the owners: who waits and who holds, by numbers.
 ///
-/// Every name has a tree of scopes. The holders without a holding ancestor are in the outermost one; each holder has one of
-/// its own, as soon as descendants of it hold the name or wait for it. Each scope has a line. See `Ledger+Granting.swift`
-/// for what is granted when, and `Ledger+Blocking.swift` for who stands in whose way.
+/// Every name has a tree of scopes. The holders without a holding ancestor are in the outermost one; each holder has
+/// one of its own, as soon as descendants of it hold the name or wait for it. Each scope has a line. See
+/// `Ledger+Granting.swift` for what is granted when, and `Ledger+Blocking.swift` for who stands in whose way.
 struct Ledger {
     var claims = Slab<Claim>()
     var places = Slab<Place>()
@@ -59,12 +61,14 @@ struct Ledger {
 
     // MARK: Coming and going
 
-    /// Puts a new claim into its lines: at the end, or behind the other further attempts. Nil: the owner has one already.
+    /// Puts a new claim into its lines: at the end, or behind the other further attempts. Nil: the owner has one
+    /// already.
     mutating func enter(
         _ owner: ObjectIdentifier, _ demands: ExclusionSet, inside ancestors: [ObjectIdentifier],
         isFurtherAttempt: Bool = false
     ) -> Claim.ID? {
-        // A descendant that waits may stand behind those that this would pass, and get its names when this does: nobody would notice.
+        // A descendant that waits may stand behind those that this would pass, and get its names when this does: nobody
+        // would notice.
         let comesFirst = isFurtherAttempt && waitingBelow[owner] == nil
         let arrival = Arrival(isFurtherAttempt: comesFirst, number: arrivals)
         let id = claims.insert(Claim(owner: owner, arrival: arrival))

@@ -90,8 +90,8 @@ struct ClaimLine {
     }
 }
 
-/// The holders of a scope. Those who only share come last: of very many readers none is in the way of one that asks for units, so
-/// whoever looks for somebody in the way need not pass them.
+/// The holders of a scope. Those who only share come last: of very many readers none is in the way of one that asks for
+/// units, so whoever looks for somebody in the way need not pass them.
 struct HolderList {
     private var all = PlaceList()
     private var firstReader = Place.ID.none

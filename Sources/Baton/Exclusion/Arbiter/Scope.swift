@@ -28,8 +28,8 @@ struct Scope {
     /// All of a name that are present, at any depth, waiting or holding: only in the outermost one.
     var declaredLimits = Limits()
 
-    /// Names that somebody in a line for this one waits for, too, and how many do: only in the outermost one. Whoever stands
-    /// behind them waits for the holders of those names as well.
+    /// Names that somebody in a line for this one waits for, too, and how many do: only in the outermost one. Whoever
+    /// stands behind them waits for the holders of those names as well.
     var links: [ID: Int] = [:]
 
     var holder = Place.ID.none

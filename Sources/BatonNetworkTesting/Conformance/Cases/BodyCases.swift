@@ -146,8 +146,8 @@ extension HTTPTransportConformance {
 
     private static let large = 30_000_000
 
-    /// A transport that reads ahead must not reach the end, after which the connection would rightly be kept. Made for each case: the
-    /// pointer in a `Data` that lives as long as the process is not one that LeakSanitizer knows.
+    /// A transport that reads ahead must not reach the end, after which the connection would rightly be kept. Made for
+    /// each case: the pointer in a `Data` that lives as long as the process is not one that LeakSanitizer knows.
     private static var allButTheLastByte: FaultScript {
         FaultScript([
             .answerHead(200, ["Content-Length: \(large + 1)"]), .sendPattern(count: large), .waitForRelease("never"),

@@ -103,7 +103,8 @@ extension HTTPTransportConformance {
     /// So long a cancel may take.
     private static let soon = Duration.milliseconds(200)
 
-    /// Cancels a request, and measures how long it takes to end. Three times, because the machine may be busy: the fastest counts.
+    /// Cancels a request, and measures how long it takes to end. Three times, because the machine may be busy: the
+    /// fastest counts.
     private static func requireSoon(
         _ trial: Trial, _ send: @escaping @Sendable () async -> Trial.Outcome,
         once begun: @Sendable (Int) async throws -> Void,

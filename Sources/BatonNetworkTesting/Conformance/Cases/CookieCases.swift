@@ -8,7 +8,8 @@ internal import Foundation
 extension HTTPTransportConformance {
     /// A transport keeps its cookies in memory, for itself: RFC 6265.
     ///
-    /// Cookies belong to a host and not to a port, so the cookies of other cases come, too. Each case has names of its own.
+    /// Cookies belong to a host and not to a port, so the cookies of other cases come, too. Each case has names of its
+    /// own.
     static var cookieCases: [Case] {
         [
             Case("cookies", "A cookie is sent back to the same host.", "RFC 6265, 5.4") { trial in

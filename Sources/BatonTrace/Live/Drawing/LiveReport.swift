@@ -1,4 +1,5 @@
-/// Tells in plain lines what is worth saying, for files, pipes and terminals that cannot redraw; and sums up in the end. Pure.
+/// Tells in plain lines what is worth saying, for files, pipes and terminals that cannot redraw; and sums up in the
+/// end. Pure.
 struct LiveReport: Sendable {
     private static let mostStagesInSummary = 20
 
@@ -15,7 +16,8 @@ struct LiveReport: Sendable {
     ///
     /// Every failure has a line, but for those of operations that needed one that had failed: these are counted.
     ///
-    /// A stage that is over again and again, because its operations come one by one, is told of whenever it has doubled.
+    /// A stage that is over again and again, because its operations come one by one, is told of whenever it has
+    /// doubled.
     mutating func lines(_ picture: LivePicture) -> [String] {
         var lines: [String] = []
         if picture.isSuspended != toldSuspension {

@@ -5,8 +5,8 @@ enum PlainText {
     /// More of a text is never shown.
     private static let mostScalars = 400
 
-    /// One line, without anything that a terminal would obey, that would turn the direction of what follows, or whose width nobody
-    /// knows.
+    /// One line, without anything that a terminal would obey, that would turn the direction of what follows, or whose
+    /// width nobody knows.
     static func line(_ text: String) -> String {
         if text.utf8.count <= mostScalars, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
         var line = String.UnicodeScalarView()

@@ -25,8 +25,8 @@ enum DescriptorWriter {
         }
     }
 
-    /// A pipe without a reader sends SIGPIPE to the thread that writes. It is blocked meanwhile, for this thread alone, and one
-    /// that came for this is taken away: the program's own handling is neither changed nor noticed.
+    /// A pipe without a reader sends SIGPIPE to the thread that writes. It is blocked meanwhile, for this thread alone,
+    /// and one that came for this is taken away: the program's own handling is neither changed nor noticed.
     private static func withoutBrokenPipeSignal(_ body: () -> Bool) -> Bool {
         var pipe = sigset_t()
         var former = sigset_t()

@@ -32,8 +32,8 @@ struct LiveCanvas {
 
     private mutating func redraw(_ picture: LivePicture) -> Bool {
         let size = output.size()
-        // One column less: terminals do not agree on where the cursor is when the last one was written. One row less: the
-        // cursor has a line of its own.
+        // One column less: terminals do not agree on where the cursor is when the last one was written. One row less:
+        // the cursor has a line of its own.
         let renderer = LiveRenderer(
             width: max(1, size.columns - 1), height: max(1, size.rows - 1), hasColour: output.ability.hasColour,
             hasUnicode: output.ability.hasUnicode, knowsTotals: knowsTotals)

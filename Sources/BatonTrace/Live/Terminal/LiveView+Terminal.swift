@@ -6,15 +6,16 @@ extension LiveView {
 
     /// Leaves the terminal in order for a program that is about to end; from then on no view of the process draws.
     ///
-    /// For signal handlers of your own: it allocates nothing and takes no lock, and may be called on any thread, at any time,
-    /// any number of times. If no redraw is under way it writes nothing. A program that ends otherwise does not need it.
+    /// For signal handlers of your own: it allocates nothing and takes no lock, and may be called on any thread, at any
+    /// time, any number of times. If no redraw is under way it writes nothing. A program that ends otherwise does not
+    /// need it.
     public static func restoreTerminal() { TerminalMark.shared.close() }
 
     /// Has ``restoreTerminal()`` called before the program dies of one of these signals, that of Ctrl-C among them.
     ///
-    /// Call it once, early, after or before a view is made. Signals for which the program has a handler, or which it ignores,
-    /// are left alone: such a handler calls ``restoreTerminal()`` itself. The program still dies of the signal, so that its
-    /// shell sees that.
+    /// Call it once, early, after or before a view is made. Signals for which the program has a handler, or which it
+    /// ignores, are left alone: such a handler calls ``restoreTerminal()`` itself. The program still dies of the
+    /// signal, so that its shell sees that.
     public static func restoreTerminalWhenInterrupted(by signals: [CInt] = deadlySignals) {
         // Made here rather than in the handler.
         _ = TerminalMark.shared.isClosed

@@ -115,7 +115,7 @@ import Testing
             return found
         }
 
-        /// No circle is missed by a search that does not look at lines.
+        /// No cycle is missed by a search that does not look at lines.
         var possibleBlockersIncludeAll: Bool {
             var expected: Set<Link> = []
             for owner in owners {

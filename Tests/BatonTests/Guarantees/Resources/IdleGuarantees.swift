@@ -6,8 +6,8 @@ import Testing
 
 @testable import Baton
 
-/// At the very moment in which somebody learns that the queue is idle: the one who awaits it goes on inside the call that
-/// resumes it, while the lane still stands in its step.
+/// At the very moment in which somebody learns that the queue is idle: the one who awaits it goes on inside the call
+/// that resumes it, while the worker still stands in its step.
 @Suite(.timeLimit(.minutes(10))) struct IdleGuarantees {
     private let tokens = Tokens()
 
@@ -57,7 +57,7 @@ import Testing
         #expect(alive == 0)
     }
 
-    /// The lane that hands its slot over to a parent goes on beside it.
+    /// The worker that hands its slot over to a parent goes on beside it.
     @Test func G31_noParentIsAliveWhenTheQueueSaysThatItIsIdle() async {
         let alive = await aliveWhenIdle(on: ImmediateExecutor(), width: 1) { queue in
             let gate = Gate()

@@ -13,7 +13,7 @@ private final class Room: Sendable {
     }
 
     private let limit: Int
-    private let inside = LockedState(Inside())
+    private let inside = Locked(Inside())
 
     init(limit: Int = .max) { self.limit = limit }
 

@@ -33,7 +33,8 @@ import Testing
             await queue.waitUntilIdle()
             try #require(inner.isCancelled || inner.state == .finished)
             if !started.isOpen { return }
-            // Children of a group that never started end in no queue: their handlers run elsewhere, and it does not wait for them.
+            // Children of a group that never started end in no queue: their handlers run elsewhere, and it does not
+            // wait for them.
             let events = log.events.filter { innerStarted.isOpen || !["a", "b"].contains($0) }
             try #require(events.last == "outer")
             try #require(events.contains("c") && events.contains("inner"))

@@ -15,14 +15,14 @@ private final class User: Capability {
     let log = EventLog<String>()
     let thinks = Gate()
     private let answer: CapabilityStatus
-    private let known: LockedState<CapabilityStatus>
+    private let known: Locked<CapabilityStatus>
 
     init(
         _ name: String = "contacts", answer: CapabilityStatus = .authorized, known: CapabilityStatus = .notDetermined
     ) {
         self.name = name
         self.answer = answer
-        self.known = LockedState(known)
+        self.known = Locked(known)
     }
 
     func status() async -> CapabilityStatus { known.withLock { $0 } }
@@ -217,8 +217,8 @@ private struct HasAccess: OperationCondition {
         #expect(negated.ending == "condition not HasAccess: ‘HasAccess’ is satisfied")
     }
 
-    /// As `ReachabilityCondition(waitToConnect:)` does, which belongs to a module for networks that is still to come: what it
-    /// brings along waits for the connection, and without that it looks once.
+    /// As `ReachabilityCondition(waitToConnect:)` does, which belongs to a module for networks that is still to come:
+    /// what it brings along waits for the connection, and without that it looks once.
     @Test(arguments: [true, false]) func R5_8_aConditionMayWaitForWhatItWantsOrLookOnce(waits: Bool) {
         struct IsConnected: OperationCondition {
             let connection: Gate

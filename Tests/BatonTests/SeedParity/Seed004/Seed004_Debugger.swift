@@ -1,7 +1,7 @@
 // Seed 004: AOperation, ‘Basics’ (004_d4555b3ec782d7d1.txt)
 //
-// The lines of its debugger. They begin with the name, and the last one says the time and the outcome, too; that somebody
-// forgot to override `execute()` is said by the compiler (Tests/DoesNotCompile/ProcedureWithoutExecute.swift).
+// The lines of its debugger. They begin with the name, and the last one says the time and the outcome, too; that
+// somebody forgot to override `execute()` is said by the compiler (Tests/DoesNotCompile/ProcedureWithoutExecute.swift).
 //
 // The number of a statement begins the name of its test.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase

@@ -30,7 +30,7 @@ private struct MyOperation: Procedure {
 private final class Service: Sendable {
     typealias Completion = @Sendable (Result<[UInt8], Oops>) -> Void
 
-    private let asked = LockedState<[Completion]>([])
+    private let asked = Locked<[Completion]>([])
 
     func load(_ completion: @escaping Completion) { asked.withLock { $0.append(completion) } }
 

@@ -6,8 +6,8 @@ package struct Output: Sendable, Hashable {
 
     /// Gives each source a file of its own: those whose names are the same get numbers, in their order.
     ///
-    /// The same source gets the same file, however often it is named. Upper and lower case make no difference, because there are
-    /// file systems for which they do not.
+    /// The same source gets the same file, however often it is named. Upper and lower case make no difference, because
+    /// there are file systems for which they do not.
     static func each(of sources: [Source], in folder: URL, as format: PictureFormat) -> [Output] {
         var taken: Set<String> = []
         var known: [String: Output] = [:]

@@ -1,10 +1,12 @@
 /// What makes a view look like a model of itself: a sharp band, blur above and below it, and the colours of toys.
 ///
-/// A lens that stands close to its object has little depth of field; this imitates it for a scene that is seen from above.
+/// A lens that stands close to its object has little depth of field; this imitates it for a scene that is seen from
+/// above.
 package struct Look: Sendable, Hashable {
     /// Where the middle of the sharp band is, in percent of the picture's height from its top.
     package var focus = 55.0
-    /// How high the sharp band is, in percent of the picture's height. The blur grows over as much again on either side.
+    /// How high the sharp band is, in percent of the picture's height. The blur grows over as much again on either
+    /// side.
     package var band = 16.0
     /// How strong the blur is at most: the standard deviation of the Gaussian, in percent of the picture's height.
     package var blur = 0.8
@@ -25,8 +27,8 @@ package struct Look: Sendable, Hashable {
         return min(max(distance / max(band, 1), 0), 1)
     }
 
-    /// For each row, from 0 to 255, how much of a half blurred picture replaces the sharp one, and then of a fully blurred
-    /// picture what that has made: a mixture of sharp and fully blurred alone would show everything twice.
+    /// For each row, from 0 to 255, how much of a half blurred picture replaces the sharp one, and then of a fully
+    /// blurred picture what that has made: a mixture of sharp and fully blurred alone would show everything twice.
     func bands(height: Int) -> (half: [UInt8], full: [UInt8]) {
         let blurs = (0..<height).map { row in blur(at: (Double(row) + 0.5) / Double(height) * 100) }
         return (

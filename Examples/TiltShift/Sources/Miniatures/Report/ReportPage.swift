@@ -2,7 +2,8 @@ internal import BatonTrace
 package import Foundation
 
 extension BatchResult {
-    /// A page with the pictures before and after, the timeline of the run, and its graph: one file that needs nothing else.
+    /// A page with the pictures before and after, the timeline of the run, and its graph: one file that needs nothing
+    /// else.
     ///
     /// The graph is drawn by Graphviz; without it, the page says so.
     package func writeReport(to file: URL) async throws {

@@ -9,8 +9,8 @@ internal import Foundation
 /// let result = await batch.run()
 /// ```
 ///
-/// Each picture is an operation whose stages are its children. It runs if it is out of date, and if nobody else in this process
-/// makes the same picture at the moment; it fails alone.
+/// Each picture is an operation whose stages are its children. It runs if it is out of date, and if nobody else in this
+/// process makes the same picture at the moment; it fails alone.
 package struct Batch: Sendable {
     /// Where everything runs: to be watched, or cancelled. A cancel waits for what has begun.
     package let queue: AsyncOperationQueue
@@ -29,8 +29,8 @@ package struct Batch: Sendable {
 
     /// Does it, and says what became of each picture. To be called once.
     ///
-    /// - Parameter tell: Called for each picture, in the order in which they were named, as soon as its outcome and those before it
-    ///   are known.
+    /// - Parameter tell: Called for each picture, in the order in which they were named, as soon as its outcome and
+    ///   those before it are known.
     package func run(tell: (PictureResult) -> Void = { _ in }) async -> BatchResult {
         let recorder = TraceRecorder(of: queue)
         let outputs = Output.each(of: list.sources, in: settings.folder, as: settings.recipe.format)

@@ -2,8 +2,8 @@ package import Baton
 
 /// What is done to a picture, one after another.
 ///
-/// The name of an operation is that of its stage and that of its picture, so that the live view and the report can put together
-/// what belongs together.
+/// The name of an operation is that of its stage and that of its picture, so that the live view and the report can put
+/// together what belongs together.
 package enum Stage: String, Sendable, CaseIterable {
     case asking = "ask"
     case reading = "read"

@@ -16,7 +16,8 @@ package struct SecretKey: Sendable, Hashable {
         return SecretKey(bytes: bytes)
     }
 
-    /// What files say about the key that they need, so that a wrong one is not taken for damage. Tells nothing of the key.
+    /// What files say about the key that they need, so that a wrong one is not taken for damage. Tells nothing of the
+    /// key.
     var fingerprint: [UInt8] {
         var hash = [UInt8](repeating: 0, count: SecretFile.fingerprintCount)
         crypto_generichash(&hash, hash.count, bytes, UInt64(bytes.count), nil, 0)

@@ -2,7 +2,8 @@ package import Baton
 internal import BatonNetwork
 internal import Foundation
 
-/// Lets a miniature be made only if there is none yet, or an older one, or one that looks otherwise or shows something else.
+/// Lets a miniature be made only if there is none yet, or an older one, or one that looks otherwise or shows something
+/// else.
 ///
 /// Fails it if it would replace something that somebody else has made.
 package struct OutOfDate: OperationCondition {

@@ -16,8 +16,8 @@ struct OptionDescription {
     let help: String
 }
 
-/// Takes a command line apart, with the system's `getopt_long`: options anywhere, `--name=value`, unambiguous beginnings of
-/// names, and `--` before names of files that begin with a dash.
+/// Takes a command line apart, with the system's `getopt_long`: options anywhere, `--name=value`, unambiguous
+/// beginnings of names, and `--` before names of files that begin with a dash.
 ///
 /// To be called on one thread at a time, as `getopt_long` has to be.
 func read(

@@ -1,0 +1,82 @@
+/// The sentences of explanations, snapshots and reports: what keeps an operation, and what to do if something can be
+/// done.
+enum ExplanationFormatter {
+    /// What it waits for. Exclusions are told with their cause.
+    static func sentences(for waits: [OperationWait], of operation: OperationReference) -> [String] {
+        var awaited: [String] = []
+        var sentences: [String] = []
+        for wait in waits {
+            switch wait.kind {
+            case .input, .order, .child, .awaited, .element: awaited.append("\(wait.source)")
+            case .barrier: awaited.append("the barrier \(wait.source)")
+            case .original: sentences.append("\(operation) shares the outcome of \(wait.source).")
+            case .replaced: sentences.append("\(operation) has replaced \(wait.source), and waits for its end.")
+            case .exclusion: break
+            }
+        }
+        if !awaited.isEmpty { sentences.insert("\(operation) waits for \(list(awaited)).", at: 0) }
+        return sentences
+    }
+
+    static func sentence(for cause: Explanation.Cause, of operation: OperationReference) -> String {
+        switch cause {
+        case .notAdded: "\(operation) was not added to any queue: add it, or use `run` or `add(to:)`."
+        case .queueSuspended(let queue):
+            "\(operation) is ready, and its queue\(name(of: queue)) is suspended: set its `isSuspended` to false."
+        case .queueFull(let queue, let width, let running):
+            "\(operation) is ready, and waits for its turn in \(place(queue, width, running))."
+        case .starting: "\(operation) is about to start."
+        case .delayed(let left): "\(operation) is in its delay, of which \(text(left)) are left."
+        case .retrying(let attempt, let left, let error):
+            "\(operation) waits \(text(left)) for attempt \(attempt), because the last one failed: \(error)."
+        case .repeating(let left): "\(operation) repeats, and waits \(text(left)) for its next run."
+        case .evaluating(let conditions):
+            "\(operation) waits for the answer of \(list(conditions.map { "the condition ‘\($0)’" }))."
+        case .excluded(let holder, let exclusion): "\(operation) waits for the exclusion \(exclusion), after \(holder)."
+        case .waitingForRate(let rate, let left, let count):
+            "\(operation) waits for the rate \(rate), "
+                + (count == 0 ? "" : "behind \(count) \(count == 1 ? "other" : "others"), ")
+                + "and may start in \(text(left))."
+        case .executing(let attempt, let time, let isCancelled):
+            "\(operation) \(time.map { "has been executing for \(text($0))" } ?? "is executing")"
+                + (attempt > 1 ? ", attempt \(attempt)" : "")
+                + (isCancelled
+                    ? ", although it was cancelled: let its body look at `Task.isCancelled`, or use `onCancel` of its "
+                        + "callback." : ".")
+        case .awaitingElement: "\(operation) waits for the next element of a sequence."
+        case .finishing: "\(operation) waits for its willFinish handlers."
+        case .waitingForSlot(let queue, let width, let running):
+            "\(operation) can go on when there is a free slot in \(place(queue, width, running))."
+        case .finished(let outcome): "\(operation) has finished: \(outcome)."
+        }
+    }
+
+    static func attemptsPassSuspension(of queue: QueueReference) -> String {
+        "Its queue\(name(of: queue)) is suspended, which does not hold further attempts back: set its `suspendsFurtherAttempts` for that."
+    }
+
+    static func list(_ names: [String]) -> String {
+        let more = names.count - Explanation.listed
+        return names.prefix(Explanation.listed).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+    }
+
+    /// To the millisecond, because a clock counts more than anybody reads. Endless durations are cut to what is
+    /// readable.
+    static func text(_ duration: Duration) -> String {
+        duration >= readableDuration ? "30 years or more" : "\((duration / .milliseconds(1)).rounded() / 1000) seconds"
+    }
+
+    private static let readableDuration = Duration.seconds(30 * 365 * 24 * 60 * 60)
+
+    private static func name(of queue: QueueReference) -> String { queue.name.map { " ‘\($0)’" } ?? "" }
+
+    private static func place(_ queue: QueueReference, _ width: Int, _ running: [OperationReference]) -> String {
+        let place = (queue.name.map { "‘\($0)’, " } ?? "") + "a queue of width \(width)"
+        if running.isEmpty { return place }
+        let names = running.map(\.description).joined(separator: ", ")
+        if running.count == Explanation.listed, width > running.count {
+            return "\(place), where \(names) and others run"
+        }
+        return "\(place), where \(names) \(running.count == 1 ? "runs" : "run")"
+    }
+}

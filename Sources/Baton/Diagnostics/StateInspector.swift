@@ -1,0 +1,215 @@
+/// One look at operations and their queues: each queue and each clock is asked once, however many operations there are.
+/// Made and used outside every lock.
+struct StateInspector {
+    private struct QueueView {
+        let core: QueueCore
+        let scheduler: (width: Int, isFull: Bool, isSuspended: Bool, suspendsFurtherAttempts: Bool)
+        /// The first few that hold slots, when somebody has wanted to know.
+        var running: [OperationReference]?
+        var now: Duration?
+
+        var reference: QueueReference { QueueReference(name: core.name, number: core.number) }
+
+        init(_ core: QueueCore) {
+            self.core = core
+            scheduler = core.state.withLock { state in
+                let scheduler = state.scheduler
+                return (
+                    scheduler.width, scheduler.running >= scheduler.width, scheduler.isSuspended,
+                    scheduler.suspendsFurtherAttempts
+                )
+            }
+        }
+    }
+
+    private var sights: [ObjectIdentifier: QueueView] = [:]
+    private var rates: [RateTable.Key: (view: RateTable.View, now: Duration)] = [:]
+    /// Nothing has started in this queue for so long.
+    private let quiet: (queue: QueueCore, time: Duration)?
+
+    init(quiet: (queue: QueueCore, time: Duration)? = nil) { self.quiet = quiet }
+
+    // MARK: Waits
+
+    /// What it waits for and what has not finished, each once.
+    mutating func waits(of operation: AnyOperation) -> [Wait] {
+        let isRuled = operation.withLife { $0.details?.rules.areNone == false }
+        var seen: Set<ObjectIdentifier> = []
+        var waits = operation.waits.filter { wait in
+            !wait.source.hasFinished && seen.insert(ObjectIdentifier(wait.source)).inserted
+        }
+        if isRuled, waits.isEmpty, let (name, holder) = Claims.obstacle(for: operation) {
+            waits.append(Wait(kind: .exclusion, source: holder, exclusion: name))
+        }
+        return waits
+    }
+
+    // MARK: Causes
+
+    /// Of one that waits for no other one.
+    mutating func cause(of operation: AnyOperation) -> Explanation.Cause {
+        let look = operation.withLife { OperationView($0, at: operation) }
+        switch look.phase {
+        case .created: return .notAdded
+        case .finished: return .finished(operation.outcomeKind)
+        case .added:
+            guard let core = look.core else { return .starting }
+            if let pause = look.pause { return cause(of: pause, on: core) }
+            if look.isPaced, let cause = causeOfPacing(of: operation) { return cause }
+            return causeOfWaiting(of: operation, in: core)
+        case .evaluating: return .evaluating(conditions: look.conditions.all.map(\.condition.name))
+        case .executing, .finishing:
+            // One that ends before any queue has taken it has only its handlers left.
+            guard let core = look.core else { return look.phase == .finishing ? .finishing : .starting }
+            if look.lendsSlot {
+                if look.listeners.contains(where: \.awaitsMore) { return .awaitingElement }
+                if look.listeners.isEmpty || look.phase == .executing { return causeOfStanding(in: core) }
+            }
+            if look.phase == .finishing { return .finishing }
+            return .executing(attempt: look.attempt, time: time(of: look, operation), isCancelled: look.isCancelled)
+        }
+    }
+
+    /// The queue that is suspended and does not hold an operation with this cause back, because it has failed and tries
+    /// again.
+    mutating func suspendedQueue(of operation: AnyOperation, triedAgainBy cause: Explanation.Cause) -> QueueReference? {
+        switch cause {
+        case .retrying: break
+        case .executing(let attempt, _, _): if attempt == 1 { return nil }
+        default: return nil
+        }
+        guard let core = operation.withLife({ $0.isUnderWay ? operation.core : nil }) else { return nil }
+        let sight = see(core)
+        return sight.scheduler.isSuspended && !sight.scheduler.suspendsFurtherAttempts ? sight.reference : nil
+    }
+
+    private mutating func causeOfWaiting(of operation: AnyOperation, in core: QueueCore) -> Explanation.Cause {
+        let sight = see(core)
+        if sight.scheduler.isSuspended, !operation.goesFirst { return .queueSuspended(sight.reference) }
+        if !sight.scheduler.isFull { return .starting }
+        return .queueFull(sight.reference, width: sight.scheduler.width, running: running(in: core))
+    }
+
+    /// Of several rates that which takes longest. Nil: it waits for none.
+    private mutating func causeOfPacing(of operation: AnyOperation) -> Explanation.Cause? {
+        var longest: (rate: Rate, left: Duration, behind: Int)?
+        for (key, rate, arrival) in Rates.places(of: operation) {
+            if rates[key] == nil, let view = Rates.view(of: key) { rates[key] = (view, view.time.now) }
+            guard let (view, now) = rates[key] else { continue }
+            let turn = view.turn(of: arrival)
+            let left = max(.zero, turn.time - now)
+            if longest == nil || longest!.left < left { longest = (rate, left, turn.behind) }
+        }
+        return longest.map { .waitingForRate("\($0.rate)", timeLeft: $0.left, behind: $0.behind) }
+    }
+
+    private mutating func causeOfStanding(in core: QueueCore) -> Explanation.Cause {
+        let sight = see(core)
+        return .waitingForSlot(sight.reference, width: sight.scheduler.width, running: running(in: core))
+    }
+
+    private mutating func cause(of pause: OperationView.Pause, on core: QueueCore) -> Explanation.Cause {
+        let now = now(of: core)
+        // Somebody is about to set the alarm, or the pause is just over.
+        func left(until end: Duration?) -> Duration { max(.zero, (end ?? now) - now) }
+        return switch pause {
+        case .delay(let end): .delayed(timeLeft: left(until: end))
+        case .attempt(let number, let end, let error):
+            .retrying(attempt: number, timeLeft: left(until: end), lastError: "\(error)")
+        case .repetition(let end): .repeating(timeLeft: left(until: end))
+        }
+    }
+
+    /// How long its body has run, if somebody has noted when it started.
+    private mutating func time(of look: OperationView, _ operation: AnyOperation) -> Duration? {
+        guard let core = look.core else { return nil }
+        if let start = look.start ?? look.worker?.watch.withLock({ $0.start(of: operation) }) {
+            return max(.zero, now(of: core) - start)
+        }
+        if let start = look.toldStart { return max(.zero, core.time.now - start) }
+        return quiet.flatMap { $0.queue === core ? $0.time : nil }
+    }
+
+    // MARK: Queues
+
+    private mutating func see(_ core: QueueCore) -> QueueView {
+        if let sight = sights[ObjectIdentifier(core)] { return sight }
+        let sight = QueueView(core)
+        sights[ObjectIdentifier(core)] = sight
+        return sight
+    }
+
+    private mutating func now(of core: QueueCore) -> Duration {
+        if let now = see(core).now { return now }
+        let now = core.timerService.now
+        sights[ObjectIdentifier(core)]?.now = now
+        return now
+    }
+
+    private mutating func running(in core: QueueCore) -> [OperationReference] {
+        if let running = see(core).running { return running }
+        let members = core.state.withLock { $0.members() }
+        let running = members.lazy.filter(\.holdsSlot).prefix(Explanation.listed).map(\.reference)
+        sights[ObjectIdentifier(core)]?.running = Array(running)
+        return Array(running)
+    }
+}
+
+extension AnyOperation {
+    fileprivate final var holdsSlot: Bool { withLife { $0.worker != nil && ($0.details?.openWaits ?? 0) == 0 } }
+}
+
+/// What is to be known of one operation, read in one locked step.
+private struct OperationView {
+    /// The times are those at which it ends; nil while somebody is about to set the alarm.
+    enum Pause {
+        case delay(until: Duration?)
+        case attempt(Int, at: Duration?, after: OperationError)
+        case repetition(at: Duration?)
+    }
+
+    let phase: Lifecycle.Phase
+    let core: QueueCore?
+    let isCancelled: Bool
+    let conditions: TinyArray<StoredCondition>
+    let isPaced: Bool
+    let lendsSlot: Bool
+    let listeners: [any OutcomeListener]
+    let attempt: Int
+    let pause: Pause?
+    let worker: Worker?
+    /// On the clock of its queue's timer service.
+    let start: Duration?
+    /// On the clock of its queue.
+    let toldStart: Duration?
+
+    init(_ life: Lifecycle, at operation: AnyOperation) {
+        let details = life.details
+        let timing = details?.timing
+        phase = life.phase
+        core = life.isUnderWay ? operation.core : nil
+        isCancelled = life.isCancelled
+        conditions = details?.rules.conditions ?? .none
+        isPaced = details?.rules.isPaced ?? false
+        lendsSlot = (details?.openWaits ?? 0) > 0
+        listeners = details?.listeners ?? []
+        attempt = max(1, Int(timing?.attempt ?? 1))
+        pause = timing.flatMap { $0.isPaused ? Pause($0) : nil }
+        worker = life.timing?.limit == nil ? nil : life.worker
+        start = timing?.rareTiming.flatMap { $0.firstStart == nil ? nil : $0.lastStart }
+        toldStart = life.outbox?.machine.start
+    }
+}
+
+extension OperationView.Pause {
+    fileprivate init(_ timing: TimedDetails) {
+        let end = timing.rareTiming?.pauseEnd
+        if timing.attempt > 0, let failure = timing.rareTiming?.failures.last, let error = failure.error {
+            self = .attempt(Int(timing.attempt) + 1, at: end, after: error)
+        } else if let rare = timing.rareTiming, rare.repetitions > 0 {
+            self = .repetition(at: end)
+        } else {
+            self = .delay(until: end)
+        }
+    }
+}

@@ -1,0 +1,189 @@
+extension EventBroadcaster {
+    /// The subscriptions of a hub, and the numbers of its events. No callback in it; the hub locks it, asks, unlocks,
+    /// and obeys.
+    struct Subscriptions {
+        struct Call {
+            let id: UInt64
+            let observer: any OperationObserver
+        }
+
+        /// What follows from a change, after unlocking. What is the user's is released then: observers, and errors in
+        /// events.
+        enum Effect {
+            case wake(Waiter)
+            /// A task has to be started for it.
+            case start(Call)
+            case releaseReader(EventReader<Waiter>)
+            case releaseObserver(ObserverSubscription)
+            case releaseEvent(OperationEvent)
+        }
+
+        typealias Effects = [Effect]
+
+        struct ObserverSubscription {
+            let call: Call
+            var listener = EventListener<Waiter>()
+        }
+
+        private struct Delegate {
+            let id: UInt64
+            weak let object: (any OperationDelegate)?
+        }
+
+        private var readers = SubscriptionTable<EventReader<Waiter>>()
+        private var observers = SubscriptionTable<ObserverSubscription>()
+        private var lastID: UInt64 = 0
+        private var delegateSubscription: Delegate?
+        private var lastNumber: UInt64 = 0
+        private var lastTime = Duration.zero
+        /// Operations whose end is still to be told.
+        private var operationCount = 0
+        private var isReleased = false
+        private var isOver = false
+        /// Of one operation: for those who come after it.
+        private var last: OperationEvent?
+        private(set) var isSuspended: Bool
+        private var suspensionNumber: UInt64 = 0
+
+        /// - Parameter isSuspended: Whether the queue begins suspended.
+        init(isSuspended: Bool = false) { self.isSuspended = isSuspended }
+
+        var isEmpty: Bool { readers.isEmpty && observers.isEmpty }
+
+        // MARK: Telling
+
+        mutating func numbered(
+            _ kind: consuming OperationEvent.Kind, of subject: consuming EventSubject, at time: Duration
+        ) -> OperationEvent {
+            lastNumber += 1
+            // The clock was asked before the lock was taken: another thread may have come in between.
+            lastTime = max(lastTime, time)
+            return OperationEvent(number: lastNumber, time: lastTime, subject: subject, kind: kind)
+        }
+
+        mutating func tell(_ event: consuming OperationEvent, _ effects: inout Effects) {
+            if isOver { return }
+            if !observers.isEmpty {
+                observers.forEach { subscription in
+                    if subscription.listener.append(copy event) { effects.append(.start(subscription.call)) }
+                }
+            }
+            readers.forEach(with: event) { reader, event in
+                if let dropped = reader.append(event) { effects.append(.releaseEvent(dropped)) }
+                for waiter in reader.takeWaiters() { effects.append(.wake(waiter)) }
+            }
+        }
+
+        // MARK: Suspensions
+
+        mutating func noteSuspension(_ isSuspended: Bool, number: UInt64, at time: Duration) {
+            if number <= suspensionNumber { return }
+            suspensionNumber = number
+            if isSuspended == self.isSuspended { return }
+            self.isSuspended = isSuspended
+            lastTime = max(lastTime, time)
+            let change = SuspensionChange(time: lastTime, isSuspended: isSuspended)
+            readers.forEach { $0.noteSuspension(change) }
+        }
+
+        mutating func recordSuspensions(for reader: UInt64, at time: Duration) {
+            lastTime = max(lastTime, time)
+            let change = isSuspended ? SuspensionChange(time: lastTime, isSuspended: true) : nil
+            _ = readers.with(reader) { reader in
+                reader.recordSuspensions()
+                if let change { reader.noteSuspension(change) }
+            }
+        }
+
+        // MARK: Beginning and end
+
+        mutating func operationCame(_ effects: inout Effects) {
+            operationCount += 1
+            endIfDone(&effects)
+        }
+
+        /// - Parameter isLast: There is no other one.
+        mutating func operationEnded(isLast: Bool, _ event: OperationEvent, _ effects: inout Effects) {
+            if isLast {
+                if !isOver { last = event }
+                return end(&effects)
+            }
+            operationCount -= 1
+            endIfDone(&effects)
+        }
+
+        mutating func queueHasGone(_ effects: inout Effects) {
+            isReleased = true
+            endIfDone(&effects)
+        }
+
+        private mutating func endIfDone(_ effects: inout Effects) {
+            if isReleased, operationCount == 0 { end(&effects) }
+        }
+
+        mutating func end(_ effects: inout Effects) {
+            if isOver { return }
+            isOver = true
+            readers.forEach { reader in
+                for waiter in reader.end() { effects.append(.wake(waiter)) }
+            }
+            observers.forEach { $0.listener.end() }
+            effects += observers.removeAll(where: \.listener.isDone).map { .releaseObserver($0) }
+        }
+
+        // MARK: Coming and going
+
+        mutating func addReader(limit: Int?) -> UInt64 {
+            lastID += 1
+            var reader = EventReader<Waiter>(limit: limit)
+            if let last { _ = reader.append(last) }
+            if isOver { _ = reader.end() }
+            readers.append(reader, lastID)
+            return lastID
+        }
+
+        mutating func add(_ observer: any OperationObserver, _ effects: inout Effects) -> UInt64 {
+            lastID += 1
+            var subscription = ObserverSubscription(call: Call(id: lastID, observer: observer))
+            if let last, subscription.listener.append(last) { effects.append(.start(subscription.call)) }
+            if isOver { subscription.listener.end() }
+            if !subscription.listener.isDone { observers.append(subscription, lastID) }
+            return lastID
+        }
+
+        mutating func remove(_ id: UInt64, _ effects: inout Effects) {
+            if let reader = readers.remove(id) { effects.append(.releaseReader(reader)) }
+            if var subscription = observers.remove(id) {
+                effects += subscription.listener.takeWaiters().map { .wake($0) }
+                effects.append(.releaseObserver(subscription))
+            }
+        }
+
+        /// Nil once it has been released.
+        var delegate: (any OperationDelegate)? { delegateSubscription?.object }
+
+        mutating func setDelegate(_ delegate: (any OperationDelegate)?, _ effects: inout Effects) {
+            if let former = delegateSubscription { remove(former.id, &effects) }
+            delegateSubscription = delegate.map { delegate in
+                Delegate(id: add(DelegateObserver(delegate: delegate), &effects), object: delegate)
+            }
+        }
+
+        // MARK: One of them
+
+        mutating func withReader<Result>(
+            _ id: UInt64, _ body: (inout EventReader<Waiter>) -> Result
+        ) -> Result? {
+            readers.with(id, body)
+        }
+
+        mutating func withListener<Result>(
+            _ id: UInt64, _ body: (inout EventListener<Waiter>) -> Result
+        ) -> Result? {
+            let answer = observers.with(id) { (body(&$0.listener), isDone: $0.listener.isDone) }
+            // The task that serves it still holds it.
+            if answer?.isDone == true { _ = observers.remove(id) }
+            return answer?.0
+        }
+    }
+}

@@ -1,0 +1,76 @@
+/// First in, first out.
+protocol WaitingLine {
+    associatedtype Element
+
+    init()
+    var isEmpty: Bool { get }
+    mutating func append(_ element: Element)
+    mutating func popFirst() -> Element?
+}
+
+/// What waits, each of the five priorities in a line of its own, and which of them have something.
+struct PriorityRunQueue<Line: WaitingLine> {
+    private(set) var filled = PriorityMask()
+    private var lines = (Line(), Line(), Line(), Line(), Line())
+
+    var isEmpty: Bool { filled.isEmpty }
+
+    @inline(__always)
+    mutating func append(_ element: Line.Element, at priority: OperationPriority) {
+        change(priority) { $0.append(element) }
+        filled.insert(priority)
+    }
+
+    @inline(__always)
+    mutating func popFirst(at priority: OperationPriority) -> Line.Element? {
+        let (first, isEmpty) = change(priority) { ($0.popFirst(), $0.isEmpty) }
+        if isEmpty { filled.remove(priority) }
+        return first
+    }
+
+    mutating func prepend(_ operation: Unmanaged<AnyOperation>, at priority: OperationPriority)
+    where Line == IntrusiveList {
+        change(priority) { $0.prepend(operation) }
+        filled.insert(priority)
+    }
+
+    /// Takes all of another, in order, before or behind what it has.
+    mutating func take(_ batch: PriorityRunQueue<IntrusiveList>, first: Bool) where Line == IntrusiveList {
+        var left = batch.filled
+        while let priority = left.highest {
+            left.remove(priority)
+            let line = batch.line(at: priority)
+            change(priority) { first ? $0.prepend(contentsOf: line) : $0.append(contentsOf: line) }
+            filled.insert(priority)
+        }
+    }
+
+    private func line(at priority: OperationPriority) -> Line {
+        switch priority {
+        case .veryLow: lines.0
+        case .low: lines.1
+        case .normal: lines.2
+        case .high: lines.3
+        case .veryHigh: lines.4
+        }
+    }
+
+    /// Of one that is in that line.
+    mutating func remove(_ operation: Unmanaged<AnyOperation>, at priority: OperationPriority)
+    where Line == IntrusiveList {
+        let isEmpty = change(priority) { line in
+            line.remove(operation)
+            return line.isEmpty
+        }
+        if isEmpty { filled.remove(priority) }
+    }
+
+    /// By its place, and not with a `switch`, which takes several times as long. Safe: a tuple of one type is its
+    /// elements in a row, one for each raw value from 0 to 4.
+    @inline(__always)
+    private mutating func change<Result>(_ priority: OperationPriority, _ body: (inout Line) -> Result) -> Result {
+        withUnsafeMutablePointer(to: &lines) { lines in
+            lines.withMemoryRebound(to: Line.self, capacity: 5) { body(&$0[Int(priority.rawValue)]) }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+/// One iteration of a sequence that is delivered to operations: ``ConcurrentMapStateMachine`` behind its lock.
+///
+/// A task of its own iterates upstream and adds an operation for each element, while there is room. Each operation
+/// tells this when it ends. The consumer asks for what comes next on its own task; if that is a body's, it lends its
+/// slot meanwhile.
+final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: OutcomeListener, ClosingListener {
+    typealias Machine = ConcurrentMapStateMachine<RunScope, Output, Failure>
+
+    private struct State {
+        var machine: Machine
+        var consumers: [Pause] = []
+        /// Of the task that iterates upstream, while there is no room.
+        var upstreamWait: UnsafeContinuation<Void, Never>?
+        var upstreamTask: Task<Void, Never>?
+        var stopsUpstream = false
+        /// The operation whose body iterates.
+        var body: AnyOperation?
+    }
+
+    private let state: Locked<State>
+    private let queue: AsyncOperationQueue
+    /// The values of the task that iterates, for the operations: another task adds them.
+    private let taskLocals: TaskLocalValues?
+    private let make: @Sendable (Element) -> AsyncOperation<Output>
+
+    init(
+        _ machine: Machine, on queue: AsyncOperationQueue,
+        make: @escaping @Sendable (Element) -> AsyncOperation<Output>
+    ) {
+        state = Locked(State(machine: machine))
+        self.queue = queue
+        taskLocals = TaskLocalValues(of: queue.core.taskLocals)
+        self.make = make
+    }
+
+    /// For the search for cycles: what the body that iterates waits for.
+    var waitsFor: [AnyOperation] { state.withLock { $0.machine.flights }.map(\.operation) }
+
+    var body: AnyOperation? { state.withLock { $0.body } }
+
+    var awaitsMore: Bool { state.withLock { !$0.consumers.isEmpty } }
+
+    // MARK: The consumer
+
+    enum Delivery {
+        case outcome(Machine.Outcome)
+        case upstreamFailed(Failure)
+        case cancelled
+        case end
+    }
+
+    /// What comes next, when it is there. Once the consumer's task is cancelled: when all that it has started has
+    /// ended.
+    nonisolated(nonsending) func next<Upstream: AsyncSequence & Sendable>(from upstream: Upstream) async -> Delivery
+    where Upstream.Element == Element, Upstream.Failure == Failure {
+        await withTaskCancellationHandler {
+            while true {
+                let (turn, upstreamWait) = state.withLock { state in
+                    (state.machine.next(), state.machine.room == .free ? state.upstreamWait.take() : nil)
+                }
+                if let upstreamWait { resume(upstreamWait) }
+                switch turn {
+                case .start: start(upstream)
+                case .wait: await wait()
+                case .deliver(let outcome):
+                    if case .failure = outcome { leaveBodyIfOver() }
+                    return .outcome(outcome)
+                case .upstreamFailed(let failure):
+                    leaveBody()
+                    return .upstreamFailed(failure)
+                case .cancelled:
+                    leaveBody()
+                    return .cancelled
+                case .end:
+                    leaveBody()
+                    return .end
+                }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    private nonisolated(nonsending) func wait() async {
+        await Pause.wait(on: self) { pause in
+            state.withLock { state in
+                if state.machine.mustWait {
+                    state.consumers.append(pause)
+                    return true
+                }
+                return false
+            }
+        }
+    }
+
+    /// The consumer has gone, or is to go.
+    func cancel() {
+        change(cancelling: .caller) { $0.cancel() }
+    }
+
+    /// Nobody will ask for more.
+    func abandon() {
+        cancel()
+        leaveBody()
+    }
+
+    private func leaveBodyIfOver() {
+        if state.withLock({ $0.machine.isOver }) { leaveBody() }
+    }
+
+    private func leaveBody() {
+        let body = state.withLock { $0.body.take() }
+        body?.stopListening(self)
+    }
+
+    /// Somebody else may go on with the iterator.
+    func bodyEnded() {
+        let body = state.withLock { $0.body.take() }
+        withExtendedLifetime(body) {}
+    }
+
+    // MARK: Upstream
+
+    private func start<Upstream: AsyncSequence & Sendable>(_ upstream: Upstream)
+    where Upstream.Element == Element, Upstream.Failure == Failure {
+        if let body = WorkerTaskContext.current?.running {
+            state.withLock { $0.body = body }
+            body.startListening(self)
+        }
+        queue.core.startListening(self)
+        iterate(upstream) { SentIterator(iterator: upstream.makeAsyncIterator()) }
+    }
+
+    /// Starts a task that iterates upstream until its end, or until something of the user's has cancelled the task;
+    /// then another one goes on.
+    private func iterate<Upstream: AsyncSequence & Sendable>(
+        _ upstream: Upstream, from begin: @escaping @Sendable () -> SentIterator<Upstream>
+    ) where Upstream.Element == Element, Upstream.Failure == Failure {
+        let task = queue.core.taskFactory.spawn { [self] in
+            switch await part(of: upstream, from: begin) {
+            case .over(let failure):
+                queue.core.stopListening(self)
+                change { $0.upstreamEnded(failure) }
+            case .goesOn(let next): iterate(upstream) { next }
+            }
+        }
+        // A cancel may have come before the task was known here.
+        let isStopped = state.withLock { state in
+            state.upstreamTask = task
+            return state.stopsUpstream
+        }
+        if isStopped { task.cancel() }
+    }
+
+    /// When it is over, the iterator has been released.
+    private func part<Upstream: AsyncSequence & Sendable>(
+        of upstream: Upstream, from begin: () -> SentIterator<Upstream>
+    ) async -> UpstreamPart<Upstream> where Upstream.Element == Element, Upstream.Failure == Failure {
+        var sent = begin()
+        while await hasRoom() {
+            // After each call of the user's.
+            if Task.isCancelled, !state.withLock({ $0.stopsUpstream }) { return .goesOn(sent) }
+            if let element = sent.element.take() {
+                if let taskLocals { taskLocals.bind { send(element) } } else { send(element) }
+                continue
+            }
+            do throws(Failure) {
+                guard let element = try await sent.iterator.next(isolation: nil) else { return .over(nil) }
+                sent.element = element
+            } catch { return .over(error) }
+        }
+        return .over(nil)
+    }
+
+    /// Returns when there is room for an element. False: no more is wanted.
+    private func hasRoom() async -> Bool {
+        while true {
+            switch state.withLock({ $0.machine.room }) {
+            case .free: return true
+            case .closed: return false
+            case .full:
+                await withUnsafeContinuation { continuation in
+                    let mustWait = state.withLock { state in
+                        if state.machine.room != .full { return false }
+                        state.upstreamWait = continuation
+                        return true
+                    }
+                    if !mustWait { continuation.resume() }
+                }
+                TSanAnnotations.didAwait(self)
+            }
+        }
+    }
+
+    private func send(_ element: Element) {
+        let operation = make(element)
+        let run = RunScope(operation, on: queue.core)
+        let (taken, body) = state.withLock { ($0.machine.take(run), $0.body) }
+        guard let place = taken else { return }
+        if let body, body.level > operation.level { AnyOperation.raise([operation], to: body.level) }
+        let waiter = Waiter(waking: .inform(self, place), body: body)
+        // Before the add, so that the add finds a cycle.
+        let phase = operation.addWaiter(waiter)
+        if phase == .finished { _ = waiter.outcomeCame(of: operation) }
+        run.add(from: body == nil ? .outside : .awaited)
+        if phase != .created, let path = body?.cycle(closedByWaitFor: operation) {
+            ended(place, operation, .dependencyCycle(path))
+        }
+    }
+
+    /// What a body takes is added until the queue closes to everybody.
+    func queueCloses(_ closing: Closing) {
+        if closing == .toOutside, body != nil { return }
+        change { $0.queueClosed() }
+    }
+
+    // MARK: Operations
+
+    func ended(_ place: Int, _ operation: AnyOperation, _ error: OperationError?) {
+        // Only operations of this type are sent.
+        let finished = unsafeDowncast(operation, to: AsyncOperation<Output>.self)
+        let outcome: Machine.Outcome = if let error { .failure(error) } else { finished.finishedResult }
+        change(cancelling: .because("another operation of its sequence failed")) { $0.ended(place, outcome) }
+    }
+
+    // MARK: Acting
+
+    private struct Waking {
+        var consumers: [Pause] = []
+        var upstreamWait: UnsafeContinuation<Void, Never>?
+    }
+
+    private func change(cancelling reason: CancellationReason = .caller, _ body: (inout Machine) -> Machine.Effects) {
+        let (effects, waking, task) = state.withLock { state -> (Machine.Effects, Waking, Task<Void, Never>?) in
+            let effects = body(&state.machine)
+            var waking = Waking()
+            if effects.wakesConsumer { swap(&waking.consumers, &state.consumers) }
+            if !effects.stopsUpstream { return (effects, waking, nil) }
+            waking.upstreamWait = state.upstreamWait.take()
+            state.stopsUpstream = true
+            return (effects, waking, state.upstreamTask)
+        }
+        task?.cancel()
+        obey(effects, reason)
+        if let upstreamWait = waking.upstreamWait { resume(upstreamWait) }
+        for consumer in waking.consumers { consumer.end() }
+    }
+
+    /// In a scope of its own: what is not wanted is released before the consumer goes on.
+    private func obey(_ effects: consuming Machine.Effects, _ reason: CancellationReason) {
+        for run in effects.cancel { run.cancel(reason: reason) }
+    }
+
+    private func resume(_ upstreamWait: UnsafeContinuation<Void, Never>) {
+        TSanAnnotations.willResume(self)
+        upstreamWait.resume()
+    }
+}
+
+/// What one task has made of the iteration of upstream.
+private enum UpstreamPart<Upstream: AsyncSequence> {
+    case over(Upstream.Failure?)
+    case goesOn(SentIterator<Upstream>)
+}
+
+/// An iterator on its way from one task to the next.
+///
+/// `@unchecked`: the task that sends it has ended with that.
+private struct SentIterator<Upstream: AsyncSequence>: @unchecked Sendable {
+    var iterator: Upstream.AsyncIterator
+    /// It has come, and has no operation yet.
+    var element: Upstream.Element?
+}

@@ -1,0 +1,61 @@
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
+/// Passes on what URLSession tells to the exchange that it is for.
+final class SessionDelegate: NSObject, Sendable {
+    private let exchanges: Exchanges
+
+    init(_ exchanges: Exchanges) { self.exchanges = exchanges }
+}
+
+extension SessionDelegate: URLSessionDataDelegate {
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        let head = HTTPHead(response)
+        // The answer comes after these.
+        if !head.isInterim { exchanges[dataTask.taskIdentifier]?.came(head) }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        if !data.isEmpty { exchanges[dataTask.taskIdentifier]?.came(data) }
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        exchanges[task.taskIdentifier]?.went(totalBytesSent)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        // ``HTTPCall`` follows redirects. URLSession on Linux would resolve relative ones wrongly, and ask our host for
+        // the addresses of other schemes.
+        completionHandler(nil)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let last = (task.response as? HTTPURLResponse).map { HTTPHead($0) }
+        exchanges.remove(task.taskIdentifier)?.ended(error, last: last.flatMap { $0.isInterim ? nil : $0 })
+    }
+}
+
+extension HTTPHead {
+    fileprivate init(_ response: URLResponse) {
+        guard let response = response as? HTTPURLResponse else {
+            self.init(status: 0, url: response.url)
+            return
+        }
+        var fields: [String: String] = [:]
+        for (name, value) in response.allHeaderFields { fields["\(name)"] = "\(value)" }
+        self.init(status: response.statusCode, url: response.url, headers: HTTPHeaders(fields))
+    }
+}

@@ -1,0 +1,136 @@
+internal import Foundation
+
+/// What a ``FaultServer`` knows. Pure: the server locks it, asks, unlocks, and acts.
+struct FaultServerStateMachine<Waiter> {
+    /// What a test waits for.
+    enum Awaited {
+        /// So many requests, to this path if there is one.
+        case requests(Int, path: String?)
+        /// So many bytes of the body of the request of this number were read.
+        case body(Int, ofRequest: Int)
+        /// So many connections were accepted.
+        case connections(Int)
+        /// The connection of this number has ended.
+        case end(ofConnection: Int)
+    }
+
+    enum Answer {
+        case now
+        case stopped
+        /// The waiter is kept, until it is returned by another function.
+        case later
+    }
+
+    private(set) var requests: [ReceivedRequest] = []
+    /// By the number of the connection; nil while it is open.
+    private(set) var ends: [FaultServer.ConnectionEnd?] = []
+    private(set) var isStopped = false
+    private var scripts: [String: FaultServer.Handler] = [:]
+    private var released: Set<String> = []
+    private var wakes: [Int: Wake] = [:]
+    private var threads: [Int: JoinableThread] = [:]
+    private var endedThreads: [JoinableThread] = []
+    private var waiters: [(id: Int, awaited: Awaited, waiter: Waiter)] = []
+    private var nextID = 0
+
+    // MARK: Scripts
+
+    mutating func setScript(_ handler: @escaping FaultServer.Handler, for path: String) { scripts[path] = handler }
+
+    func script(for path: String) -> FaultServer.Handler? { scripts[path] ?? scripts["*"] }
+
+    /// The threads that wait for a release are among those that are to be woken.
+    mutating func release(_ key: String) -> [Wake] {
+        released.insert(key)
+        return Array(wakes.values)
+    }
+
+    func isReleased(_ key: String) -> Bool { released.contains(key) }
+
+    // MARK: Connections
+
+    /// The number of a new connection. Nil: the server has stopped.
+    mutating func accept(_ wake: Wake) -> (number: Int, ready: [Waiter])? {
+        if isStopped { return nil }
+        ends.append(nil)
+        let number = ends.count - 1
+        wakes[number] = wake
+        return (number, takeReady())
+    }
+
+    mutating func setThread(_ thread: JoinableThread, of number: Int) {
+        // The thread may have ended before the one that started it knew its handle.
+        if ends[number] == nil { threads[number] = thread } else { endedThreads.append(thread) }
+    }
+
+    mutating func end(_ number: Int, _ end: FaultServer.ConnectionEnd) -> [Waiter] {
+        ends[number] = end
+        wakes[number] = nil
+        if let thread = threads.removeValue(forKey: number) { endedThreads.append(thread) }
+        return takeReady()
+    }
+
+    /// Threads that have left the server, to be joined.
+    mutating func takeEndedThreads() -> [JoinableThread] {
+        defer { endedThreads = [] }
+        return endedThreads
+    }
+
+    // MARK: Requests
+
+    mutating func receive(_ request: ReceivedRequest) -> (index: Int, ready: [Waiter]) {
+        requests.append(request)
+        return (requests.count - 1, takeReady())
+    }
+
+    mutating func receiveBody(_ data: Data, of index: Int) -> [Waiter] {
+        requests[index].bodyCount += data.count
+        let room = ReceivedRequest.mostKept - requests[index].body.count
+        if room > 0 { requests[index].body.append(data.prefix(room)) }
+        return takeReady()
+    }
+
+    mutating func completeBody(of index: Int) { requests[index].isBodyComplete = true }
+
+    // MARK: Waiting
+
+    mutating func wait(_ waiter: Waiter, for awaited: Awaited) -> (answer: Answer, id: Int) {
+        nextID += 1
+        if hasHappened(awaited) { return (.now, nextID) }
+        if isStopped { return (.stopped, nextID) }
+        waiters.append((nextID, awaited, waiter))
+        return (.later, nextID)
+    }
+
+    mutating func forget(_ id: Int) { waiters.removeAll { $0.id == id } }
+
+    func hasHappened(_ awaited: Awaited) -> Bool {
+        switch awaited {
+        case .requests(let count, let path): requests.count { path == nil || $0.path == path } >= count
+        case .body(let count, let index): requests.indices.contains(index) && requests[index].bodyCount >= count
+        case .connections(let count): ends.count >= count
+        case .end(let number): ends.indices.contains(number) && ends[number] != nil
+        }
+    }
+
+    private mutating func takeReady() -> [Waiter] {
+        let all = waiters
+        waiters = all.filter { !hasHappened($0.awaited) }
+        return all.filter { hasHappened($0.awaited) }.map(\.waiter)
+    }
+
+    // MARK: Stopping
+
+    /// From now on no connection is accepted. Whoever is returned is to be told that the server has stopped.
+    mutating func stop() -> (wakes: [Wake], waiters: [Waiter]) {
+        isStopped = true
+        defer { waiters = [] }
+        return (Array(wakes.values), waiters.map(\.waiter))
+    }
+
+    /// All that are left, once the thread that accepts has ended.
+    mutating func takeThreads() -> [JoinableThread] {
+        defer { (threads, endedThreads) = ([:], []) }
+        return endedThreads + threads.values
+    }
+}

@@ -1,0 +1,43 @@
+import Testing
+
+@testable import BatonFoundation
+
+@Suite struct BridgeStateMachineTests {
+    @Test func itGoesThroughItsPhasesOnce() {
+        var machine = BridgeStateMachine()
+        #expect(!machine.isExecuting && !machine.isFinished)
+        #expect(machine.claimStart() == true)
+        #expect(!machine.isExecuting)
+        machine.execute()
+        #expect(machine.isExecuting && !machine.isFinished)
+        #expect(machine.claimFinish() == true)
+        #expect(machine.isExecuting && !machine.isFinished)
+        machine.finish()
+        #expect(!machine.isExecuting && machine.isFinished)
+    }
+
+    @Test func itIsStartedOnceAndFinishedOnce() {
+        var machine = BridgeStateMachine()
+        #expect(machine.claimFinish() == false)
+        #expect(machine.claimStart() == true)
+        #expect(machine.claimStart() == false)
+        #expect(machine.claimFinish() == false)
+        machine.execute()
+        #expect(machine.claimStart() == false)
+        #expect(machine.claimFinish() == true)
+        #expect(machine.claimFinish() == false)
+        machine.finish()
+        #expect(machine.claimStart() == false)
+        #expect(machine.claimFinish() == false)
+    }
+
+    @Test func changesThatWereNotClaimedChangeNothing() {
+        var machine = BridgeStateMachine()
+        machine.execute()
+        machine.finish()
+        #expect(machine.phase == .idle)
+        _ = machine.claimStart()
+        machine.finish()
+        #expect(machine.phase == .starting)
+    }
+}

@@ -1,0 +1,154 @@
+import Testing
+
+@testable import Baton
+
+struct GroupStateMachineTests {
+    private func failure(_ name: String, _ error: OperationError = .failed(Oops())) -> OperationFailure {
+        let operation = AsyncOperation<Void>(name) {}
+        return OperationFailure(operation: operation.reference, error: error)
+    }
+
+    private func machine(_ policy: GroupPolicy, _ children: String...) -> GroupStateMachine<String> {
+        var machine = GroupStateMachine<String>(policy: policy)
+        for child in children { _ = machine.insert(child) }
+        return machine
+    }
+
+    private func started(_ policy: GroupPolicy, _ children: String...) -> GroupStateMachine<String> {
+        var machine = GroupStateMachine<String>(policy: policy)
+        for child in children { _ = machine.insert(child) }
+        _ = machine.start()
+        _ = machine.haveStarted()
+        return machine
+    }
+
+    @Test func placesAreGivenInOrder() {
+        var machine = GroupStateMachine<String>(policy: .collectAll)
+        #expect(machine.insert("a") == .planned(0))
+        #expect(machine.insert("b") == .planned(1))
+        guard case .run(["a", "b"]) = machine.start() else {
+            Issue.record("it does not run both")
+            return
+        }
+        #expect(machine.insert("c") == .start(2))
+        #expect(machine.waitsFor == ["a", "b", "c"])
+    }
+
+    @Test func itsOwnFailureComesFirst() {
+        for policy in GroupPolicy.allCases {
+            var machine = started(policy, "a", "b")
+            _ = machine.ended(0, policy == .firstSuccess ? failure("a") : nil)
+            #expect(machine.fail(failure("group")) == ["b"])
+            #expect(machine.fail(failure("again")) == [])
+            #expect(machine.insert("c") == .refused)
+            #expect(machine.ended(1, failure("b", .cancelled(reason: .requested)), isCutOff: true).isOver)
+            let expected = policy == .firstSuccess ? ["group", "a"] : ["group"]
+            #expect(machine.outcome?.map(\.operation.name) == expected)
+            #expect(machine.fail(failure("late")) == [])
+        }
+    }
+
+    @Test func itsOwnFailureBeforeTheStartKeepsChildrenFromRunning() {
+        var machine = machine(.collectAll, "a")
+        #expect(machine.fail(failure("group")) == ["a"])
+        guard case .cancel(["a"]) = machine.start() else {
+            Issue.record("it runs it")
+            return
+        }
+    }
+
+    @Test func itIsOverWithTheLast() {
+        var machine = started(.collectAll, "a", "b")
+        #expect(!machine.ended(1, nil).isOver)
+        #expect(machine.waitsFor == ["a"])
+        #expect(machine.ended(0, nil).isOver)
+        #expect(machine.outcome == nil)
+        #expect(machine.insert("c") == .refused)
+    }
+
+    @Test func itIsNotOverWhileItStarts() {
+        var machine = machine(.collectAll, "a", "b")
+        _ = machine.start()
+        #expect(!machine.ended(0, nil).isOver)
+        #expect(!machine.ended(1, nil).isOver)
+        #expect(machine.insert("c") == .start(2))
+        #expect(machine.haveStarted() == false)
+        #expect(!machine.ended(2, nil).isOver)
+        #expect(machine.haveStarted() == true)
+        #expect(machine.insert("d") == .refused)
+    }
+
+    @Test func withoutChildrenItIsOverWhenItHasStarted() {
+        var machine = machine(.collectAll)
+        _ = machine.start()
+        #expect(machine.haveStarted() == true)
+        #expect(machine.outcome == nil)
+    }
+
+    @Test func failuresAreInTheOrderGiven() {
+        var machine = started(.collectAll, "a", "b", "c")
+        _ = machine.ended(2, failure("c"))
+        _ = machine.ended(0, failure("a"))
+        _ = machine.ended(1, failure("b", .skipped(.condition("no"))))
+        #expect(machine.outcome?.map(\.operation.name) == ["a", "c"])
+    }
+
+    @Test func aDecisionClosesItOnce() {
+        var machine = started(.failFast, "a", "b", "c")
+        #expect(machine.ended(1, failure("b")).cancel == ["a", "c"])
+        #expect(machine.insert("d") == .refused)
+        #expect(machine.ended(0, failure("a")).cancel.isEmpty)
+        #expect(machine.ended(2, failure("c", .cancelled(reason: .requested)), isCutOff: true).isOver)
+        #expect(machine.outcome?.map(\.operation.name) == ["a", "b"])
+    }
+
+    @Test func inOrderADecisionCancelsNothing() {
+        var machine = GroupStateMachine<String>(policy: .failFast, cancelsRest: false)
+        _ = machine.insert("a")
+        _ = machine.insert("b")
+        _ = machine.start()
+        _ = machine.haveStarted()
+        #expect(machine.ended(0, failure("a")).cancel.isEmpty)
+        #expect(machine.insert("c") == .start(2))
+    }
+
+    @Test func oneSuccessIsEnough() {
+        var machine = started(.firstSuccess, "a", "b")
+        #expect(machine.ended(0, failure("a")).cancel.isEmpty)
+        #expect(machine.ended(1, nil).isOver)
+        #expect(machine.outcome == nil)
+    }
+
+    @Test func cancelledBeforeTheStart() {
+        var machine = machine(.collectAll, "a")
+        #expect(machine.cancel() == ["a"])
+        #expect(machine.insert("b") == .refused)
+        guard case .cancel(["a"]) = machine.start() else {
+            Issue.record("it runs a child")
+            return
+        }
+        #expect(machine.haveStarted() == false)
+        let cut = failure("a", .cancelled(reason: .requested))
+        #expect(machine.ended(0, cut, isCutOff: true).isOver)
+        #expect(machine.outcome?.isEmpty == true)
+    }
+
+    @Test func cancelledWhileItCloses() {
+        var machine = started(.failFast, "a", "b")
+        #expect(machine.ended(0, failure("a")).cancel == ["b"])
+        #expect(machine.cancel().isEmpty)
+    }
+
+    @Test func endedWithoutAStart() {
+        var machine = machine(.collectAll, "a", "b")
+        #expect(machine.parentEnded() == ["a", "b"])
+        #expect(machine.parentEnded().isEmpty)
+        #expect(machine.insert("c") == .refused)
+    }
+
+    @Test func endedAfterTheRun() {
+        var machine = started(.collectAll, "a")
+        _ = machine.ended(0, nil)
+        #expect(machine.parentEnded().isEmpty)
+    }
+}

@@ -1,0 +1,113 @@
+import Testing
+
+@testable import Baton
+
+@Suite struct HandlerDispatcherTests {
+    private let operations = (0..<3).map { _ in AsyncOperation {} }
+
+    /// Appends an operation. True: a task has to be started.
+    private func append(_ number: Int, to deliveries: inout HandlerDispatcher) -> Bool {
+        deliveries.append(.passUnretained(operations[number]))
+    }
+
+    /// What a task does next, in short: the number of an operation, with a plus if another task has to follow.
+    private func turn(_ deliveries: inout HandlerDispatcher, isSliceOver: Bool = false, emptyTurns: Int = 0) -> String {
+        switch deliveries.nextTurn(isSliceOver: isSliceOver, emptyTurns: emptyTurns) {
+        case .call(let operation, let isFollowed):
+            let number = operations.firstIndex { Unmanaged.passUnretained($0).toOpaque() == operation.toOpaque() }
+            return "\(number!)" + (isFollowed ? "+" : "")
+        case .yield: return "yield"
+        case .end: return "end"
+        }
+    }
+
+    @Test func oneTaskIsStartedForSeveralOperations() {
+        var deliveries = HandlerDispatcher()
+        let starts = (0..<3).map { append($0, to: &deliveries) }
+        #expect(starts == [true, false, false])
+    }
+
+    @Test func whoTakesAnOperationIsFollowedWhileMoreIsPending() {
+        var deliveries = HandlerDispatcher()
+        for number in 0..<3 { _ = append(number, to: &deliveries) }
+        deliveries.taskCame()
+        #expect(turn(&deliveries) == "0+")
+        deliveries.ended()
+        #expect(turn(&deliveries) == "1", "Another one is coming already.")
+        deliveries.taskCame()
+        #expect(turn(&deliveries) == "2")
+    }
+
+    /// The first task may stay in its handler for ever.
+    @Test func whatIsAppendedWhileAHandlerRunsStartsATask() {
+        var deliveries = HandlerDispatcher()
+        #expect(append(0, to: &deliveries))
+        deliveries.taskCame()
+        #expect(turn(&deliveries) == "0")
+        #expect(append(1, to: &deliveries))
+        #expect(!append(2, to: &deliveries))
+    }
+
+    @Test func aTaskThatYieldsIsComing() {
+        var deliveries = HandlerDispatcher()
+        _ = append(0, to: &deliveries)
+        deliveries.taskCame()
+        #expect(turn(&deliveries) == "0")
+        deliveries.ended()
+        #expect(turn(&deliveries) == "yield")
+        #expect(!append(1, to: &deliveries))
+        deliveries.taskCame()
+        #expect(turn(&deliveries) == "1")
+    }
+
+    @Test func aTaskThatFindsNothingLosesItsPatience() {
+        var deliveries = HandlerDispatcher()
+        _ = append(0, to: &deliveries)
+        deliveries.taskCame()
+        _ = turn(&deliveries)
+        deliveries.ended()
+        for emptyTurns in 0...HandlerDispatcher.patience {
+            #expect(turn(&deliveries, emptyTurns: emptyTurns) == "yield")
+            deliveries.taskCame()
+        }
+        #expect(turn(&deliveries, emptyTurns: HandlerDispatcher.patience + 1) == "end")
+        #expect(append(1, to: &deliveries))
+    }
+
+    /// Two are enough to take turns; handlers that suspended all at once may have left many.
+    @Test func tasksEndWhenEnoughAreComing() {
+        var deliveries = HandlerDispatcher()
+        for number in 0..<3 {
+            _ = append(number, to: &deliveries)
+            deliveries.taskCame()
+            #expect(turn(&deliveries) == "\(number)")
+        }
+        #expect(turn(&deliveries) == "yield")
+        #expect(turn(&deliveries) == "yield")
+        #expect(turn(&deliveries) == "end")
+    }
+
+    @Test func aTaskWhoseSliceIsOverTakesNothing() {
+        var deliveries = HandlerDispatcher()
+        for number in 0..<2 { _ = append(number, to: &deliveries) }
+        deliveries.taskCame()
+        #expect(turn(&deliveries, isSliceOver: true) == "yield")
+        deliveries.taskCame()
+        #expect(turn(&deliveries) == "0+")
+    }
+
+    @Test func itIsIdleWhenEveryCallHasEnded() {
+        var deliveries = HandlerDispatcher()
+        #expect(deliveries.isIdle)
+        _ = append(0, to: &deliveries)
+        _ = append(0, to: &deliveries)
+        deliveries.taskCame()
+        #expect(turn(&deliveries) == "0+")
+        deliveries.ended()
+        #expect(!deliveries.isIdle)
+        #expect(turn(&deliveries) == "0")
+        #expect(!deliveries.isIdle)
+        deliveries.ended()
+        #expect(deliveries.isIdle)
+    }
+}

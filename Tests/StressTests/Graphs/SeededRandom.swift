@@ -1,0 +1,21 @@
+import BatonTesting
+
+/// Choices drawn from a seed.
+struct SeededRandom {
+    private var generator: SeededGenerator
+
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+    mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
+
+    mutating func isLucky(percent: Int) -> Bool { number(1...100) <= percent }
+
+    mutating func pick<Element>(_ elements: [Element]) -> Element { elements[number(0...elements.count - 1)] }
+
+    mutating func shuffled<Element>(_ elements: [Element]) -> [Element] { elements.shuffled(using: &generator) }
+
+    /// Up to `count` elements; the same one may come twice.
+    mutating func some<Element>(_ count: Int, of elements: [Element]) -> [Element] {
+        elements.isEmpty ? [] : (0..<count).map { _ in pick(elements) }
+    }
+}
