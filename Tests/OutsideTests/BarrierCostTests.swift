@@ -86,6 +86,45 @@ struct BarrierCostTests {
         }
     }
 
+    @Test("Barriers that come and are cancelled behind one that waits, in a full queue")
+    func cancelledAgainAndAgain() async {
+        await expectNearlyLinear(500) { count in
+            let queue = AsyncOperationQueue(isSuspended: true)
+            let events = queue.events
+            for _ in 0..<count { queue.add {} }
+            queue.addBarrier("first") {}
+            for _ in 0..<count { queue.addBarrier {}.cancel() }
+            let later = (0..<count).map { _ in queue.add {} }
+            #expect(later.allSatisfy { $0.dependencies.count == 1 })
+            #expect(queue.snapshot().operations.count == 2 * count + 1)
+            queue.cancelAll()
+            await queue.waitUntilIdle()
+            withExtendedLifetime(events) {}
+        }
+    }
+
+    @Test("A cancelled barrier is gone while an earlier one waits")
+    func G31_aCancelledBarrierIsGoneBehindAnother() async throws {
+        try await within {
+            let gate = Gate()
+            let queue = AsyncOperationQueue()
+            queue.add { await gate.wait() }
+            let first = queue.addBarrier {}
+            weak var cancelled: AnyOperation?
+            do {
+                let barrier = queue.addBarrier {}
+                let behind = queue.add {}
+                cancelled = barrier
+                barrier.cancel()
+                behind.cancel()
+            }
+            #expect(cancelled == nil)
+            gate.open()
+            try await first.value
+            await queue.waitUntilIdle()
+        }
+    }
+
     @Test("Barriers that are cancelled keep nothing while an earlier operation runs")
     func keeping() async throws {
         try await within {

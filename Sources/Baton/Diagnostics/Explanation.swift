@@ -85,8 +85,12 @@ public struct Explanation: Sendable, CustomStringConvertible {
         var sentences = ExplanationFormatter.sentences(for: waits, of: operation)
         var told = Set(waits.map { Link(waiting: operation, wait: $0) })
         for root in roots.prefix(Self.listed) {
-            for link in root.links where told.insert(link).inserted {
+            let links = root.links.filter { told.insert($0).inserted }
+            for link in links.prefix(Self.listed) {
                 sentences += ExplanationFormatter.sentences(for: [link.wait], of: link.waiting)
+            }
+            if links.count > Self.listed {
+                sentences.append("So it goes on through \(links.count - Self.listed) more.")
             }
             sentences.append(ExplanationFormatter.sentence(for: root.cause, of: root.operation))
             if let queue = root.suspendedQueue {
@@ -97,6 +101,6 @@ public struct Explanation: Sendable, CustomStringConvertible {
         return sentences.joined(separator: " ")
     }
 
-    /// Roots that the description tells, and operations that a sentence names.
+    /// Roots that the description tells, links on the way to each, and operations that a sentence names.
     static let listed = 5
 }

@@ -24,7 +24,7 @@ struct DeadlockedCycle {
     /// who would else take the names that come free, and come to wait for them in turn.
     func `break`() {
         for member in members.dropFirst() { _ = Claims.leaveLine(member) }
-        last.operation.endAsDeadlocked(members.map(\.reference), claim: last.number)
+        last.operation.endAsDeadlocked(members.filter { !$0.isFence }.map(\.reference), claim: last.number)
     }
 }
 

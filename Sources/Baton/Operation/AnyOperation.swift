@@ -187,7 +187,7 @@ extension AnyOperation {
             if case .ended = dependencyCounter.countDown() { Unmanaged.passUnretained(self).release() }
         }
         dropEdgesIfOver()
-        fence?.isLeft()
+        fence?.isLeft(by: self)
     }
 
     /// Nobody has it in a list any more, and it has finished.

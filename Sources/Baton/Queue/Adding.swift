@@ -67,17 +67,15 @@ extension QueueCore {
             let door = state.door(for: .outside)
             if !door.isClosed { state.setUpFences(around: barrier, on: self) }
             enter(claimed, &state)
-            return (door, door.isClosed ? nil : state.fencing)
+            return (door, door.isClosed ? nil : state.barriers.newest)
         }
         if stalls.isWatched { stalls.adjust(on: self) }
         batch = Batch(origin: .outside, on: self)
+        if let fencing { link(fencing.before, &batch) }
         // The fence before it stands behind the earlier ones.
         pass(barrier, fencing.map { .behind($0.before) } ?? door)
-        let isJoiner = barrier.withLife { $0.details?.uniqueness?.joined != nil }
-        if let fencing { link(fencing.before, &batch) }
         link(claimed, &batch)
         if let fencing { link(fencing.behind, &batch) }
-        if isJoiner { fencing?.before.isLeft() }
         while !batch.isEmpty { enter(&batch) }
         lookForCycles(closedBy: batch)
     }
@@ -199,12 +197,13 @@ extension QueueCore {
     /// dependencies. False: the door is closed for those that were claimed.
     @discardableResult
     private func enter(_ batch: inout Batch, startsWorkers: Bool = true) -> Bool {
-        let (claimed, ready) = (batch.claimed, batch.ready)
+        let (claimed, count, ready) = (batch.claimed, batch.count, batch.ready)
         batch.clear()
         // Those with dependencies, and those whose end has come in between.
         var rest = IntrusiveList()
         let door = change(startsWorkers: startsWorkers) { state in
             let door = state.door(for: batch.origin)
+            if case .behind(let fence) = door { state.addUsers(count, of: fence) }
             ready.forEach { state.scheduler.append($0) }
             claimed.forEach { operation in
                 enter(operation, &state)

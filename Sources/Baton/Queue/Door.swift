@@ -69,7 +69,7 @@ extension QueueCore.State {
         case (_, .toAll), (.outside, .toOutside): return .closed(.queueShutDown)
         // Nobody could resume it.
         case (.produced, _) where isReleased && scheduler.isSuspended: return .closed(.queueReleased)
-        case (.outside, .not), (.produced, _): return fencing.map { .behind($0.behind) } ?? .open
+        case (.outside, .not), (.produced, _): return barriers.newest.map { .behind($0.behind) } ?? .open
         case (.awaited, _), (.child, _): return .open
         }
     }
@@ -88,9 +88,12 @@ extension QueueCore {
     }
 
     private func stand(_ operation: AnyOperation, behind fence: Fence) {
-        operation.withLife { life in
-            // One that has joined another does not start.
-            if life.details?.uniqueness?.joined == nil { operation.edges.append(fence) }
+        let hasJoined = operation.withLife { life in
+            let hasJoined = life.details?.uniqueness?.joined != nil
+            if !hasJoined { operation.edges.append(fence) }
+            return hasJoined
         }
+        // It does not start.
+        if hasJoined { fence.isLeft(by: operation) }
     }
 }

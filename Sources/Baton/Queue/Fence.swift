@@ -13,23 +13,34 @@ final class Fence: AnyOperation, @unchecked Sendable {
     }
 
     private let side: Side
+    /// The place of its barrier in ``Barriers``.
+    fileprivate let number: Int
     /// The first edge is that to a barrier.
     private let hasBarrier: Bool
     /// The queue in which it makes the order. Nil: it is open, or nobody needs it. Written under the lock.
     @exclusivity(unchecked) private var ordered: QueueCore?
-    /// Of one that is before a barrier: that barrier, and the fence before the next one. Guarded by the queue's lock.
-    @exclusivity(unchecked) private var users = 1
+    /// How many operations wait for it or are about to, and other fences. Guarded by the queue's lock, as `isListed`.
+    @exclusivity(unchecked) fileprivate var users = 0
+    /// What is added now stands behind it.
+    @exclusivity(unchecked) fileprivate var isListed: Bool
 
     /// - Parameters:
+    ///   - number: The same for both fences of a barrier.
     ///   - barrier: Waits for what `earlier` waits for, unless it is cancelled.
     ///   - others: Of any kind.
-    init(_ side: Side, _ barrier: AnyOperation?, _ earlier: Fence?, _ others: [AnyOperation], on core: QueueCore) {
+    init(
+        _ side: Side, _ number: Int, _ barrier: AnyOperation?, _ earlier: Fence?, _ others: [AnyOperation],
+        on core: QueueCore
+    ) {
         self.side = side
+        self.number = number
         hasBarrier = barrier != nil
         ordered = core
+        isListed = side == .behind
         super.init(after: (barrier.map { [$0] } ?? []) + (earlier.map { [$0] } ?? []) + others)
         // What waits for it raises it, and so what it waits for.
         level = .veryLow
+        earlier?.users += 1
         withLife { _ = $0.claim() }
         // Until it opens, or nobody needs it.
         _ = Unmanaged.passRetained(self)
@@ -38,27 +49,29 @@ final class Fence: AnyOperation, @unchecked Sendable {
     /// All that it waits for has finished.
     func open() {
         if let (core, ending) = withLife({ life in ordered.take().map { ($0, life.finish()) } }) {
-            core.forget(self)
+            if side == .behind {
+                let opened = core.state.withLock { $0.barriers.fenceOpens(self) }
+                withExtendedLifetime(opened) {}
+            }
             _ = core.settle(self, ending, continuing: false)
         }
         Unmanaged.passUnretained(self).release()
     }
 
-    /// The queue is locked by the caller. False: nobody has needed it, and it stands for nothing any more.
-    fileprivate func addUser() -> Bool {
-        if users == 0 { return false }
-        users += 1
-        return true
+    /// One that was to wait for it has ended before. When nobody else needs the fence, it lets go of what it waits for.
+    func isLeft(by leaver: AnyOperation) {
+        guard let core = withLife({ _ in ordered }) else { return }
+        let isCancelled = side == .before && !leaver.isFence && !leaver.hasJoined
+        let unneeded = core.state.withLock { state in
+            users -= 1
+            // What comes later stands behind the earlier barriers again.
+            let behind = isCancelled ? state.barriers.isCancelled(behind: self)?.behind : nil
+            return [self, behind].compactMap(\.self).filter { $0.users == 0 && !$0.isListed }
+        }
+        for fence in unneeded { fence.dissolve() }
     }
 
-    /// One that was to wait for it has ended. When there is no other, it lets go of what it waits for.
-    func isLeft() {
-        guard side == .before, let core = withLife({ _ in ordered }) else { return }
-        let isNeeded = core.state.withLock { _ in
-            users -= 1
-            return users > 0
-        }
-        if isNeeded { return }
+    private func dissolve() {
         let end = withLife { life in
             ordered.take().flatMap { _ in endBeforeRun(with: .cancelled(reason: .requested), &life) }
         }
@@ -96,11 +109,15 @@ extension [AnyOperation] {
     /// As users see it.
     var withoutFences: [AnyOperation] {
         if !contains(where: \.isFence) { return self }
-        return flatMap { ($0 as? Fence)?.waitsInItsStead.map(\.source) ?? [$0] }
+        let own = Set(lazy.filter { !$0.isFence }.map { ObjectIdentifier($0) })
+        return flatMap { operation in
+            guard let fence = operation as? Fence else { return [operation] }
+            return fence.waitsInItsStead.map(\.source).filter { !own.contains(ObjectIdentifier($0)) }
+        }
     }
 }
 
-/// The fences of the newest barrier.
+/// A barrier that has not finished.
 struct Fencing {
     let barrier: AnyOperation
     let before: Fence
@@ -118,32 +135,95 @@ struct Fencing {
         if let entered = entries?.count, entered > 2 * count + 64 { entries = nil }
         entries?.append(place)
     }
+
+    /// The next one has gone. In no particular order: the longer list takes up the shorter one.
+    mutating func takeEntries(of next: Fencing) {
+        guard let own = entries, let others = next.entries else { return entries = nil }
+        entries = nil
+        entries = own.count < others.count ? others + own : own + others
+    }
+}
+
+/// The barriers of a queue that have not finished, in the order in which they were added. Pure.
+struct Barriers {
+    /// Nil: it has been cancelled, or has finished. The last one is there.
+    private var list: [Fencing?] = []
+    /// The number of the first in the list.
+    private var first = 0
+    /// So many of the first are nil.
+    private var gone = 0
+
+    @inline(__always)
+    var isEmpty: Bool { list.isEmpty }
+
+    var newest: Fencing? { list.last ?? nil }
+
+    var nextNumber: Int { first + list.count }
+
+    mutating func append(_ fencing: Fencing) { list.append(fencing) }
+
+    mutating func noteEntry(at place: UInt32, besides count: Int) {
+        list[list.count - 1]?.noteEntry(at: place, besides: count)
+    }
+
+    /// The fence behind a barrier opens: all earlier ones have gone.
+    mutating func fenceOpens(_ fence: Fence) -> Fencing? { take(fence.number) { $0.behind === fence } }
+
+    /// The barrier behind this fence is cancelled. What entered after it entered after the barrier before it.
+    mutating func isCancelled(behind fence: Fence) -> Fencing? {
+        let isNewest = fence.number == nextNumber - 1
+        guard let removed = take(fence.number, if: { $0.before === fence }) else { return nil }
+        removed.behind.isListed = false
+        if isNewest, !list.isEmpty { list[list.count - 1]?.takeEntries(of: removed) }
+        return removed
+    }
+
+    /// Nil: it is not there any more. When the last ones go, their numbers are given to others.
+    private mutating func take(_ number: Int, if isMeant: (Fencing) -> Bool) -> Fencing? {
+        guard number >= first + gone, number < nextNumber, let taken = list[number - first], isMeant(taken) else {
+            return nil
+        }
+        list[number - first] = nil
+        while let last = list.last, last == nil { list.removeLast() }
+        gone = min(gone, list.count)
+        while gone < list.count, list[gone] == nil { gone += 1 }
+        // Half of them at a time, so that each is moved a few times at most.
+        if gone > list.count / 2 {
+            list.removeFirst(gone)
+            first += gone
+            gone = 0
+        }
+        return taken
+    }
 }
 
 extension QueueCore.State {
     /// Before the barrier enters.
     mutating func setUpFences(around barrier: AnyOperation, on core: QueueCore) {
-        let last = fencing
+        let (last, number) = (barriers.newest, barriers.nextNumber)
         let before: Fence
-        if let last, let entries = last.entries, last.before.addUser() {
+        // A barrier that has joined an operation does not need its fence.
+        if let last, let entries = last.entries, last.before.users > 0 {
             let others = members(at: entries).filter { $0 !== last.barrier }
-            before = Fence(.before, last.barrier, last.before, others, on: core)
+            before = Fence(.before, number, last.barrier, last.before, others, on: core)
         } else {
-            before = Fence(.before, nil, nil, members(), on: core)
+            before = Fence(.before, number, nil, nil, members(), on: core)
         }
-        let behind = Fence(.behind, barrier, last?.behind, [], on: core)
-        fencing = Fencing(around: barrier, before: before, behind: behind)
+        // That of the barrier.
+        before.users += 1
+        let behind = Fence(.behind, number, barrier, last?.behind, [], on: core)
+        barriers.append(Fencing(around: barrier, before: before, behind: behind))
     }
 
     mutating func noteEntry(of operation: Unmanaged<AnyOperation>) {
-        fencing?.noteEntry(at: operation._withUnsafeGuaranteedRef { $0.registryIndex }, besides: registry.count)
+        barriers.noteEntry(at: operation._withUnsafeGuaranteedRef { $0.registryIndex }, besides: registry.count)
     }
+
+    /// So many operations are about to stand behind the fence.
+    func addUsers(_ count: Int, of fence: Fence) { fence.users += count }
 }
 
-extension QueueCore {
-    /// The fence opens.
-    fileprivate func forget(_ fence: Fence) {
-        let forgotten = state.withLock { $0.fencing?.behind === fence ? $0.fencing.take() : nil }
-        withExtendedLifetime(forgotten) {}
-    }
+extension AnyOperation {
+    /// It shares the outcome of another operation, and waits for nothing else.
+    final var hasJoined: Bool { withLife { $0.details?.uniqueness?.joined != nil } }
 }

@@ -19,8 +19,7 @@ final class QueueCore: Sendable {
         /// Those who take elements of sequences, and have not come to an end.
         var deliverers: [ObjectIdentifier: (number: UInt64, listener: any ClosingListener)] = [:]
         var lastDeliverer: UInt64 = 0
-        /// Nil: there is no barrier that has not finished.
-        var fencing: Fencing?
+        var barriers = Barriers()
         /// What may have closed a cycle, to be looked at.
         var suspects = PendingSuspects()
         /// The last handle has gone.
@@ -174,7 +173,7 @@ final class QueueCore: Sendable {
             _ = Unmanaged.passRetained(self)
         }
         state.registry.enter(operation)
-        if state.fencing != nil { state.noteEntry(of: operation) }
+        if !state.barriers.isEmpty { state.noteEntry(of: operation) }
     }
 
     /// Locked by the caller, which calls `left` after unlocking and after it has let go of the operation.

@@ -46,8 +46,9 @@
             case CURLE_URL_MALFORMAT: return .invalidURL(request.url?.withoutSecrets ?? "")
             // libcurl says so of heads with carriage returns inside of lines.
             case CURLE_BAD_FUNCTION_ARGUMENT: return .invalidAnswer("its head is damaged")
-            case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR:
-                return .invalidAnswer(words)
+            case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR:
+                return .invalidAnswer("its content is damaged, or packed in a way that libcurl cannot unpack: \(words)")
+            case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: return .invalidAnswer(words)
             case CURLE_COULDNT_RESOLVE_HOST: return hasDescriptors ? .hostNotFound : .tooManyOpenFiles
             case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
                 return hasDescriptors ? .proxyNotReached(proxy: proxy, words) : .tooManyOpenFiles

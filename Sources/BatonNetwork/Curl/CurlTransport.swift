@@ -27,6 +27,14 @@
     /// - Cookies are kept in memory and sent with later requests of the transport, unless the address of a request is
     ///   so long that libcurl 7.88 has no room for them: 3,000 to 7,000 bytes, as the cookies are long.
     /// - The head of a request has at most 120 KB: more is ``HTTPError/Reason/invalidRequest(_:)``. Servers take less.
+    ///   Nor does it keep the cookies that the answer to such a request sets.
+    /// - The end of a body: packed content that stops too early, and a connection over TLS that ends without a
+    ///   farewell, count as complete unless a length or chunks say otherwise, because libcurl does not tell. Ask for
+    ///   what must be whole without packing, `header("Accept-Encoding", "identity")`, from servers that give its
+    ///   length. Content of several gzip members is ``HTTPError/Reason/invalidAnswer(_:)``.
+    /// - Servers that mean harm: one that sends empty frames of HTTP/2 without end holds up all requests of the
+    ///   transport, their deadlines included, while it does so. For servers that are not trusted set
+    ///   ``Configuration/version`` to `.http1`, or give them a transport of their own.
     /// - HTTP/2: libcurl itself keeps up to 32 MB for each request whose reader is slow.
     /// - What comes with 417, after a request with `Expect`, is not read on a kept connection.
     /// - A user and a password in the address are sent as Basic authentication.

@@ -83,13 +83,14 @@ struct HeadParser {
 
     private mutating func end() -> Step {
         keepLast()
-        let head = HTTPHead(status: status ?? 0, url: url, headers: headers, interimHeads: interimHeads)
+        let ended = HTTPHead(status: status ?? 0, url: url, headers: headers)
         (status, headers) = (nil, HTTPHeaders())
-        if head.isInterim {
-            interimHeads.append(HTTPHead(status: head.status, url: url, headers: head.headers))
+        if ended.isInterim {
+            interimHeads.append(ended)
             return .more
         }
         isComplete = true
+        let head = HTTPHead(status: ended.status, url: url, headers: ended.headers, interimHeads: interimHeads)
         if let problem = head.lengthProblem { return .invalid(problem) }
         return .head(head)
     }

@@ -55,7 +55,9 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .bodyTooShort(let received, let promised):
             "the connection ended after \(received) bytes of the \(promised) that were promised"
         case .invalidAnswer(let text):
-            "the answer cannot be understood (\(text)). Check that the port speaks HTTP, and whether it wants https"
+            "the answer cannot be understood (\(text))"
+                // It does speak HTTP.
+                + (text.hasPrefix("its content") ? "" : ". Check that the port speaks HTTP, and whether it wants https")
         case .bodyTooLarge(let limit):
             "the body is larger than \(limit) bytes. Raise the limit, or download it to a file"
         case .tooManyRedirects:

@@ -22,6 +22,7 @@ public struct DataSession<Query: ResultParsing>: Procedure {
         do {
             var data = HTTPData(request).validation(.none).transport(query.transport)
             data = data.deadline(query.deadline).timeout(query.timeout)
+            for (name, value) in query.headers { data = data.header(name, value) }
             response = try await data.execute(in: context)
         } catch {
             return try await query.parseResult(data: nil, response: nil, error: error)
@@ -32,7 +33,6 @@ public struct DataSession<Query: ResultParsing>: Procedure {
     private var request: URLRequest {
         var request = URLRequest(url: query.url, cachePolicy: query.cachePolicy)
         request.httpMethod = query.method
-        for (name, value) in query.headers { request.setValue(value, forHTTPHeaderField: name) }
         request.httpBody = query.body
         return request
     }

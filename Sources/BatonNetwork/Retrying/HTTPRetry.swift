@@ -68,6 +68,10 @@ extension AnyOperation {
     /// This is ``AnyOperation/retry(_:attempts:deadline:file:line:if:)`` with what is usual for HTTP; a download goes
     /// on where it stopped.
     ///
+    /// An attempt that the operation's own time limit has ended, `operation.timeout(_:)`, is not followed by another
+    /// one: that error does not say which request it was, and whether it may be sent twice. Give the limit to the
+    /// request, `HTTPData(url).deadline(_:clock:)`.
+    ///
     /// - Parameters:
     ///   - attempts: How often it may be sent, the first time included.
     ///   - backoff: How long to wait in between, where the server does not say.

@@ -80,6 +80,21 @@ import Testing
         #expect(parser.isComplete)
     }
 
+    @Test("Of many interim heads each is kept once")
+    func manyInterimHeads() {
+        var parser = HeadParser(url: nil)
+        for _ in 0..<20_000 {
+            for line in ["HTTP/1.1 100 Continue\r\n", "\r\n"] {
+                _ = Array(line.utf8).withUnsafeBytes { parser.line($0) }
+            }
+        }
+        var head: HTTPHead?
+        for line in ["HTTP/1.1 200 OK\r\n", "\r\n"] {
+            if case .head(let last) = Array(line.utf8).withUnsafeBytes({ parser.line($0) }) { head = last }
+        }
+        #expect(head?.interimHeads.count == 20_000)
+    }
+
     @Test(
         "First lines that are none are refused",
         arguments: [

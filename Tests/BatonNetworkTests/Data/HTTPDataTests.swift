@@ -21,6 +21,27 @@ import Testing
         #expect(operation.progress.totalUnitCount == 200_000)
     }
 
+    /// Asks with a header field that would end the line.
+    private struct BrokenQuery: ResultParsing {
+        let url: URL
+        var headers: [String: String] { ["Authorization": "Bearer abc\n"] }
+
+        func parseResult(data: Data?, response: HTTPHead?, error: (any Error)?) throws -> Bool {
+            if let error { throw error }
+            return true
+        }
+    }
+
+    @Test("A header field of a query that cannot be sent is an error, and is not left out")
+    func fieldOfAQuery() async throws {
+        let operation = AsyncOperation(DataSession(BrokenQuery(url: server.url("/four"))))
+        _ = await outcome(of: operation)
+        guard case .invalidRequest? = (operation.error?.underlyingError as? HTTPError)?.reason else {
+            Issue.record("\(operation): \(String(describing: operation.error))")
+            return
+        }
+    }
+
     @Test func chunkedBodiesHaveNoTotal() async throws {
         let operation = AsyncOperation(HTTPData(server.url("/bytes/200000", ["chunked": "1"])))
         #expect(try await outcome(of: operation).get().data == TestServer.bytes(200_000))

@@ -255,6 +255,52 @@ import Testing
         #expect(stage.ran == ["before", "first", "after"])
     }
 
+    /// As if the cancelled one had never been there.
+    @Test func aBarrierBehindACancelledOneNamesTheEarlierOne() {
+        let stage = Stage(isSuspended: true)
+        stage.queue.add(stage.noting("before"))
+        stage.queue.addBarrier(stage.noting("first"))
+        let second = stage.noting("second")
+        stage.queue.addBarrier(second)
+        let between = stage.noting("between")
+        stage.queue.add(between)
+        second.cancel()
+        let third = stage.noting("third", after: between)
+        stage.queue.addBarrier(third)
+        #expect(Set(third.dependencies.map(\.description)).count == 2)
+        #expect("\(third.explain())".hasPrefix("‘third’ waits for ‘between’, the barrier ‘first’."))
+        stage.queue.isSuspended = false
+        stage.steps.runAll()
+        #expect(stage.ran == ["before", "first", "between", "third"])
+    }
+
+    /// Fences are on the cycle of waits, and are not named.
+    @Test func aDeadlockThroughItNamesOperationsOnly() {
+        let stage = Stage()
+        let other = Stage(on: stage.steps)
+        let names = Names()
+        let (first, second) = (Gate(), Gate())
+        stage.queue.add(stage.waiting("long", at: first))
+        let barrier = stage.noting("barrier").addCondition(.mutuallyExclusive(names("n")))
+        stage.queue.addBarrier(barrier)
+        let later = stage.noting("later")
+        stage.run(later)
+        let holder = AsyncOperation("holder") {
+            await second.wait()
+            try await later.value
+        }.addCondition(.mutuallyExclusive(names("n")))
+        other.run(holder)
+        first.open()
+        stage.steps.runAll()
+        second.open()
+        stage.steps.runAll()
+        guard case .exclusionDeadlock(let path)? = barrier.error else {
+            Issue.record("\(barrier)")
+            return
+        }
+        #expect(path.map(\.name) == ["barrier", "holder", "later"])
+    }
+
     /// The later one waits for what the cancelled one would have waited for.
     @Test func aBarrierBehindACancelledOneWaitsForAllThatWasThere() {
         let stage = Stage()
