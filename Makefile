@@ -75,14 +75,15 @@ refusals: ## see that the compiler refuses every mistake in Tests/DoesNotCompile
 	scripts/check-refusals
 
 .PHONY: lint
-lint: ## check the format, and that snippets, links, promises and seeds are right
+lint: ## check the format, and that snippets, links, promises and precedents are right
 	@scripts/bootstrap lint
 	swift format lint --recursive --strict $(FORMATTED)
 	scripts/generate-inputs --check
 	scripts/check-snippets
+	scripts/check-columns
 	scripts/check-links
 	scripts/check-guarantees
-	scripts/check-seeds
+	scripts/check-precedents
 
 .PHONY: format
 format: ## put everything in the right format

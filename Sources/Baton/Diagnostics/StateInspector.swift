@@ -38,7 +38,7 @@ struct StateInspector {
         var waits = operation.waits.filter { wait in
             !wait.source.hasFinished && seen.insert(ObjectIdentifier(wait.source)).inserted
         }
-        if isRuled, waits.isEmpty, let (name, holder) = Claims.obstacle(for: operation) {
+        if isRuled, waits.isEmpty, let (name, holder) = ExclusionManager.obstacle(for: operation) {
             waits.append(Wait(kind: .exclusion, source: holder, exclusion: name))
         }
         return waits

@@ -51,7 +51,7 @@ extension QueueCore {
         if case .undecided = CycleFinder.search(suspects, budget(links: links)) {
             sweepLater(.init(cycles: suspects))
         }
-        if Claims.mayDeadlock { lookForDeadlocks(closedBy: operations) }
+        if ExclusionManager.mayDeadlock { lookForDeadlocks(closedBy: operations) }
     }
 
     /// Each search takes a few hundred steps at most, and so for many operations far more than one sweep for all of
@@ -142,7 +142,7 @@ extension AnyOperation {
         let wait = CycleFinder.Suspect(operation: awaited, body: self)
         // Neither was added: such as one that was cancelled before, and whose handlers wait.
         let path = core.map { $0.search(wait) } ?? (mayClose ? CycleFinder.refusal(of: wait) : nil)
-        if path == nil, Claims.mayDeadlock { Deadlocks.break(through: awaited, awaitedBy: self) }
+        if path == nil, ExclusionManager.mayDeadlock { Deadlocks.break(through: awaited, awaitedBy: self) }
         return path
     }
 }

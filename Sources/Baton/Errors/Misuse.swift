@@ -1,3 +1,5 @@
+internal import CBaton
+
 /// A call that makes no sense at this point. It changed nothing; nothing traps, and nothing waits because of it.
 ///
 /// Calls that throw, throw it as ``OperationError/misuse(_:)``. The others report it once to the queue's
@@ -166,4 +168,48 @@ struct CallSite: Sendable, CustomStringConvertible {
     let line: UInt
 
     var description: String { "\(file):\(line)" }
+}
+
+extension AnyOperation {
+    /// To the queue that it was added to, else to standard error. Outside every lock.
+    final func report(_ misuse: Misuse) {
+        if let core = QueueDirectory.find(queueNumber) { core.report(misuse) } else { Misuse.complain(misuse) }
+        tellMisuse(misuse)
+    }
+}
+
+extension QueueCore {
+    func report(_ misuse: Misuse) { (misuseHandler.withLock { $0 } ?? Misuse.complain)(misuse) }
+
+    /// Somebody gave an operation to this queue, which may be another one's.
+    func report(_ misuse: Misuse, of operation: AnyOperation) {
+        report(misuse)
+        operation.tellMisuse(misuse)
+    }
+}
+
+extension Misuse {
+    /// One line on standard error.
+    @Sendable
+    static func complain(_ misuse: Misuse) { baton_complain("Baton: \(misuse)") }
+}
+
+/// Reports an operation that somebody awaits and nobody adds: the task that awaits it would wait for ever, without a
+/// word.
+extension AnyOperation {
+    /// How long an awaited operation has to be added.
+    private static let timeToBeAdded = Duration.seconds(1)
+
+    /// Somebody awaits this operation, which nobody has added.
+    final func noteAwaitedBeforeAdding() {
+        guard withLife({ $0.phase == .created && $0.madeDetails().noteFirstWaitBeforeAdding() }) else { return }
+        // Made here: to make a weak reference on the thread of the timers could release the operation there, with what
+        // is the user's.
+        let check: @Sendable () async -> Void = { [weak self] in self?.reportIfNotAdded() }
+        TimerThread.shared.call(after: Self.timeToBeAdded) { TaskFactory.services.spawn(check) }
+    }
+
+    final func reportIfNotAdded() {
+        if withLife({ $0.phase == .created }) { report(Misuse(.awaitedBeforeAdding, operation: reference)) }
+    }
 }

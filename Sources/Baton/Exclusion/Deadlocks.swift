@@ -8,7 +8,7 @@
 /// cycle last finds it. Nearly always there is none, and this takes a few steps however many operations wait:
 ///
 /// 1. A ``Suspicion`` is looked for from the new wait, from both of its ends. Lines do not count in it, only names.
-/// 2. If there is one, a ``Standstill`` says who can never finish whatever the lines are. The cycle in it is broken.
+/// 2. If there is one, a ``DeadlockedSet`` says who can never finish whatever the lines are. The cycle in it is broken.
 /// 3. If there is none, but somebody on the way stands in a line, an ``Outlook`` plays the lines to their end.
 ///
 /// What is too large for that is left to a sweep of the queue in the background (``PendingSuspects``): a deadlock does
@@ -25,16 +25,16 @@ enum Deadlocks {
             case .unknown: return sweepLater(origin, awaitedBy: body)
             case .cycle: break
             }
-            let standstill = Standstill(from: origin)
-            if standstill.includes(origin) {
+            let deadlockedSet = DeadlockedSet(from: origin)
+            if deadlockedSet.includes(origin) {
                 // Seen twice, it was so all the time in between, and everything in it at once.
-                if !standstill.isPart(of: Standstill(from: origin)) { continue }
-                guard let cycle = standstill.cycle(preferring: origin) else { return }
+                if !deadlockedSet.isPart(of: DeadlockedSet(from: origin)) { continue }
+                guard let cycle = deadlockedSet.cycle(preferring: origin) else { return }
                 cycle.break()
                 continue
             }
-            if standstill.isCut { return sweepLater(origin, awaitedBy: body) }
-            if !standstill.dependsOnLines { return }
+            if deadlockedSet.isCut { return sweepLater(origin, awaitedBy: body) }
+            if !deadlockedSet.dependsOnLines { return }
             guard let outlook = Outlook(from: [origin], limit: limit),
                 let second = Outlook(from: [origin], limit: limit)
             else { return sweepLater(origin, awaitedBy: body) }
@@ -95,7 +95,7 @@ extension AnyOperation {
         case .early(let end): end.settle()
         case .evaluation(let continuation):
             // At once, not when its task goes on: a search would find the same cycle until then.
-            Claims.giveBack(by: self)
+            ExclusionManager.giveBack(by: self)
             TSanAnnotations.willResume(self)
             continuation.resume(returning: error)
         case nil: break

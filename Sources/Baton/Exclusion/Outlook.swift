@@ -1,6 +1,6 @@
 /// What will become of operations if all that can finish does, and gives its names to those who wait for them: played
-/// to the end on a copy of the ``Arbiter``. Takes about as long as there are operations, waits and claims on the names
-/// in question.
+/// to the end on a copy of the ``ExclusionStateMachine``. Takes about as long as there are operations, waits and claims
+/// on the names in question.
 struct Outlook {
     private struct Node {
         let operation: AnyOperation
@@ -15,7 +15,7 @@ struct Outlook {
         var isFree = false
     }
 
-    private var arbiter: Arbiter<AnyOperation>
+    private var machine: ExclusionStateMachine<AnyOperation>
     private var nodes: [Node] = []
     private var places: [ObjectIdentifier: Int] = [:]
     /// They would have their names, were it not for their lines.
@@ -28,14 +28,14 @@ struct Outlook {
 
     /// Nil: that is too large.
     init?(from origins: [AnyOperation], limit: Int = .max) {
-        guard let arbiter = Claims.books(upTo: limit) else { return nil }
-        self.arbiter = arbiter
+        guard let machine = ExclusionManager.books(upTo: limit) else { return nil }
+        self.machine = machine
         guard gather(from: origins, limit: limit) else { return nil }
         play()
     }
 
     private mutating func gather(from origins: [AnyOperation], limit: Int) -> Bool {
-        var extent = Ledger.Extent(limit: .max)
+        var extent = ExclusionTable.Extent(limit: .max)
         for origin in origins { _ = place(of: origin) }
         var next = 0
         while next < nodes.count {
@@ -47,7 +47,7 @@ struct Outlook {
                 nodes[place].dependents.append(next)
             }
             nodes[next].unfinishedSources = nodes[next].sources.count
-            for holder in arbiter.possibleBlockers(of: operation, within: &extent) { _ = place(of: holder) }
+            for holder in machine.possibleBlockers(of: operation, within: &extent) { _ = place(of: holder) }
             next += 1
         }
         return true
@@ -56,7 +56,7 @@ struct Outlook {
     private mutating func place(of operation: AnyOperation) -> Int {
         if let place = places[ObjectIdentifier(operation)] { return place }
         let number = operation.claimNumber
-        let isWaiting = if case .waiting = arbiter.standing(of: operation) { true } else { false }
+        let isWaiting = if case .waiting = machine.standing(of: operation) { true } else { false }
         places[ObjectIdentifier(operation)] = nodes.count
         nodes.append(Node(operation: operation, number: number, waitsForNames: isWaiting, hasNames: !isWaiting))
         return nodes.count - 1
@@ -90,7 +90,7 @@ struct Outlook {
                     note(dependent)
                 }
             }
-            for next in arbiter.release(operation).granted {
+            for next in machine.release(operation).granted {
                 // Nothing else keeps one that waits for names.
                 guard let place = places[ObjectIdentifier(next)] else {
                     finishing.append(next)
@@ -108,11 +108,11 @@ struct Outlook {
             isGrowing = false
             for place in nodes.indices where !nodes[place].hasNames {
                 let operation = nodes[place].operation
-                guard arbiter.standing(of: operation) == .waiting(inLine: true), arbiter.isAllowed(operation) else {
+                guard machine.standing(of: operation) == .waiting(inLine: true), machine.isAllowed(operation) else {
                     continue
                 }
                 leavers.append(operation)
-                for next in arbiter.leaveLine(operation) {
+                for next in machine.leaveLine(operation) {
                     guard let place = places[ObjectIdentifier(next)] else { continue }
                     nodes[place].hasNames = true
                     finish(place)
@@ -137,7 +137,7 @@ struct Outlook {
         let waiting = cycle.filter { !nodes[$0].hasNames }.map { place in
             let node = nodes[place]
             return DeadlockedCycle.Claimant(
-                operation: node.operation, number: node.number, arrival: arbiter.arrival(of: node.operation) ?? 0)
+                operation: node.operation, number: node.number, arrival: machine.arrival(of: node.operation) ?? 0)
         }
         // Bodies that wait for one another are none of ours.
         guard let deadlock = DeadlockedCycle(cycle.map { nodes[$0].operation }, waiting: waiting) else {
@@ -149,7 +149,7 @@ struct Outlook {
 
     private func nextStuck(after place: Int) -> Int? {
         if let source = nodes[place].sources.first(where: { !nodes[$0].isFree }) { return source }
-        return arbiter.obstacle(for: nodes[place].operation).flatMap { places[ObjectIdentifier($0.holder)] }
+        return machine.obstacle(for: nodes[place].operation).flatMap { places[ObjectIdentifier($0.holder)] }
     }
 
     /// It fails, or others will find out about it.
@@ -162,7 +162,9 @@ struct Outlook {
     /// If that look has found the same, it was so all the time in between.
     func resolve(confirmedBy second: Outlook) {
         let confirmedLeavers = Set(second.leavers.map { ObjectIdentifier($0) })
-        if leavers.filter({ confirmedLeavers.contains(ObjectIdentifier($0)) }).count(where: Claims.leaveLine) > 0 {
+        if leavers.filter({ confirmedLeavers.contains(ObjectIdentifier($0)) }).count(where: ExclusionManager.leaveLine)
+            > 0
+        {
             return
         }
         let confirmed = Dictionary(second.stuck.map { (ObjectIdentifier($0.operation), $0) }) { $1 }

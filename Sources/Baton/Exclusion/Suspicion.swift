@@ -30,16 +30,16 @@ enum Suspicion {
         private var found: [AnyOperation]
         private(set) var seen: Set<ObjectIdentifier>
         private let ends: Set<ObjectIdentifier>
-        private var extent: Ledger.Extent
+        private var extent: ExclusionTable.Extent
 
         init(from start: AnyOperation, to ends: Set<ObjectIdentifier>, _ limit: Int) {
             found = [start]
             seen = [ObjectIdentifier(start)]
             self.ends = ends
-            extent = Ledger.Extent(limit: limit)
+            extent = ExclusionTable.Extent(limit: limit)
         }
 
-        mutating func run(_ neighbours: (AnyOperation, inout Ledger.Extent) -> [AnyOperation]) -> Suspicion {
+        mutating func run(_ neighbours: (AnyOperation, inout ExclusionTable.Extent) -> [AnyOperation]) -> Suspicion {
             var next = 0
             while next < found.count, !extent.isCut {
                 for neighbour in neighbours(found[next], &extent) {
@@ -54,23 +54,23 @@ enum Suspicion {
 }
 
 extension AnyOperation {
-    fileprivate final func mayWaitFor(within extent: inout Ledger.Extent) -> [AnyOperation] {
+    fileprivate final func mayWaitFor(within extent: inout ExclusionTable.Extent) -> [AnyOperation] {
         let sources = waitsFor(first: extent.left + 1)
         if !extent.take(sources) || !hasClaim { return sources.operations }
-        return sources.operations + Claims.possibleBlockers(of: self, within: &extent)
+        return sources.operations + ExclusionManager.possibleBlockers(of: self, within: &extent)
     }
 
-    fileprivate final func mayBeWaitedFor(within extent: inout Ledger.Extent) -> [AnyOperation] {
+    fileprivate final func mayBeWaitedFor(within extent: inout ExclusionTable.Extent) -> [AnyOperation] {
         let waiting = isWaitedForBy(first: extent.left + 1)
         if !extent.take(waiting) || !hasClaim { return waiting.operations }
-        return waiting.operations + Claims.possiblyBlocked(by: self, within: &extent)
+        return waiting.operations + ExclusionManager.possiblyBlocked(by: self, within: &extent)
     }
 
     /// It holds names, or waits for some.
     private final var hasClaim: Bool { withLife { $0.details?.rules.hasClaim ?? false } }
 }
 
-extension Ledger.Extent {
+extension ExclusionTable.Extent {
     fileprivate mutating func take(_ neighbours: AnyOperation.Neighbours) -> Bool {
         take(neighbours.isWhole ? neighbours.operations.count : left + 1)
     }

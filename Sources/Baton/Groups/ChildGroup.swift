@@ -208,7 +208,7 @@ extension AnyOperation {
             let details = life.madeDetails()
             details.openWaits += 1
             if !details.childGroups.contains(where: { $0 === group }) { details.childGroups.append(group) }
-            if details.rules.noteWait() { Claims.holderWaits() }
+            if details.rules.noteWait() { ExclusionManager.holderWaits() }
             return (details.openWaits == 1, life.isCancelled)
         }
     }

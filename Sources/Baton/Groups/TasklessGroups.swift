@@ -28,7 +28,7 @@ extension Lifecycle {
     fileprivate mutating func leavesWorker() -> Bool {
         moves(to: nil)
         details?.openWaits += 1
-        if details?.rules.noteWait() == true { Claims.holderWaits() }
+        if details?.rules.noteWait() == true { ExclusionManager.holderWaits() }
         return isCancelled
     }
 

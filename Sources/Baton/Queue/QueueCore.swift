@@ -14,7 +14,7 @@ final class QueueCore: Sendable {
         var handlerDispatcher = HandlerDispatcher()
         var idleWaiters: [UnsafeContinuation<Void, Never>] = []
         var admission = Admission<Submission>()
-        var closing = Closing.not
+        var closing = ShutdownState.not
         var closeWaiters: [UnsafeContinuation<Void, Never>] = []
         /// Those who take elements of sequences, and have not come to an end.
         var deliverers: [ObjectIdentifier: (number: UInt64, listener: any ClosingListener)] = [:]
@@ -41,10 +41,10 @@ final class QueueCore: Sendable {
     /// What ``Scheduler/hint`` was after the last change: lets a worker go on without taking the lock. It may be stale
     /// for the length of a race, which only moves an operation by one place.
     let hint = Atomic<UInt8>(0)
-    /// Whether there are any ``surroundings``. It only becomes true.
-    let hasSurroundings = Atomic<Bool>(false)
+    /// Whether there are any ``middleware``. It only becomes true.
+    let hasMiddleware = Atomic<Bool>(false)
     /// Hooks around every body, the outermost first.
-    let surroundings = Locked<[Surrounding]>([])
+    let middleware = Locked<[Middleware]>([])
     /// Where the names of its operations count.
     let scope: Locked<OperationScope>
     /// The task-locals whose values its operations find in their bodies and handlers.
@@ -86,7 +86,7 @@ final class QueueCore: Sendable {
         scope = Locked(schedule.flatMap { $0.hasOwnScope ? OperationScope(of: $0) : nil } ?? .process)
         self.taskLocals = taskLocals
         // They are bound around each body.
-        hasSurroundings.store(!taskLocals.isEmpty, ordering: .relaxed)
+        hasMiddleware.store(!taskLocals.isEmpty, ordering: .relaxed)
         self.leastReach = leastReach
         number = QueueDirectory.nextNumber()
         hub = EventBroadcaster(

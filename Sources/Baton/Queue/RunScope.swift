@@ -40,13 +40,13 @@ final class RunScope: Sendable {
         try outcome.get()
     }
 
-    private func origin(of body: AnyOperation?) -> Origin {
+    private func origin(of body: AnyOperation?) -> SubmissionSource {
         if let parent { return .child(of: parent, inside: parent.nameScope) }
         return body != nil ? .awaited : .outside
     }
 
     /// One that was cancelled before is not added.
-    func add(from origin: Origin) {
+    func add(from origin: SubmissionSource) {
         if progress.withLock({ $0.reason }) != nil { return }
         let added = core.addWithUpstream(operation, from: origin, run: number, nil)
         // Others may have added some of them in between.

@@ -141,7 +141,7 @@ extension QueueCore {
             var granted: [AnyOperation] = []
             if holdsNames, !hasWaited {
                 let taken = operation._withUnsafeGuaranteedRef { operation -> [AnyOperation]? in
-                    operation.withLife { $0.givesNamesBack() } ? Claims.reclaim(from: operation) : nil
+                    operation.withLife { $0.givesNamesBack() } ? ExclusionManager.reclaim(from: operation) : nil
                 }
                 // An early end has come first, and gives them back itself.
                 guard let taken else { return .endedBefore }
@@ -149,7 +149,7 @@ extension QueueCore {
             }
             tell(operation, waitsFor: rate)
             Rates.wait(operation, for: rates, in: self)
-            Claims.handOut(granted)
+            ExclusionManager.handOut(granted)
             return nil
         }
     }
@@ -164,7 +164,7 @@ extension QueueCore {
         let hasDependencies = hasDependencies(operation)
         switch change({ $0.list(again: operation, hasDependencies) }) {
         case .listed: break
-        case .heldBySuspension: Claims.handOut(listWithoutNames(operation))
+        case .heldBySuspension: ExclusionManager.handOut(listWithoutNames(operation))
         case .stranded(let operation): operation.endBeforeRun(with: .queueReleased)?.settle()
         }
     }

@@ -209,7 +209,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
     }
 
     /// What a body takes is added until the queue closes to everybody.
-    func queueCloses(_ closing: Closing) {
+    func queueCloses(_ closing: ShutdownState) {
         if closing == .toOutside, body != nil { return }
         change { $0.queueClosed() }
     }

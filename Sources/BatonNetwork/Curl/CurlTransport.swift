@@ -28,13 +28,13 @@
     ///   so long that libcurl 7.88 has no room for them: 3,000 to 7,000 bytes, as the cookies are long.
     /// - The head of a request has at most 120 KB: more is ``HTTPError/Reason/invalidRequest(_:)``. Servers take less.
     ///   Nor does it keep the cookies that the answer to such a request sets.
-    /// - The end of a body: packed content that stops too early, and a connection over TLS that ends without a
-    ///   farewell, count as complete unless a length or chunks say otherwise, because libcurl does not tell. Ask for
-    ///   what must be whole without packing, `header("Accept-Encoding", "identity")`, from servers that give its
-    ///   length. Content of several gzip members is ``HTTPError/Reason/invalidAnswer(_:)``.
-    /// - Servers that mean harm: one that sends empty frames of HTTP/2 without end holds up all requests of the
-    ///   transport, their deadlines included, while it does so. For servers that are not trusted set
-    ///   ``Configuration/version`` to `.http1`, or give them a transport of their own.
+    /// - The end of a body: compressed content that stops too early, and a TLS connection that ends without
+    ///   `close_notify`, count as complete unless a length or chunks say otherwise, because libcurl does not report
+    ///   them. Ask for content that must be whole without compression, `header("Accept-Encoding", "identity")`, from
+    ///   servers that give its length. Content of several gzip members is ``HTTPError/Reason/invalidAnswer(_:)``.
+    /// - Hostile servers: a server that sends empty HTTP/2 frames without end holds up all requests of the transport,
+    ///   their deadlines included. For servers that you do not trust set ``Configuration/version`` to `.http1`, or give
+    ///   them a transport of their own.
     /// - HTTP/2: libcurl itself keeps up to 32 MB for each request whose reader is slow.
     /// - What comes with 417, after a request with `Expect`, is not read on a kept connection.
     /// - A user and a password in the address are sent as Basic authentication.

@@ -10,7 +10,9 @@
 ///
 /// ```swift
 /// do { use(try await page.value) } catch {
-///     if let error = error.underlyingError as? HTTPError, case .refused(let refusal) = error.reason { show(refusal.status) }
+///     if let error = error.underlyingError as? HTTPError, case .refused(let refusal) = error.reason {
+///         show(refusal.status)
+///     }
 /// }
 /// ```
 ///

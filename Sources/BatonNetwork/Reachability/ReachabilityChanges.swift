@@ -13,7 +13,9 @@ extension Reachability {
     /// Whether the host is reachable, now and whenever that changes.
     ///
     /// ```swift
-    /// for await status in Reachability(host: "example.com", port: 443).changes { banner.isHidden = status.isReachable }
+    /// for await status in Reachability(host: "example.com", port: 443).changes {
+    ///     banner.isHidden = status.isReachable
+    /// }
     /// ```
     public var changes: ReachabilityChanges { ReachabilityChanges(reachability: self) }
 }

@@ -15,7 +15,7 @@ import Testing
         while activity.runningCount != count { await Task.yield() }
     }
 
-    @Test func R5_9_activityIsShownFromTheFirstToTheLastOperation() async throws {
+    @Test func AOperationPages_9_activityIsShownFromTheFirstToTheLastOperation() async throws {
         let queue = AsyncOperationQueue()
         queue.addObserver(activity)
         let gates = [Gate(), Gate()]
@@ -35,7 +35,7 @@ import Testing
         #expect(told.events == [true, false])
     }
 
-    @Test func R5_9_aShortGapDoesNotFlicker() async {
+    @Test func AOperationPages_9_aShortGapDoesNotFlicker() async {
         let queue = AsyncOperationQueue()
         queue.addObserver(activity)
         for _ in 0..<10 {

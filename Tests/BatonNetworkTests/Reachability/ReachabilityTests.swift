@@ -31,7 +31,7 @@ import Testing
         if case .unresolved = failure { Issue.record("\(host) is an address") }
     }
 
-    @Test func R5_8_withoutWaitingItIsLookedAtOnce() async throws {
+    @Test func AOperationPages_8_withoutWaitingItIsLookedAtOnce() async throws {
         let port = try Port()
         let operation = AsyncOperation("upload") { 7 }.addCondition(reachable(port))
         await #expect(throws: OperationError.self) { try await queue.run(operation) }
@@ -75,7 +75,7 @@ import Testing
 
     // MARK: Waiting
 
-    @Test func R5_8_waitingToConnectItIsPendingUntilTheHostTakesAConnection() async throws {
+    @Test func AOperationPages_8_waitingToConnectItIsPendingUntilTheHostTakesAConnection() async throws {
         let port = try Port()
         let operation = AsyncOperation("upload") { 7 }.addCondition(reachable(port, waitToConnect: true))
         queue.add(operation)
@@ -152,7 +152,7 @@ import Testing
 
     // MARK: Changes
 
-    @Test func R5_9_changesAreToldAndNothingElse() async throws {
+    @Test func AOperationPages_9_changesAreToldAndNothingElse() async throws {
         let port = try Port()
         port.listen()
         let told = EventLog<Bool>()

@@ -208,7 +208,7 @@ import Testing
         #expect(operation.ending == "failed: predicate")
     }
 
-    @Test func R5_4_retryOnFailureCountsFromZero() {
+    @Test func AOperationPages_4_retryOnFailureCountsFromZero() {
         let stage = Stage()
         let operation = failing(9, on: stage).retryOnFailure { [log = stage.log] n, error in
             log("\(n): \(error)")
@@ -220,7 +220,7 @@ import Testing
         #expect(operation.ending == "failed: failure 3")
     }
 
-    @Test func R5_4_theLastCallCounts() {
+    @Test func AOperationPages_4_theLastCallCounts() {
         let stage = Stage()
         let operation = failing(9, on: stage).retry(.constant(.seconds(5)), attempts: 7)
             .retryOnFailure { _, _ in true }

@@ -47,7 +47,7 @@ import Testing
         #expect(stage.ran == Array(repeating: "asked", count: conditions) + ["body"])
         gate.open()
         stage.steps.runAll()
-        #expect(Claims.isFree(.text(name)))
+        #expect(ExclusionManager.isFree(.text(name)))
     }
 
     @Test func norWhileWhatWasBroughtAlongRuns() {

@@ -23,7 +23,7 @@ import Testing
         stage.steps.runAll()
         #expect(writer.ending == "cancelled on request")
         #expect(stage.queue.operationCount == 0)
-        #expect(Claims.isFree(.text(name("x"))))
+        #expect(ExclusionManager.isFree(.text(name("x"))))
     }
 
     /// The search for deadlocks found it in the cycle, could not end it, and searched again, for ever.
@@ -60,7 +60,7 @@ import Testing
         stage.run(holder.addCondition(.mutuallyExclusive(name("x"))), asking)
         #expect(asking.ending == "deadlock asking holder")
         #expect(holder.ending == "success")
-        #expect(Claims.isFree(.text(name("x"))))
+        #expect(ExclusionManager.isFree(.text(name("x"))))
     }
 
     /// As above, of one that was cancelled before the cycle was closed, and whose task has not gone on.
@@ -80,7 +80,7 @@ import Testing
         stage.steps.runAll()
         #expect(asking.ending == "cancelled on request")
         #expect(holder.ending == "success")
-        #expect(Claims.isFree(.text(name("x"))))
+        #expect(ExclusionManager.isFree(.text(name("x"))))
     }
 }
 

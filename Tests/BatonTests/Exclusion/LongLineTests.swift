@@ -21,7 +21,7 @@ import Testing
         stage.steps.runAll()
         #expect(other.queue.operationCount == 0)
         #expect(meter.passes == 0)
-        #expect(Claims.isFree(.text(name("x"))))
+        #expect(ExclusionManager.isFree(.text(name("x"))))
         stage.queue.isSuspended = false
         stage.steps.runAll()
         #expect(meter.passes == veryMany)
@@ -59,9 +59,9 @@ import Testing
         gate.open()
         stage.steps.runAll()
         // It waits for a slot.
-        #expect(!Claims.isFree(.text(name("x"))))
+        #expect(!ExclusionManager.isFree(.text(name("x"))))
         stage.queue.isSuspended = true
-        #expect(Claims.isFree(.text(name("x"))))
+        #expect(ExclusionManager.isFree(.text(name("x"))))
         stage.queue.isSuspended = false
         busy.open()
         stage.steps.runAll()
@@ -92,7 +92,7 @@ import Testing
         #expect(other.queue.operationCount == 0)
         let haveAllEnded = operations.allSatisfy { $0.ending == "queueReleased" }
         #expect(haveAllEnded)
-        #expect(Claims.isFree(.text(name("x"))))
+        #expect(ExclusionManager.isFree(.text(name("x"))))
     }
 
     /// It would take many minutes if each that begins to wait looked at all the others.

@@ -178,10 +178,10 @@ import Testing
             call("3").addCondition(.mutuallyExclusive(name)), call("4"))
         stage.steps.runAll()
         #expect(stage.ran == ["1 0.0", "3 0.0", "4 0.0"])
-        #expect(Claims.isFree(.text(name)))
+        #expect(ExclusionManager.isFree(.text(name)))
         stage.walk(to: .seconds(2))
         #expect(stage.ran.last == "2 1.0")
-        #expect(Claims.isFree(.text(name)))
+        #expect(ExclusionManager.isFree(.text(name)))
     }
 
     @Test("An operation with an exclusion and a rate starts, although others use each of them all the time")
@@ -203,7 +203,7 @@ import Testing
         #expect(stage.ran.count == 1)
         wide.cancelAll()
         stage.steps.runAll()
-        #expect(Claims.isFree(.text(name)))
+        #expect(ExclusionManager.isFree(.text(name)))
         #expect(waitingCount == 0)
     }
 
@@ -251,7 +251,7 @@ import Testing
             stage.walk(to: .seconds(20))
             #expect(stage.ran.last == "both 10.0")
         }
-        #expect(Claims.isFree(.text(name)))
+        #expect(ExclusionManager.isFree(.text(name)))
         #expect(waitingCount == 0)
     }
 

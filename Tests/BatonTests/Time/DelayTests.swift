@@ -174,7 +174,7 @@ import Testing
 
     // MARK: At least
 
-    @Test func R5_7_whatTheChainHasTakenCounts() {
+    @Test func AOperationPages_7_whatTheChainHasTakenCounts() {
         let stage = Stage()
         let work = AsyncOperation("work") { try await stage.clock.sleep(for: .seconds(2)) }
         let delay = work.delayed(untilAtLeast: .seconds(5))
@@ -187,7 +187,7 @@ import Testing
         #expect(delay.ending == "success")
     }
 
-    @Test func R5_7_aChainThatHasTakenLongerIsNotWaitedAfter() {
+    @Test func AOperationPages_7_aChainThatHasTakenLongerIsNotWaitedAfter() {
         let stage = Stage()
         let work = AsyncOperation("work") { try await stage.clock.sleep(for: .seconds(6)) }
         let delay = work.delayed(untilAtLeast: .seconds(5))

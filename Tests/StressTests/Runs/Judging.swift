@@ -6,7 +6,7 @@ extension Round {
     func judge(seed: UInt64) async throws {
         let ledger = site.ledger
         // Handlers of what was never added, or whose queue has gone, run elsewhere.
-        let deadline = ContinuousClock.now + .seconds(300)
+        let deadline = ContinuousClock.now + .seconds(900)
         while !isOver, ContinuousClock.now < deadline { try await Task.sleep(for: .microseconds(200)) }
         ledger.check(isOver, "G31: something is left: \(remains)")
         Verdict(model: Model(graph: graph), ledger: ledger, ends: ends.withLock { $0 }, ending: plan.ending)

@@ -10,7 +10,8 @@ extension Round {
             let text = ExclusionName.text("\(site.namePrefix) \(number)")
             let scope = note.scope(at: site) ?? schedule
             let name = scope == .process ? text : .within(scope, text)
-            site.ledger.check(Claims.isFree(name), "G12: name \(number) is held or waited for when all is over")
+            let isFree = ExclusionManager.isFree(name)
+            site.ledger.check(isFree, "G12: name \(number) is held or waited for when all is over")
         }
         guard let clock = site.scheduler?.clock else { return }
         let waiting = Rates.counts(of: ObjectIdentifier(clock)).operations

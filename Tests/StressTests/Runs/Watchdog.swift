@@ -29,7 +29,7 @@ func watched(
             try await clock.sleep(for: .seconds(3600))
         } else {
             // Far more than a round takes, also under a sanitizer.
-            try await TimeSource(ContinuousClock()).sleep(until: .seconds(300))
+            try await TimeSource(ContinuousClock()).sleep(until: .seconds(900))
         }
         ends(false)
     }

@@ -1,0 +1,274 @@
+/// The body of an operation that has time limits or may run again, on the task of its worker.
+extension QueueCore {
+    /// Before the body: takes the time, if somebody wants to know it. True: the worker watches it.
+    @inline(__always)
+    func startAttempt(of operation: Unmanaged<AnyOperation>, _ timing: Timing, on worker: Worker) -> Bool {
+        let limit: Duration?
+        var run: Int32 = 0
+        switch timing {
+        case .shared(let limits): limit = limits._withUnsafeGuaranteedRef { $0.values.limit }
+        case .own(let timing):
+            if timing._withUnsafeGuaranteedRef({ $0.rareTiming != nil }) {
+                return timing._withUnsafeGuaranteedRef { startRareAttempt(of: operation, $0, on: worker) }
+            }
+            (limit, run) = timing._withUnsafeGuaranteedRef { ($0.limit, $0.run) }
+        }
+        guard let limit else { return false }
+        watch(operation, run, until: timerService.now + limit, limit, isLast: false, on: worker)
+        return true
+    }
+
+    /// After the body. True: it may have to run again.
+    @inline(__always)
+    func endAttempt(
+        of operation: Unmanaged<AnyOperation>, _ timing: Timing, on worker: Worker, isWatched: Bool
+    ) -> Bool {
+        if isWatched { worker.endAttempt() }
+        let hasFailed = operation._withUnsafeGuaranteedRef { $0.hasFailed }
+        return switch timing {
+        case .shared(let limits): hasFailed && limits._withUnsafeGuaranteedRef { $0.values.backoff != nil }
+        case .own(let timing):
+            timing._withUnsafeGuaranteedRef { hasFailed ? $0.backoff != nil : $0.rareTiming?.repetition != nil }
+        }
+    }
+
+    private func watch(
+        _ operation: Unmanaged<AnyOperation>, _ run: Int32, until end: Duration, _ limit: Duration, isLast: Bool,
+        on worker: Worker
+    ) {
+        let attempt = AttemptTimeout.Attempt(operation: operation, run: run, end: end, limit: limit, isLast: isLast)
+        worker.beginAttempt(attempt, timerService)
+    }
+
+    @inline(never)
+    private func startRareAttempt(
+        of operation: Unmanaged<AnyOperation>, _ timing: TimedDetails, on worker: Worker
+    ) -> Bool {
+        let now = timerService.now
+        let deadline = operation._withUnsafeGuaranteedRef { operation in
+            let (alarms, deadline) = operation.withLife { _ in
+                (timing.takeAlarms(), timing.rareTiming?.noteStart(at: now))
+            }
+            alarms?.takeOut(of: operation, from: self)
+            return deadline
+        }
+        let end = timing.limit.map { now + $0 }
+        if let (whole, last) = deadline, last < end ?? .maximum {
+            watch(operation, timing.run, until: last, whole, isLast: true, on: worker)
+        } else if let limit = timing.limit, let end {
+            watch(operation, timing.run, until: end, limit, isLast: false, on: worker)
+        } else {
+            return false
+        }
+        return true
+    }
+
+    /// Nil: the outcome stands. Else it runs again later, and the worker goes on with this.
+    nonisolated(nonsending) func runAgain(
+        _ operation: AnyOperation, _ body: Body
+    ) async -> Scheduler.Turn? {
+        guard let next = await nextRun(of: operation) else { return nil }
+        return goAgain(operation, body, next)
+    }
+
+    // MARK: After an attempt
+
+    /// What the user's closures are asked must not notice that a time limit, or the body, has cancelled the attempt's
+    /// task.
+    private nonisolated(nonsending) func nextRun(of operation: AnyOperation) async -> NextRun? {
+        let (isCancelled, isCut) = operation.withLife { $0.mayRunAgain() }
+        if isCancelled {
+            operation.cancelCameAfterAttempt()
+            return nil
+        }
+        // It has returned a value all the same: that is the outcome, as after any other cancel.
+        if isCut, !operation.hasFailed { return nil }
+        if !isCut, !Task.isCancelled { return await operation.nextRun(self) }
+        return await onAnotherTask(of: operation, on: nil) { await operation.nextRun(self) }
+    }
+
+    /// On a task that nothing has cancelled: one closure of the user's does not notice what another has done.
+    fileprivate nonisolated(nonsending) func asking<Answer: Sendable>(
+        for operation: AnyOperation, _ question: @escaping @Sendable () -> Answer
+    ) async -> Answer {
+        Task.isCancelled ? await onAnotherTask(of: operation, on: nil) { question() } : question()
+    }
+
+    /// Nil: it has been cancelled, and has an outcome.
+    private func goAgain(
+        _ operation: AnyOperation, _ body: Body, _ next: NextRun
+    ) -> Scheduler.Turn? {
+        // First: a queue that is released while suspended ends what does not go first.
+        let isStranded = change { state in
+            let triesFirst = next.error != nil && !state.scheduler.suspendsFurtherAttempts
+            operation.goesFirst = triesFirst || operation.isChild
+            return state.strands(operation)
+        }
+        guard let end = operation.endAttempt(next, body) else { return nil }
+        for group in end.groups { group.parentEnded() }
+        for listener in end.listeners { listener.bodyEnded() }
+        end.progress?.report { $0.restart() }
+        if end.holdsNames { ExclusionManager.giveBack(by: operation) }
+        // Before it is listed: from then on it may run, and be released.
+        if next.error != nil { limitWaiting(forNextAttemptOf: operation) }
+        let isListed = (next.delay <= .zero || isStranded) && operation.endPause()
+        if !isListed { pause(.passUnretained(operation), for: next.delay) }
+        let turn = change { state in
+            if isListed { state.list(.passUnretained(operation), isFurtherAttempt: next.error != nil) }
+            return state.turn(after: end)
+        }
+        if isStranded { operation.endBeforeRun(with: .queueReleased)?.settle() }
+        return turn
+    }
+}
+
+extension QueueCore.State {
+    /// The operation is ready, after a pause or after another run.
+    mutating func list(_ operation: Unmanaged<AnyOperation>, isFurtherAttempt: Bool) {
+        if isFurtherAttempt {
+            scheduler.append(furtherAttempt: operation)
+        } else {
+            scheduler.append(operation)
+        }
+    }
+
+    fileprivate mutating func turn(after end: Lifecycle.AttemptEnd) -> Scheduler.Turn {
+        if !end.holdsSlot {
+            scheduler.endedWithoutSlot()
+            return .end
+        }
+        // The task of the worker is cancelled.
+        if end.wasCut {
+            scheduler.returnSlot()
+            return .end
+        }
+        return turn { $0.nextTurn() }
+    }
+}
+
+/// A run that follows another one.
+struct NextRun: Sendable {
+    let delay: Duration
+    /// Of the attempt before; nil if that has succeeded, and the operation repeats.
+    let error: OperationError?
+}
+
+extension AnyOperation {
+    /// After a run of the body, with its outcome in place. Nil: that stands, or what a closure has thrown.
+    fileprivate nonisolated(nonsending) final func nextRun(_ core: QueueCore) async -> NextRun? {
+        // What kept the body from running is no attempt.
+        guard let timing = withLife({ $0.hasBegun ? $0.details?.timing : nil }) else { return nil }
+        do {
+            if let failure { return try await nextAttempt(after: failure, timing, core) }
+            return try await nextRepetition(timing, core)
+        } catch {
+            setFailure(error as? OperationError ?? .failed(error))
+            return nil
+        }
+    }
+
+    private nonisolated(nonsending) final func nextAttempt(
+        after error: OperationError, _ timing: TimedDetails, _ core: QueueCore
+    ) async throws -> NextRun? {
+        guard let backoff = timing.backoff, timing.hasAttemptsLeft else { return nil }
+        let failures = Int(timing.attempt)
+        if let mayRetry = timing.rareTiming?.mayRetry, !(try await mayRetry(failures - 1, error)) { return nil }
+        let delay =
+            if !backoff.keepsClosures {
+                backoff.drawn(after: failures)
+            } else if let told = await core.asking(for: self, { backoff.told(by: error) }) {
+                told
+            } else {
+                await core.asking(for: self) { backoff.drawn(after: failures) }
+            }
+        if let deadline = timing.rareTiming?.deadlineEnd, core.timerService.now + delay >= deadline { return nil }
+        return NextRun(delay: delay, error: error)
+    }
+
+    private nonisolated(nonsending) final func nextRepetition(
+        _ timing: TimedDetails, _ core: QueueCore
+    ) async throws -> NextRun? {
+        guard let rare = timing.rareTiming, let repetition = rare.repetition else { return nil }
+        if let count = repetition.count, rare.repetitions + 1 >= count { return nil }
+        if try await repetition.isDone(self) { return nil }
+        return NextRun(delay: rare.lastStart + repetition.interval - core.timerService.now, error: nil)
+    }
+
+    /// It was cancelled when its body had failed. That is not its outcome if there would have been another attempt.
+    fileprivate final func cancelCameAfterAttempt() {
+        guard let failure, withLife({ $0.details?.timing?.hasAttemptsLeft ?? false }) else { return }
+        bodyFailed(failure)
+    }
+
+    /// It waits for its next run, and has no outcome meanwhile.
+    fileprivate final func endAttempt(_ next: NextRun, _ body: Body) -> Lifecycle.AttemptEnd? {
+        // What was the outcome is the user's, and released after unlocking.
+        var formerOutcome: any Sendable = ()
+        var formerFailures = FailedAttempts()
+        let end = withLife { life -> Lifecycle.AttemptEnd? in
+            guard let end = life.endAttempt() else { return nil }
+            if let timing = life.details?.timing {
+                let delay = max(.zero, next.delay)
+                life.note(
+                    next.error.map { .retrying(attempt: Int(timing.attempt), error: $0, delay: delay) }
+                        ?? .repeating(delay: delay))
+                formerFailures = timing.noteEnd(followedBy: next)
+            }
+            self.body = body
+            swap(&formerOutcome, &outcome)
+            hasFailed = false
+            return end
+        }
+        withExtendedLifetime((formerOutcome, formerFailures)) {}
+        if isObserved { tellEvents() }
+        if end == nil { cancelCameAfterAttempt() }
+        return end
+    }
+}
+
+extension TimedDetails {
+    /// Returns what is not needed any more, to be released after unlocking.
+    fileprivate func noteEnd(followedBy next: NextRun) -> FailedAttempts {
+        let rare = madeRareTiming()
+        if let error = next.error {
+            return rare.failures.append(OperationAttempt(number: Int(attempt), error: error, delay: next.delay))
+        }
+        attempt = 0
+        rare.firstStart = nil
+        rare.repetitions += 1
+        defer { rare.failures = FailedAttempts() }
+        return rare.failures
+    }
+}
+
+extension RareTiming {
+    /// Returns the deadline of all attempts.
+    fileprivate func noteStart(at now: Duration) -> (Duration, end: Duration)? {
+        if firstStart == nil { firstStart = now }
+        lastStart = now
+        return deadline.flatMap { deadline in deadlineEnd.map { (deadline, $0) } }
+    }
+
+    var deadlineEnd: Duration? {
+        deadline.flatMap { deadline in firstStart.map { $0 + deadline } }
+    }
+}
+
+extension Duration {
+    fileprivate static let maximum = Duration(attoseconds: .max)
+}
+
+extension Lifecycle {
+    /// What an attempt leaves behind when another one follows.
+    struct AttemptEnd {
+        let wasCut: Bool
+        /// No: it has left waits open that have lent its slot.
+        let holdsSlot: Bool
+        let holdsNames: Bool
+        /// To be released after unlocking.
+        let groups: [ChildGroup]
+        let waits: Slab<Awaited?>
+        let listeners: [any OutcomeListener]
+        let progress: ProgressState?
+    }
+}

@@ -1,0 +1,168 @@
+/// Operations each of which waits for the next, and the last for the first, which waits for names.
+struct DeadlockedCycle {
+    struct Claimant {
+        let operation: AnyOperation
+        let number: UInt32
+        let arrival: UInt64
+    }
+
+    private let members: [AnyOperation]
+    private let last: Claimant
+
+    var victim: AnyOperation { last.operation }
+
+    /// Begins with the one that has asked last for its names. So of two threads that find the cycle at the same time,
+    /// both choose the same one.
+    init?(_ cycle: [AnyOperation], waiting: [Claimant]) {
+        guard let last = waiting.max(by: { $0.arrival < $1.arrival }) else { return nil }
+        let first = cycle.firstIndex { $0 === last.operation }!
+        members = Array(cycle[first...] + cycle[..<first])
+        self.last = last
+    }
+
+    /// The first one fails. The others have waited for one another long enough: they go before those in their lines,
+    /// who would else take the names that come free, and come to wait for them in turn.
+    func `break`() {
+        for member in members.dropFirst() { _ = ExclusionManager.leaveLine(member) }
+        last.operation.endAsDeadlocked(members.filter { !$0.isFence }.map(\.reference), claim: last.number)
+    }
+}
+
+struct StuckOperation: Equatable {
+    let operation: AnyOperation
+    let waitsForNames: Bool
+    let number: UInt32
+}
+
+/// The operations that can never finish unless one of them fails, whatever comes before them in lines: of all that one
+/// operation waits for, up to a limit. What is beyond it is thought to finish.
+struct DeadlockedSet {
+    private struct Node {
+        let operation: AnyOperation
+        /// What it waits for, but names.
+        var sources: [Int] = []
+        /// If it waits for names, and in which state of its rules.
+        var holders: [Int]?
+        var number: UInt32 = 0
+        var arrival: UInt64 = 0
+    }
+
+    private var nodes: [Node]
+    private var stuck: [Int] = []
+    private var stuckPlaces: Set<Int> = []
+    /// There is more than the limit.
+    private(set) var isCut = false
+    /// Somebody in it stands in a line behind others.
+    private(set) var dependsOnLines = false
+
+    init(from origin: AnyOperation) {
+        nodes = [Node(operation: origin)]
+        gather()
+        findStuck()
+    }
+
+    private mutating func gather() {
+        var places = [ObjectIdentifier(nodes[0].operation): 0]
+        var left = Deadlocks.limit
+        func place(of operation: AnyOperation) -> Int {
+            let place = places[ObjectIdentifier(operation), default: nodes.count]
+            if place == nodes.count {
+                places[ObjectIdentifier(operation)] = place
+                nodes.append(Node(operation: operation))
+            }
+            return place
+        }
+        var next = 0
+        while next < nodes.count {
+            let operation = nodes[next].operation
+            // First: one that waits for the next names by now has been granted these.
+            nodes[next].number = operation.claimNumber
+            let sources = operation.waitsFor(first: left).operations.prefix(left)
+            left -= sources.count
+            nodes[next].sources = sources.map(place)
+            if let wait = ExclusionManager.wait(of: operation, upTo: left) {
+                left -= wait.holders.count
+                nodes[next].holders = wait.holders.map(place)
+                nodes[next].arrival = wait.arrival
+                if wait.isBehindOthers { dependsOnLines = true }
+            }
+            next += 1
+            if left <= 0 {
+                isCut = true
+                return
+            }
+        }
+    }
+
+    private mutating func findStuck() {
+        var isFree = nodes.map { _ in false }
+        var unfree = Set(nodes.map { ObjectIdentifier($0.operation) })
+        var isGrowing = true
+        while isGrowing {
+            isGrowing = false
+            // From the far end, where those are that wait for nobody.
+            for place in nodes.indices.reversed() where !isFree[place] {
+                let node = nodes[place]
+                guard node.sources.allSatisfy({ isFree[$0] }),
+                    node.holders == nil || ExclusionManager.fits(node.operation, beside: unfree)
+                else { continue }
+                isFree[place] = true
+                unfree.remove(ObjectIdentifier(node.operation))
+                isGrowing = true
+            }
+        }
+        stuck = nodes.indices.filter { !isFree[$0] }
+        stuckPlaces = Set(stuck)
+    }
+
+    func includes(_ operation: AnyOperation) -> Bool { stuck.contains { nodes[$0].operation === operation } }
+
+    private var members: [StuckOperation] {
+        stuck.map { place in
+            let node = nodes[place]
+            return StuckOperation(
+                operation: node.operation, waitsForNames: node.holders != nil, number: node.number)
+        }
+    }
+
+    func isPart(of other: DeadlockedSet) -> Bool { members.allSatisfy(other.members.contains) }
+
+    /// Of stuck ones only: others may be on a cycle, too, and yet get what they wait for from somebody else.
+    func cycle(preferring origin: AnyOperation) -> DeadlockedCycle? {
+        let claimants = stuck.filter { nodes[$0].holders != nil }
+        for claimant in claimants.filter({ nodes[$0].operation === origin }) + claimants {
+            guard let cycle = cycle(through: claimant) else { continue }
+            let waiting = cycle.filter { nodes[$0].holders != nil }.map { nodes[$0] }
+            return DeadlockedCycle(
+                cycle.map { nodes[$0].operation },
+                waiting: waiting.map { .init(operation: $0.operation, number: $0.number, arrival: $0.arrival) })
+        }
+        return nil
+    }
+
+    /// A shortest one.
+    private func cycle(through start: Int) -> [Int]? {
+        var found = [(place: start, from: -1)]
+        var seen: Set<Int> = [start]
+        var next = 0
+        while next < found.count {
+            let node = nodes[found[next].place]
+            for neighbour in node.sources + (node.holders ?? []) where stuckPlaces.contains(neighbour) {
+                if neighbour == start { return path(to: next, in: found) }
+                if seen.insert(neighbour).inserted { found.append((neighbour, next)) }
+            }
+            next += 1
+        }
+        return nil
+    }
+
+    private func path(to end: Int, in found: [(place: Int, from: Int)]) -> [Int] {
+        var path: [Int] = []
+        var next = end
+        while next >= 0 {
+            path.append(found[next].place)
+            next = found[next].from
+        }
+        return path.reversed()
+    }
+}

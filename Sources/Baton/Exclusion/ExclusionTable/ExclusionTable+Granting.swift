@@ -1,0 +1,278 @@
+/// Who gets what, and when.
+extension ExclusionTable {
+    /// A claim to look at. Those apart come first, then those inside a holder, then the others; each in order of
+    /// arrival.
+    struct Candidate {
+        let claim: Claim.ID
+        var rank = 0
+        var arrival = Arrival.none
+
+        func comesBefore(_ other: Candidate) -> Bool { (rank, arrival) < (other.rank, other.arrival) }
+    }
+
+    // MARK: May it be granted?
+
+    func isGrantable(_ id: Claim.ID) -> Bool { !standsBehindOthers(id) && isAllowed(id) }
+
+    /// Its holders would let it have all of its names. Lines do not count.
+    func isAllowed(_ id: Claim.ID) -> Bool {
+        var place = claims[id].firstPlace
+        while !place.isNone {
+            if !refusal(of: place).isNone { return false }
+            place = places[place].next
+        }
+        return true
+    }
+
+    /// The outermost scope whose holders do not allow it. What is added inside a holder may be more than what that one
+    /// holds, so the ways outside must allow it, too.
+    func refusal(of place: Place.ID) -> Scope.ID {
+        var refusing = Scope.ID.none
+        var scope = places[place].scope
+        var tally = scopes[scope].tally
+        tally.add(places[place].load)
+        while true {
+            if !tally.isValid { refusing = scope }
+            let holder = scopes[scope].holder
+            if holder.isNone { return refusing }
+            let (held, grown) = (places[holder].load, Load(places[holder].share, with: tally))
+            scope = places[holder].scope
+            // Nothing new from here on.
+            if grown == held { return refusing }
+            tally = scopes[scope].tally
+            tally.remove(held)
+            tally.add(grown)
+        }
+    }
+
+    // MARK: Granting
+
+    mutating func grant(_ id: Claim.ID) {
+        let isApart = claims[id].state == .apart
+        unlinkNames(of: id)
+        var place = claims[id].firstPlace
+        while !place.isNone {
+            let scope = places[place].scope
+            if isApart { scopes[scope].apart.remove(place, in: &places) } else { stepOutOfLine(place) }
+            unlistIfQuiet(scope)
+            scopes[scope].holders.insert(place, in: &places)
+            scopes[scope].tally.add(places[place].load)
+            _ = carryUp(from: scope)
+            place = places[place].next
+        }
+        claims[id].state = .holding
+        forgetAncestors(of: id)
+        if waitingBelow[claims[id].owner] != nil { takeIn(descendantsOf: id) }
+    }
+
+    /// Counts again what the holders around a changed scope use. Returns the outermost scope that has changed.
+    private mutating func carryUp(from scope: Scope.ID) -> Scope.ID {
+        var scope = scope
+        while true {
+            let holder = scopes[scope].holder
+            if holder.isNone { return scope }
+            let (held, holds) = (places[holder].load, Load(places[holder].share, with: scopes[scope].tally))
+            if held == holds { return scope }
+            places[holder].load = holds
+            scope = places[holder].scope
+            scopes[scope].tally.remove(held)
+            scopes[scope].tally.add(holds)
+        }
+    }
+
+    /// An ancestor of waiting ones holds now what they wait for. Seldom: ancestors come first.
+    private mutating func takeIn(descendantsOf id: Claim.ID) {
+        let owner = claims[id].owner
+        var place = claims[id].firstPlace
+        while !place.isNone {
+            // Others cannot be nearer: the ancestors of an ancestor are ancestors.
+            let outer = places[place].scope
+            for waiting in waiting(directlyIn: outer) where claims[places[waiting].claim].ancestors.contains(owner) {
+                let inner = scope(inside: place)
+                if claims[places[waiting].claim].state == .apart {
+                    scopes[outer].apart.remove(waiting, in: &places)
+                    scopes[inner].apart.append(waiting, in: &places)
+                } else {
+                    stepOutOfLine(waiting)
+                    scopes[inner].line.insert(waiting, in: &places)
+                }
+                places[waiting].scope = inner
+                listAsBusy(inner)
+            }
+            if !places[place].inside.isNone { noteWaiting(within: places[place].inside) }
+            place = places[place].next
+        }
+    }
+
+    // MARK: Giving back
+
+    mutating func giveBack(_ place: Place.ID) {
+        let scope = places[place].scope
+        scopes[scope].holders.remove(place, in: &places)
+        scopes[scope].tally.remove(places[place].load)
+        if !places[place].inside.isNone { dissolve(places[place].inside, into: scope) }
+        noteWaiting(within: carryUp(from: scope))
+    }
+
+    /// The holder is gone before those inside. Seldom: ancestors go last.
+    private mutating func dissolve(_ inner: Scope.ID, into outer: Scope.ID) {
+        while let holder = scopes[inner].holders.popFirst(in: &places) {
+            places[holder].scope = outer
+            scopes[outer].holders.insert(holder, in: &places)
+            scopes[outer].tally.add(places[holder].load)
+        }
+        var (line, apart) = (PlaceList(), PlaceList())
+        while let waiting = scopes[inner].line.popFirst(in: &places) {
+            if move(waiting, to: outer) { line.append(waiting, in: &places) }
+        }
+        while let waiting = scopes[inner].apart.popFirst(in: &places) {
+            if move(waiting, to: outer) { apart.append(waiting, in: &places) }
+        }
+        scopes[outer].line.merge(line, in: &places)
+        scopes[outer].apart.merge(apart, in: &places)
+        while !scopes[inner].firstBusy.isNone {
+            let busy = scopes[inner].firstBusy
+            scopes[inner].firstBusy = scopes[busy].nextBusy
+            scopes[busy].isListedAsBusy = false
+            listAsBusy(busy)
+        }
+        if scopes[inner].isListedAsBusy { unlist(inner) }
+        scopes.remove(inner)
+        if !scopes[outer].isQuiet { listAsBusy(outer) } else { unlistIfQuiet(outer) }
+    }
+
+    /// False: an ancestor between the two has come to hold the name after a descendant did, and it is in that one's
+    /// scope now.
+    private mutating func move(_ waiting: Place.ID, to outer: Scope.ID) -> Bool {
+        let claim = places[waiting].claim
+        let scope = nearestScope(under: places[waiting].root, of: claims[claim].ancestors)
+        places[waiting].scope = scope
+        if scope == outer { return true }
+        var alone = PlaceList()
+        alone.append(waiting, in: &places)
+        if claims[claim].state == .apart {
+            scopes[scope].apart.merge(alone, in: &places)
+        } else {
+            scopes[scope].line.merge(alone, in: &places)
+        }
+        listAsBusy(scope)
+        note(claim)
+        return false
+    }
+
+    mutating func stepAside(_ id: Claim.ID) {
+        unlinkNames(of: id)
+        var place = claims[id].firstPlace
+        while !place.isNone {
+            stepOutOfLine(place)
+            scopes[places[place].scope].apart.append(place, in: &places)
+            place = places[place].next
+        }
+        claims[id].state = .apart
+        note(id)
+    }
+
+    // MARK: Looking at those who wait
+
+    /// Once, though what has changed may concern each of its names.
+    private mutating func note(_ id: Claim.ID) {
+        if claims[id].isNoted { return }
+        claims[id].isNoted = true
+        candidates.append(Candidate(claim: id))
+    }
+
+    mutating func forgetCandidates() {
+        for candidate in candidates { claims[candidate.claim].isNoted = false }
+        candidates.removeAll(keepingCapacity: true)
+    }
+
+    mutating func noteFirst(of scope: Scope.ID) {
+        let first = scopes[scope].line.first
+        if !first.isNone { note(places[first].claim) }
+    }
+
+    /// All whom a change in the scope may concern: the first in each line in it, at any depth, and those apart.
+    mutating func noteWaiting(within top: Scope.ID) {
+        var scope = top
+        while !scope.isNone {
+            noteFirst(of: scope)
+            var place = scopes[scope].apart.first
+            while !place.isNone {
+                note(places[place].claim)
+                place = places[place].following
+            }
+            scope = busyScope(after: scope, within: top)
+        }
+    }
+
+    /// The next one in a walk through the scopes where somebody waits, the outer before the inner.
+    func busyScope(after scope: Scope.ID, within top: Scope.ID) -> Scope.ID {
+        let first = scopes[scope].firstBusy
+        return first.isNone ? busyScope(beside: scope, within: top) : first
+    }
+
+    /// As above, but none that is inside this one.
+    func busyScope(beside scope: Scope.ID, within top: Scope.ID) -> Scope.ID {
+        var scope = scope
+        while scope != top {
+            if !scopes[scope].nextBusy.isNone { return scopes[scope].nextBusy }
+            scope = enclosing(scope)
+        }
+        return .none
+    }
+
+    /// Grants what can be granted. Granting only takes from the others, so one that is refused need not be looked at
+    /// again before somebody leaves; but one that becomes first in a line is a candidate.
+    mutating func settle() -> [Claim.ID] {
+        if candidates.isEmpty { return [] }
+        var granted: [Claim.ID] = []
+        var ranked = 0
+        while true {
+            if ranked < candidates.count { ranked = rank(from: ranked) }
+            guard let candidate = candidates.popLast() else { break }
+            ranked -= 1
+            if claims[candidate.claim].state == .holding || !isGrantable(candidate.claim) { continue }
+            grant(candidate.claim)
+            granted.append(candidate.claim)
+        }
+        if granted.count > 1 { granted.sort { claims[$0].arrival < claims[$1].arrival } }
+        return granted
+    }
+
+    /// Brings the new candidates among those that are in order already: the next one last.
+    private mutating func rank(from start: Int) -> Int {
+        for place in start..<candidates.count {
+            let claim = candidates[place].claim
+            candidates[place].rank = rank(of: claim)
+            candidates[place].arrival = claims[claim].arrival
+            claims[claim].isNoted = false
+        }
+        if start == 0 {
+            candidates.sort { $1.comesBefore($0) }
+            return candidates.count
+        }
+        for place in start..<candidates.count {
+            let candidate = candidates[place]
+            var (low, high) = (0, place)
+            while low < high {
+                let middle = (low + high) / 2
+                if candidate.comesBefore(candidates[middle]) { low = middle + 1 } else { high = middle }
+            }
+            if low < place {
+                candidates.remove(at: place)
+                candidates.insert(candidate, at: low)
+            }
+        }
+        return candidates.count
+    }
+
+    private func rank(of claim: Claim.ID) -> Int {
+        if claims[claim].state == .apart { return 0 }
+        var place = claims[claim].firstPlace
+        while !place.isNone {
+            if places[place].scope != places[place].root { return 1 }
+            place = places[place].next
+        }
+        return 2
+    }
+}

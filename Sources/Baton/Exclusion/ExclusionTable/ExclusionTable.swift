@@ -1,0 +1,271 @@
+/// The rank of a claim in all of its lines: further attempts come before the others, and of each kind the first one
+/// first.
+///
+/// The order of two claims is the same in every line, so that claims on several names cannot stand in one another's
+/// way.
+struct Arrival: Comparable {
+    let isFurtherAttempt: Bool
+    let number: UInt64
+
+    /// The rank of an owner that waits in no line.
+    static let none = Arrival(isFurtherAttempt: false, number: 0)
+
+    static func < (left: Self, right: Self) -> Bool {
+        left.isFurtherAttempt == right.isFurtherAttempt ? left.number < right.number : left.isFurtherAttempt
+    }
+}
+
+/// What one owner asks for, or holds: all of it or nothing.
+struct Claim {
+    typealias ID = Slab<Claim>.ID
+
+    enum State {
+        case inLine
+        /// Waits for the holders alone.
+        case apart
+        case holding
+    }
+
+    let owner: ObjectIdentifier
+    let arrival: Arrival
+    var state = State.inLine
+    /// Among the candidates that are not in order yet.
+    var isNoted = false
+    /// It stands in several lines, which are linked.
+    var isLinked = false
+    var firstPlace = Place.ID.none
+    /// Nearest first; while it waits.
+    var ancestors: [ObjectIdentifier] = []
+}
+
+/// The books of an ``ExclusionStateMachine``, which keeps the owners: who waits and who holds, by numbers.
+///
+/// Every name has a tree of scopes. The holders without a holding ancestor are in the outermost one; each holder has
+/// one of its own, as soon as descendants of it hold the name or wait for it. Each scope has a line. See
+/// `ExclusionTable+Granting.swift` for what is granted when, and `ExclusionTable+Blocking.swift` for who stands in
+/// whose way.
+struct ExclusionTable {
+    var claims = Slab<Claim>()
+    var places = Slab<Place>()
+    var scopes = Slab<Scope>()
+    var names: [ExclusionName: Scope.ID] = [:]
+    var numbers: [ObjectIdentifier: Claim.ID] = [:]
+    /// How many waiting claims have it among their ancestors.
+    var waitingBelow: [ObjectIdentifier: Int] = [:]
+    private var arrivals: UInt64 = 0
+    /// Claims that may perhaps be granted now. Empty between calls; kept for its memory.
+    var candidates: [Candidate] = []
+
+    var isEmpty: Bool {
+        claims.isEmpty && places.isEmpty && scopes.isEmpty && names.isEmpty && numbers.isEmpty && waitingBelow.isEmpty
+    }
+
+    // MARK: Coming and going
+
+    /// Puts a new claim into its lines: at the end, or behind the other further attempts. Nil: the owner has one
+    /// already.
+    mutating func enter(
+        _ owner: ObjectIdentifier, _ demands: ExclusionSet, inside ancestors: [ObjectIdentifier],
+        isFurtherAttempt: Bool = false
+    ) -> Claim.ID? {
+        // A descendant that waits may stand behind those that this would pass, and get its names when this does: nobody
+        // would notice.
+        let comesFirst = isFurtherAttempt && waitingBelow[owner] == nil
+        let arrival = Arrival(isFurtherAttempt: comesFirst, number: arrivals)
+        let id = claims.insert(Claim(owner: owner, arrival: arrival))
+        // One look-up for both questions: whether it has a claim, and where to note this one.
+        if !Self.note(id, in: &numbers[owner, default: .none]) {
+            claims.remove(id)
+            return nil
+        }
+        arrivals += 1
+        var last = Place.ID.none
+        for demand in demands {
+            let root = Self.outermostScope(of: demand.name, in: &names[demand.name, default: .none], &scopes)
+            let scope = nearestScope(under: root, of: ancestors)
+            let place = places.insert(
+                Place(
+                    claim: id, arrival: arrival, share: demand.share, root: root, scope: scope,
+                    load: Load(demand.share)))
+            if last.isNone { claims[id].firstPlace = place } else { places[last].next = place }
+            last = place
+            scopes[scope].line.insert(place, in: &places)
+            if demand.share.limit < .max { scopes[root].declaredLimits.insert(demand.share.limit) }
+        }
+        return id
+    }
+
+    private static func note(_ id: Claim.ID, in entry: inout Claim.ID) -> Bool {
+        if !entry.isNone { return false }
+        entry = id
+        return true
+    }
+
+    private static func outermostScope(
+        of name: ExclusionName, in entry: inout Scope.ID, _ scopes: inout Slab<Scope>
+    ) -> Scope.ID {
+        if entry.isNone { entry = scopes.insert(Scope(name: name)) }
+        return entry
+    }
+
+    /// The claim must wait: from now on it is found from the outermost scope, and by its ancestors.
+    mutating func stay(_ id: Claim.ID, inside ancestors: [ObjectIdentifier]) {
+        var place = claims[id].firstPlace
+        while !place.isNone {
+            listAsBusy(places[place].scope)
+            place = places[place].next
+        }
+        claims[id].ancestors = ancestors
+        for ancestor in ancestors { waitingBelow[ancestor, default: 0] += 1 }
+        linkNames(of: id)
+    }
+
+    /// Whoever stands behind it in one of its lines waits for the holders of its other names, too.
+    private mutating func linkNames(of id: Claim.ID) {
+        claims[id].isLinked = true
+        forEachLink(of: id) { scopes, root, other in scopes[root].links[other, default: 0] += 1 }
+    }
+
+    /// It stands in no line any more.
+    mutating func unlinkNames(of id: Claim.ID) {
+        if !claims[id].isLinked { return }
+        claims[id].isLinked = false
+        forEachLink(of: id) { scopes, root, other in
+            if scopes[root].links[other] == 1 {
+                scopes[root].links[other] = nil
+            } else {
+                scopes[root].links[other]? -= 1
+            }
+        }
+    }
+
+    /// From each name to the next one, and back: what is linked is found from any of them.
+    private mutating func forEachLink(of id: Claim.ID, _ body: (inout Slab<Scope>, Scope.ID, Scope.ID) -> Void) {
+        var place = claims[id].firstPlace
+        while !place.isNone, !places[place].next.isNone {
+            let next = places[place].next
+            body(&scopes, places[place].root, places[next].root)
+            body(&scopes, places[next].root, places[place].root)
+            place = next
+        }
+    }
+
+    mutating func forgetAncestors(of id: Claim.ID) {
+        if claims[id].ancestors.isEmpty { return }
+        for ancestor in claims[id].ancestors {
+            if waitingBelow[ancestor] == 1 { waitingBelow[ancestor] = nil } else { waitingBelow[ancestor]? -= 1 }
+        }
+        claims[id].ancestors = []
+    }
+
+    /// Strikes the claim out, and notes who may go on because of it.
+    mutating func leave(_ id: Claim.ID) {
+        // First, lest it is found as an ancestor.
+        numbers[claims[id].owner] = nil
+        unlinkNames(of: id)
+        var place = claims[id].firstPlace
+        while !place.isNone {
+            let (next, scope, root) = (places[place].next, places[place].scope, places[place].root)
+            let limit = places[place].share.limit
+            if limit < .max { scopes[root].declaredLimits.remove(limit) }
+            switch claims[id].state {
+            case .inLine: stepOutOfLine(place)
+            case .apart: scopes[scope].apart.remove(place, in: &places)
+            case .holding: giveBack(place)
+            }
+            unlistIfQuiet(scope)
+            removeIfUnused(scope)
+            places.remove(place)
+            place = next
+        }
+        forgetAncestors(of: id)
+        claims.remove(id)
+    }
+
+    /// Who was behind it may be the first now.
+    mutating func stepOutOfLine(_ place: Place.ID) {
+        let scope = places[place].scope
+        let wasFirst = scopes[scope].line.first == place
+        scopes[scope].line.remove(place, in: &places)
+        if wasFirst { noteFirst(of: scope) }
+    }
+
+    private mutating func removeIfUnused(_ scope: Scope.ID) {
+        guard scopes[scope].isUnused else { return }
+        if let name = scopes[scope].name {
+            names[name] = nil
+            scopes[scope].name = nil
+        } else {
+            places[scopes[scope].holder].inside = .none
+        }
+        scopes.remove(scope)
+    }
+
+    // MARK: Scopes
+
+    /// Of the nearest ancestor that holds the name, or the outermost one.
+    mutating func nearestScope(under root: Scope.ID, of ancestors: [ObjectIdentifier]) -> Scope.ID {
+        let holder = nearestHolder(under: root, of: ancestors)
+        return holder.isNone ? root : scope(inside: holder)
+    }
+
+    private func nearestHolder(under root: Scope.ID, of ancestors: [ObjectIdentifier]) -> Place.ID {
+        if scopes[root].holders.isEmpty { return .none }
+        for ancestor in ancestors {
+            guard let claim = numbers[ancestor], claims[claim].state == .holding else { continue }
+            if let place = place(of: claim, under: root) { return place }
+        }
+        return .none
+    }
+
+    func place(of claim: Claim.ID, under root: Scope.ID) -> Place.ID? {
+        var place = claims[claim].firstPlace
+        while !place.isNone {
+            if places[place].root == root { return place }
+            place = places[place].next
+        }
+        return nil
+    }
+
+    mutating func scope(inside holder: Place.ID) -> Scope.ID {
+        if places[holder].inside.isNone { places[holder].inside = scopes.insert(Scope(holder: holder)) }
+        return places[holder].inside
+    }
+
+    /// The scope around this one; none around the outermost.
+    func enclosing(_ scope: Scope.ID) -> Scope.ID {
+        let holder = scopes[scope].holder
+        return holder.isNone ? .none : places[holder].scope
+    }
+
+    /// The way from the outermost scope to everyone who waits, so that a look for them does not pass all who hold.
+    mutating func listAsBusy(_ scope: Scope.ID) {
+        var scope = scope
+        while !scopes[scope].isListedAsBusy {
+            let outer = enclosing(scope)
+            if outer.isNone { return }
+            let next = scopes[outer].firstBusy
+            scopes[scope].isListedAsBusy = true
+            scopes[scope].previousBusy = .none
+            scopes[scope].nextBusy = next
+            if !next.isNone { scopes[next].previousBusy = scope }
+            scopes[outer].firstBusy = scope
+            scope = outer
+        }
+    }
+
+    mutating func unlistIfQuiet(_ scope: Scope.ID) {
+        var scope = scope
+        while scopes[scope].isListedAsBusy, scopes[scope].isQuiet {
+            unlist(scope)
+            scope = enclosing(scope)
+        }
+    }
+
+    mutating func unlist(_ scope: Scope.ID) {
+        let (outer, previous, next) = (enclosing(scope), scopes[scope].previousBusy, scopes[scope].nextBusy)
+        if previous.isNone { scopes[outer].firstBusy = next } else { scopes[previous].nextBusy = next }
+        if !next.isNone { scopes[next].previousBusy = previous }
+        scopes[scope].isListedAsBusy = false
+    }
+}

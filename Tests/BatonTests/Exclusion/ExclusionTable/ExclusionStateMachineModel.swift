@@ -1,0 +1,197 @@
+@testable import Baton
+
+/// What an ``ExclusionStateMachine`` is meant to do, as plainly as can be: everything is computed anew at every step.
+struct ExclusionStateMachineModel {
+    struct Claim {
+        let owner: Int
+        let demands: ExclusionSet
+        let isFurtherAttempt: Bool
+        var isHolding = false
+        var isInLine = true
+        /// Per demand, while it holds: the owner in whose scope it is.
+        var scopes: [Int?]
+    }
+
+    /// Per owner; a parent has a smaller number.
+    let parents: [Int?]
+    /// Further attempts, and then the others; each in order of arrival.
+    private(set) var claims: [Claim] = []
+
+    init(parents: [Int?]) { self.parents = parents }
+
+    private struct Holder {
+        let owner: Int
+        let scope: Int?
+        let share: Share
+    }
+
+    func claim(of owner: Int) -> Claim? { claims.first { $0.owner == owner } }
+
+    func isAncestor(_ owner: Int, of other: Int) -> Bool {
+        var above = parents[other]
+        while let next = above {
+            if next == owner { return true }
+            above = parents[next]
+        }
+        return false
+    }
+
+    // MARK: Events
+
+    /// Who is granted because of it.
+    mutating func request(_ owner: Int, _ demands: ExclusionSet, isFurtherAttempt: Bool = false) -> [Int] {
+        let comesFirst =
+            isFurtherAttempt && !claims.contains { !$0.isHolding && isAncestor(owner, of: $0.owner) }
+        let claim = Claim(
+            owner: owner, demands: demands, isFurtherAttempt: comesFirst, scopes: demands.map { _ in nil })
+        let place = comesFirst ? claims.firstIndex { !$0.isFurtherAttempt } : nil
+        claims.insert(claim, at: place ?? claims.endIndex)
+        return settle()
+    }
+
+    mutating func release(_ owner: Int) -> [Int] {
+        remove(owner)
+        return settle()
+    }
+
+    private mutating func remove(_ owner: Int) {
+        guard let place = claims.firstIndex(where: { $0.owner == owner }) else { return }
+        let gone = claims.remove(at: place)
+        guard gone.isHolding else { return }
+        for (demand, outer) in zip(gone.demands, gone.scopes) {
+            for other in claims.indices where claims[other].isHolding {
+                for (number, its) in claims[other].demands.enumerated()
+                where its.name == demand.name && claims[other].scopes[number] == owner {
+                    claims[other].scopes[number] = outer
+                }
+            }
+        }
+    }
+
+    mutating func leaveLine(_ owner: Int) -> [Int] {
+        for place in claims.indices where claims[place].owner == owner && !claims[place].isHolding {
+            claims[place].isInLine = false
+        }
+        return settle()
+    }
+
+    // MARK: Rules
+
+    private mutating func settle() -> [Int] {
+        var granted: [Int] = []
+        while let next = nextToGrant {
+            claims[next].scopes = claims[next].demands.map { scope(of: claims[next], $0.name) }
+            claims[next].isHolding = true
+            granted.append(next)
+        }
+        return granted.sorted().map { claims[$0].owner }
+    }
+
+    /// Those apart first, then those inside a holder, then the others; each in order of arrival.
+    private var nextToGrant: Int? {
+        let waiting = claims.indices.filter { !claims[$0].isHolding }
+        let isInside = { (place: Int) in claims[place].demands.contains { scope(of: claims[place], $0.name) != nil } }
+        let ranks = waiting.map { (claims[$0].isInLine ? isInside($0) ? 1 : 2 : 0, $0) }
+        return ranks.sorted { $0 < $1 }.first { isFirst($0.1) && isAllowed(claims[$0.1]) }?.1
+    }
+
+    private func isFirst(_ place: Int) -> Bool {
+        !claims[place].isInLine
+            || claims[place].demands.allSatisfy { before(claims[place].owner, $0.name).isEmpty }
+    }
+
+    /// Those in the same line before it, in order.
+    func before(_ owner: Int, _ name: ExclusionName) -> [Int] {
+        guard let claim = claim(of: owner) else { return [] }
+        let scope = scope(of: claim, name)
+        return claims.prefix { $0.owner != owner }.filter { other in
+            !other.isHolding && other.isInLine && other.demands.contains { $0.name == name }
+                && self.scope(of: other, name) == scope
+        }.map(\.owner)
+    }
+
+    /// The nearest ancestor that holds the name.
+    private func scope(of claim: Claim, _ name: ExclusionName) -> Int? {
+        var above = parents[claim.owner]
+        while let ancestor = above {
+            if let holding = self.claim(of: ancestor), holding.isHolding,
+                holding.demands.contains(where: { $0.name == name })
+            {
+                return ancestor
+            }
+            above = parents[ancestor]
+        }
+        return nil
+    }
+
+    private func holders(of name: ExclusionName) -> [Holder] {
+        claims.filter(\.isHolding).flatMap { claim in
+            zip(claim.demands, claim.scopes).filter { $0.0.name == name }.map {
+                Holder(owner: claim.owner, scope: $0.1, share: $0.0.share)
+            }
+        }
+    }
+
+    private func isAllowed(_ claim: Claim) -> Bool {
+        claim.demands.allSatisfy { refusing(claim, $0).isEmpty }
+    }
+
+    /// The scopes that would not be valid with it; the outermost is nil.
+    private func refusing(_ claim: Claim, _ demand: ExclusionSet.Demand) -> [Int?] {
+        let scope = scope(of: claim, demand.name)
+        let all = holders(of: demand.name) + [Holder(owner: claim.owner, scope: scope, share: demand.share)]
+        return ([nil] + all.map(\.owner)).filter { !Self.isValid($0, all) }
+    }
+
+    private static func isValid(_ scope: Int?, _ all: [Holder]) -> Bool {
+        let direct = all.filter { $0.scope == scope }
+        let usages = direct.map { usage(of: $0, all) }
+        if usages.contains(where: \.isAll), direct.count > 1 { return false }
+        let limits = all.filter { isInside($0, scope, all) }.map(\.share.limit)
+        return usages.reduce(0) { $0 + $1.units } <= limits.min() ?? .max
+    }
+
+    private static func usage(of holder: Holder, _ all: [Holder]) -> (isAll: Bool, units: Int) {
+        let inside = all.filter { $0.scope == holder.owner }.map { usage(of: $0, all) }
+        let isAll = inside.contains(where: \.isAll)
+        let units = inside.reduce(0) { $0 + $1.units }
+        switch holder.share {
+        case .all: return (true, units)
+        case .shared: return (isAll, units)
+        case .units(let weight, _): return (isAll, max(weight, units))
+        }
+    }
+
+    /// At any depth.
+    private static func isInside(_ holder: Holder, _ scope: Int?, _ all: [Holder]) -> Bool {
+        if holder.scope == scope || scope == nil { return true }
+        guard let outer = all.first(where: { $0.owner == holder.scope }) else { return false }
+        return isInside(outer, scope, all)
+    }
+
+    /// Whether all that hold are within what is allowed.
+    var isValid: Bool {
+        claims.filter(\.isHolding).flatMap(\.demands).allSatisfy { demand in
+            let all = holders(of: demand.name)
+            return ([nil] + all.map(\.owner)).allSatisfy { Self.isValid($0, all) }
+        }
+    }
+
+    // MARK: Questions
+
+    /// Holders: in the outermost scope that refuses it, all with a share that counts, but its own ancestors.
+    func holdersBlocking(_ claim: Claim, _ demand: ExclusionSet.Demand) -> [Int] {
+        let refusing = refusing(claim, demand)
+        let all = holders(of: demand.name)
+        return all.filter { holder in
+            refusing.contains { Self.isInside(holder, $0, all) } && !isAncestor(holder.owner, of: claim.owner)
+                && (holder.share == .all || demand.share == .all || holder.share != .shared && demand.share != .shared)
+        }.map(\.owner)
+    }
+
+    func fits(_ owner: Int, without gone: Set<Int>) -> Bool {
+        var rest = self
+        for owner in gone where claim(of: owner)?.isHolding == true { rest.remove(owner) }
+        return rest.claim(of: owner).map { !$0.isHolding && rest.isAllowed($0) } ?? false
+    }
+}

@@ -1,0 +1,204 @@
+import BatonTesting
+import Testing
+
+@testable import Baton
+
+/// Random events for random families, after each of which the state machine stands where the plain model stands.
+@Suite struct ExclusionStateMachineModelTests {
+    final class Owner {
+        let number: Int
+        init(_ number: Int) { self.number = number }
+    }
+
+    struct Link: Hashable {
+        let waiting: Int
+        let blocker: Int
+    }
+
+    struct Game {
+        var random: SeededGenerator
+        let owners: [Owner]
+        var machine = ExclusionStateMachine<Owner>()
+        var model: ExclusionStateMachineModel
+        let limits = [2, 3, 5]
+        let nameCount: Int
+        let mixesLimits: Bool
+
+        init(seed: UInt64) {
+            var random = SeededGenerator(seed: seed)
+            let count = Int.random(in: 3...8, using: &random)
+            owners = (0..<count).map { Owner($0) }
+            let isFlat = Int.random(in: 0..<4, using: &random) == 0
+            model = ExclusionStateMachineModel(
+                parents: (0..<count).map { number in
+                    let parent = Int.random(in: -2..<max(number, 1), using: &random)
+                    return isFlat || number == 0 || parent < 0 ? nil : parent
+                })
+            nameCount = Int.random(in: 1...3, using: &random)
+            mixesLimits = Int.random(in: 0..<8, using: &random) == 0
+            self.random = random
+        }
+
+        private mutating func exclusion() -> Exclusion {
+            let number = Int.random(in: 0..<nameCount, using: &random)
+            let limit = mixesLimits ? Int.random(in: 1...4, using: &random) : limits[number]
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0: return .mutuallyExclusive("\(number)")
+            case 1: return .mutuallyExclusive("\(number)", mode: .shared)
+            case _:
+                let weight = Int.random(in: 1...(mixesLimits ? 4 : limit), using: &random)
+                return .limited("\(number)", to: limit, weight: weight)
+            }
+        }
+
+        /// An event, and whom the model and the state machine granted something.
+        mutating func step() -> (what: String, expected: [Int], granted: [Int]) {
+            let owner = owners[Int.random(in: 0..<owners.count, using: &random)]
+            let number = owner.number
+            if model.claim(of: number) == nil {
+                let count = Int.random(in: 1...2, using: &random)
+                let demands = ExclusionSet((0..<count).map { _ in exclusion() })
+                var ancestors: [Owner] = []
+                while let next = model.parents[ancestors.last?.number ?? number] { ancestors.append(owners[next]) }
+                let isFurtherAttempt = Int.random(in: 0..<3, using: &random) == 0
+                let answer = machine.request(owner, demands, inside: ancestors, isFurtherAttempt: isFurtherAttempt)
+                return (
+                    "\(number) asks\(isFurtherAttempt ? " again" : "")",
+                    model.request(number, demands, isFurtherAttempt: isFurtherAttempt),
+                    answer == .granted ? [number] : []
+                )
+            }
+            if Int.random(in: 0..<4, using: &random) == 0 {
+                return ("\(number) steps aside", model.leaveLine(number), machine.leaveLine(owner).map(\.number))
+            }
+            return ("\(number) releases", model.release(number), machine.release(owner).granted.map(\.number))
+        }
+
+        func expectedStanding(of number: Int) -> ExclusionStateMachine<Owner>.Standing {
+            guard let claim = model.claim(of: number) else { return .none }
+            return claim.isHolding ? .held : .waiting(inLine: claim.isInLine)
+        }
+
+        var expectedLinks: Set<Link> {
+            var links: Set<Link> = []
+            for claim in model.claims where !claim.isHolding {
+                for demand in claim.demands {
+                    for holder in model.holdersBlocking(claim, demand) {
+                        links.insert(Link(waiting: claim.owner, blocker: holder))
+                    }
+                }
+            }
+            return links
+        }
+
+        var links: [Link] {
+            owners.flatMap { owner in
+                machine.blockers(of: owner).map { Link(waiting: owner.number, blocker: $0.number) }
+            }
+        }
+
+        /// Whom one waits for: holders, and for those before it in its lines, and for whom they wait.
+        private func blockers(behindLinesOf owner: Int) -> Set<Int> {
+            var found: Set<Int> = []
+            var waiting = [owner]
+            var seen: Set<Int> = [owner]
+            while let next = waiting.popLast() {
+                guard let claim = model.claim(of: next), !claim.isHolding else { continue }
+                for demand in claim.demands {
+                    found.formUnion(model.holdersBlocking(claim, demand))
+                    if !claim.isInLine { continue }
+                    for ahead in model.before(next, demand.name) where seen.insert(ahead).inserted {
+                        waiting.append(ahead)
+                    }
+                }
+            }
+            return found
+        }
+
+        /// No cycle is missed by a search that does not look at lines.
+        var possibleBlockersIncludeAll: Bool {
+            var expected: Set<Link> = []
+            for owner in owners {
+                let blockers = blockers(behindLinesOf: owner.number)
+                expected.formUnion(blockers.map { Link(waiting: owner.number, blocker: $0) })
+            }
+            var forth: Set<Link> = []
+            var back: Set<Link> = []
+            for owner in owners {
+                var extent = ExclusionTable.Extent(limit: .max)
+                for other in machine.possibleBlockers(of: owner, within: &extent) {
+                    forth.insert(Link(waiting: owner.number, blocker: other.number))
+                }
+                extent = ExclusionTable.Extent(limit: .max)
+                for other in machine.possiblyBlocked(by: owner, within: &extent) {
+                    back.insert(Link(waiting: other.number, blocker: owner.number))
+                }
+            }
+            return expected.isSubset(of: forth) && expected.isSubset(of: back)
+        }
+
+        mutating func fitsAsExpected(_ owner: Owner) -> Bool {
+            let gone = owners.filter { $0 !== owner && Bool.random(using: &random) }
+            let expected = model.fits(owner.number, without: Set(gone.map(\.number)))
+            let others = owners.filter { other in !gone.contains { $0 === other } }
+            return machine.fits(owner, beside: Set(others.map { ObjectIdentifier($0) })) == expected
+        }
+
+        func hasExpectedObstacle(_ owner: Owner) -> Bool {
+            let obstacle = machine.obstacle(for: owner)
+            guard let claim = model.claim(of: owner.number), !claim.isHolding else { return obstacle == nil }
+            for demand in claim.demands {
+                let holders = model.holdersBlocking(claim, demand)
+                if holders.isEmpty { continue }
+                return obstacle.map { $0.name == demand.name && holders.contains($0.holder.number) } ?? false
+            }
+            for demand in claim.demands where claim.isInLine {
+                guard let ahead = model.before(owner.number, demand.name).last else { continue }
+                return obstacle?.name == demand.name && obstacle?.holder.number == ahead
+            }
+            return obstacle == nil
+        }
+    }
+
+    /// Says with which seed to look again.
+    struct Difference: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static func play(_ seed: UInt64) throws {
+        var game = Game(seed: seed)
+        // Not `#require`: it takes longer than what it would look at.
+        func same(_ isSame: Bool, _ what: String, after step: @autoclosure () -> String) throws {
+            if !isSame { throw Difference(description: "seed \(seed): \(what) after \(step())") }
+        }
+        for number in 0..<25 {
+            let step = game.step()
+            func place() -> String { "step \(number), \(step.what)" }
+            try same(step.granted == step.expected, "grants", after: place())
+            for owner in game.owners {
+                let standing = game.machine.standing(of: owner)
+                try same(standing == game.expectedStanding(of: owner.number), "standings", after: place())
+            }
+            // The questions take longer than the events.
+            if number % 6 != 5 { continue }
+            try same(game.model.isValid, "validity of scopes", after: place())
+            let links = game.links
+            try same(Set(links) == game.expectedLinks, "blockers", after: place())
+            try same(Set(links).count == links.count, "number of blockers", after: place())
+            try same(game.possibleBlockersIncludeAll, "possible blockers", after: place())
+            for owner in game.owners {
+                try same(game.fitsAsExpected(owner), "fits", after: place())
+                try same(game.hasExpectedObstacle(owner), "obstacle", after: place())
+            }
+        }
+        for owner in game.owners {
+            let granted = game.machine.release(owner).granted.map(\.number)
+            try same(granted == game.model.release(owner.number), "grants", after: "the end")
+        }
+        try same(game.machine.isEmpty, "emptiness", after: "the end")
+    }
+
+    @Test(arguments: 0..<4) func standsWhereThePlainModelStands(_ part: UInt64) throws {
+        for seed in 0..<300 as Range<UInt64> { try Self.play(part * 1_000_000 + seed) }
+    }
+}
