@@ -122,71 +122,72 @@ struct Fencing {
     let barrier: AnyOperation
     let before: Fence
     let behind: Fence
-    /// Where in the registry something has entered since. Nil: that would be more than to look at all that is there.
-    private(set) var entries: [UInt32]? = []
-
-    init(around barrier: AnyOperation, before: Fence, behind: Fence) {
-        self.barrier = barrier
-        self.before = before
-        self.behind = behind
-    }
-
-    mutating func noteEntry(at place: UInt32, besides count: Int) {
-        if let entered = entries?.count, entered > 2 * count + 64 { entries = nil }
-        entries?.append(place)
-    }
-
-    /// The next one has gone. In no particular order: the longer list takes up the shorter one.
-    mutating func takeEntries(of next: Fencing) {
-        guard let own = entries, let others = next.entries else { return entries = nil }
-        entries = nil
-        entries = own.count < others.count ? others + own : own + others
-    }
 }
 
-/// The barriers of a queue that have not finished, in the order in which they were added. Pure.
+/// The barriers of a queue that have not finished, in the order in which they were added.
 struct Barriers {
-    /// Nil: it has been cancelled, or has finished. The last one is there.
-    private var list: [Fencing?] = []
+    private struct Entry {
+        /// Nil: it has been cancelled, or has finished.
+        var fencing: Fencing?
+        /// Where in the registry something has entered after the barrier and before the next one. Nil: more than it
+        /// takes to look at all that is there.
+        var places: [UInt32]? = []
+
+        /// In no particular order: the longer list takes up the shorter one.
+        mutating func takePlaces(of other: Entry) {
+            guard let own = places, let others = other.places else { return places = nil }
+            places = nil
+            places = own.count < others.count ? others + own : own + others
+        }
+    }
+
+    /// The last one is there.
+    private var list: [Entry] = []
     /// The number of the first in the list.
     private var first = 0
-    /// So many of the first are nil.
+    /// So many of the first have gone.
     private var gone = 0
 
     @inline(__always)
     var isEmpty: Bool { list.isEmpty }
 
-    var newest: Fencing? { list.last ?? nil }
+    var newest: Fencing? { list.last?.fencing }
+
+    /// Where something has entered since the newest barrier. Nil: at too many places.
+    var placesSinceNewest: [UInt32]? { list.last?.places }
 
     var nextNumber: Int { first + list.count }
 
-    mutating func append(_ fencing: Fencing) { list.append(fencing) }
+    mutating func append(_ fencing: Fencing) { list.append(Entry(fencing: fencing)) }
 
+    /// - Parameter count: How many operations there are.
     mutating func noteEntry(at place: UInt32, besides count: Int) {
-        list[list.count - 1]?.noteEntry(at: place, besides: count)
+        let last = list.count - 1
+        if let noted = list[last].places?.count, noted > 2 * count + 64 { list[last].places = nil }
+        list[last].places?.append(place)
     }
 
     /// The fence behind a barrier opens: all earlier ones have gone.
     mutating func fenceOpens(_ fence: Fence) -> Fencing? { take(fence.number) { $0.behind === fence } }
 
-    /// The barrier behind this fence is cancelled. What entered after it entered after the barrier before it.
+    /// The barrier behind this fence is cancelled.
     mutating func isCancelled(behind fence: Fence) -> Fencing? {
-        let isNewest = fence.number == nextNumber - 1
-        guard let removed = take(fence.number, if: { $0.before === fence }) else { return nil }
-        removed.behind.isListed = false
-        if isNewest, !list.isEmpty { list[list.count - 1]?.takeEntries(of: removed) }
+        let removed = take(fence.number) { $0.before === fence }
+        removed?.behind.isListed = false
         return removed
     }
 
     /// Nil: it is not there any more. When the last ones go, their numbers are given to others.
     private mutating func take(_ number: Int, if isMeant: (Fencing) -> Bool) -> Fencing? {
-        guard number >= first + gone, number < nextNumber, let taken = list[number - first], isMeant(taken) else {
-            return nil
+        guard number >= first + gone, number < nextNumber, let taken = list[number - first].fencing, isMeant(taken)
+        else { return nil }
+        list[number - first].fencing = nil
+        while gone < list.count, list[gone].fencing == nil { gone += 1 }
+        // What entered after the last ones has entered after the one before them.
+        while list.count > gone, list[list.count - 1].fencing == nil {
+            let last = list.removeLast()
+            list[list.count - 1].takePlaces(of: last)
         }
-        list[number - first] = nil
-        while let last = list.last, last == nil { list.removeLast() }
-        gone = min(gone, list.count)
-        while gone < list.count, list[gone] == nil { gone += 1 }
         // Half of them at a time, so that each is moved a few times at most.
         if gone > list.count / 2 {
             list.removeFirst(gone)
@@ -203,8 +204,8 @@ extension QueueCore.State {
         let (last, number) = (barriers.newest, barriers.nextNumber)
         let before: Fence
         // A barrier that has joined an operation does not need its fence.
-        if let last, let entries = last.entries, last.before.users > 0 {
-            let others = members(at: entries).filter { $0 !== last.barrier }
+        if let last, let places = barriers.placesSinceNewest, last.before.users > 0 {
+            let others = members(at: places).filter { $0 !== last.barrier }
             before = Fence(.before, number, last.barrier, last.before, others, on: core)
         } else {
             before = Fence(.before, number, nil, nil, members(), on: core)
@@ -212,7 +213,7 @@ extension QueueCore.State {
         // That of the barrier.
         before.users += 1
         let behind = Fence(.behind, number, barrier, last?.behind, [], on: core)
-        barriers.append(Fencing(around: barrier, before: before, behind: behind))
+        barriers.append(Fencing(barrier: barrier, before: before, behind: behind))
     }
 
     mutating func noteEntry(of operation: Unmanaged<AnyOperation>) {

@@ -274,6 +274,57 @@ import Testing
         #expect(stage.ran == ["before", "first", "between", "third"])
     }
 
+    /// What entered behind the first of them is waited for by the next barrier.
+    @Test func aBarrierBehindTwoCancelledOnesWaitsForWhatIsBetweenThem() {
+        let stage = Stage()
+        let gates = (0..<2).map { _ in Gate() }
+        stage.queue.add(stage.waiting("before", at: gates[0]))
+        stage.queue.addBarrier(stage.noting("first"))
+        let cancelled = ["second", "third"].map { stage.noting($0) }
+        stage.queue.addBarrier(cancelled[0])
+        stage.queue.add(stage.waiting("between", at: gates[1]))
+        stage.queue.addBarrier(cancelled[1])
+        for barrier in cancelled { barrier.cancel() }
+        stage.queue.addBarrier(stage.noting("fourth"))
+        gates[0].open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["before", "first", "between"])
+        gates[1].open()
+        stage.steps.runAll()
+        #expect(stage.ran == ["before", "first", "between", "fourth"])
+    }
+
+    @Test(
+        "Barriers that are not cancelled come after all before them and before all behind them, whatever is cancelled")
+    func randomBarriers() {
+        for seed in 0..<400 {
+            var random = SeededGenerator(seed: UInt64(seed))
+            let stage = Stage(isSuspended: true)
+            var added: [(name: String, operation: AsyncOperation<Void>, isBarrier: Bool)] = []
+            for number in 0..<40 {
+                let isBarrier = Bool.random(using: &random)
+                let operation = stage.noting("\(number)")
+                if isBarrier { stage.queue.addBarrier(operation) } else { stage.queue.add(operation) }
+                added.append(("\(number)", operation, isBarrier))
+                while Int.random(in: 0..<3, using: &random) == 0 {
+                    added.randomElement(using: &random)!.operation.cancel()
+                }
+            }
+            stage.queue.isSuspended = false
+            stage.steps.runAll()
+            let places = Dictionary(uniqueKeysWithValues: stage.ran.enumerated().map { ($1, $0) })
+            for (number, barrier) in added.enumerated() where barrier.isBarrier {
+                guard let place = places[barrier.name] else { continue }
+                for (other, operation) in added.enumerated() where other != number {
+                    guard let otherPlace = places[operation.name] else { continue }
+                    #expect(
+                        (otherPlace < place) == (other < number), "seed \(seed): \(operation.name), \(barrier.name)")
+                }
+            }
+            #expect(added.allSatisfy { $0.operation.isCancelled || $0.operation.ending == "success" }, "seed \(seed)")
+        }
+    }
+
     /// Fences are on the cycle of waits, and are not named.
     @Test func aDeadlockThroughItNamesOperationsOnly() {
         let stage = Stage()
