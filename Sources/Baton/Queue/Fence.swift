@@ -1,9 +1,9 @@
-/// A place in the order of a queue, before or behind a barrier: an operation without a body, which finishes in the
-/// moment in which all that it waits for has finished.
+/// An operation without a body that stands before or behind a barrier. It finishes as soon as every operation that it
+/// waits for has finished.
 ///
-/// With fences a barrier and what comes behind it need one edge each, however many operations and barriers come before.
-/// A fence is in no queue, no user sees one, and nobody can cancel it: so the order stays when one of the barriers is
-/// cancelled.
+/// A barrier and each later operation need a single edge to a fence, however many operations and barriers come before.
+/// A fence belongs to no queue, is never shown to users, and cannot be cancelled, so cancelling a barrier does not
+/// change the order of the others.
 final class Fence: AnyOperation, @unchecked Sendable {
     enum Side {
         /// Opens when all that was there before the barrier has finished.
@@ -19,9 +19,9 @@ final class Fence: AnyOperation, @unchecked Sendable {
     private let hasBarrier: Bool
     /// The queue in which it makes the order. Nil: it is open, or nobody needs it. Written under the lock.
     @exclusivity(unchecked) private var ordered: QueueCore?
-    /// How many operations wait for it or are about to, and other fences. Guarded by the queue's lock, as `isListed`.
+    /// How many operations and fences wait for this fence, or are about to. Guarded by the queue's lock, as `isListed`.
     @exclusivity(unchecked) fileprivate var users = 0
-    /// What is added now stands behind it.
+    /// True while later operations are placed behind this fence.
     @exclusivity(unchecked) fileprivate var isListed: Bool
 
     /// - Parameters:
@@ -58,7 +58,8 @@ final class Fence: AnyOperation, @unchecked Sendable {
         Unmanaged.passUnretained(self).release()
     }
 
-    /// One that was to wait for it has ended before. When nobody else needs the fence, it lets go of what it waits for.
+    /// Called when an operation that was to wait for the fence ends early. If no other operation needs the fence, the
+    /// fence stops waiting and releases its dependencies.
     func isLeft(by leaver: AnyOperation) {
         guard let core = withLife({ _ in ordered }) else { return }
         let isCancelled = side == .before && !leaver.isFence && !leaver.hasJoined

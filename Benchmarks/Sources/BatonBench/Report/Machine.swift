@@ -34,7 +34,7 @@ struct Machine: Codable {
         return busySeconds().map { ($0 - before) / stopwatch.nanoseconds * 1e9 } ?? 0
     }
 
-    /// Of all cores together, since the machine was started: what the first line of `/proc/stat` counts, in hundredths,
+    /// All cores together, since the machine was started: what the first line of `/proc/stat` counts, in hundredths,
     /// and is neither idle nor waiting for a disk. It includes what other machines have taken of a virtual one.
     private static func busySeconds() -> Double? {
         guard let text = try? String(contentsOfFile: "/proc/stat", encoding: .utf8) else { return nil }
