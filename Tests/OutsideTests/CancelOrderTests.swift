@@ -36,6 +36,34 @@ struct CancelOrderTests {
         }
     }
 
+    /// Runs a job in the call that hands it over, so that the task has begun before whoever makes it knows it.
+    private final class AtOnceExecutor: TaskExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+
+    @Test("A cancel reaches a body although the thread that starts its task has not gone on yet")
+    func G16_aCancelOfATaskThatHasJustBegun() async throws {
+        try await within {
+            let queue = AsyncOperationQueue(executor: AtOnceExecutor())
+            let wasInTime = Guarded<[Bool]>([])
+            for _ in 0..<100 {
+                let itself = Guarded<AnyOperation?>(nil)
+                let operation = AsyncOperation {
+                    itself.withLock { $0 }?.cancel()
+                    let isCancelled = Task.isCancelled
+                    wasInTime.withLock { $0.append(isCancelled) }
+                }
+                itself.withLock { $0 = operation }
+                queue.add(operation)
+                await queue.waitUntilIdle()
+                itself.withLock { $0 = nil }
+            }
+            #expect(wasInTime.withLock { $0 } == [Bool](repeating: true, count: 100))
+        }
+    }
+
     @Test("A hundred operations that each cancel the next one from an onCancel block")
     func cancelsInsideOneAnother() async throws {
         try await within {

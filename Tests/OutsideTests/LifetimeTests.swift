@@ -284,6 +284,53 @@ struct LifetimeTests {
         }
     }
 
+    // MARK: The queue is idle
+
+    /// Who ends an operation, while others of its queue end on other threads.
+    enum LastRelease: CaseIterable {
+        case aWorker
+        case aCancelInTheRun
+        case aFailedDependency
+        case aTimeLimitOfTheWait
+        case aTimeLimitOfTheRun
+    }
+
+    @Test("When a queue has become idle, nothing of it is alive", arguments: LastRelease.allCases)
+    func G31_anIdleQueueHasReleasedEverything(by last: LastRelease) async throws {
+        try await within(.seconds(300)) {
+            var left = 0
+            for round in 0..<reduced(4_000) {
+                let tokens = Tokens()
+                let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1 + round % 3)
+                let unkept = self.start(last, in: queue, tokens)
+                await queue.waitUntilIdle()
+                if unkept.alive + tokens.alive > 0 { left += 1 }
+            }
+            #expect(left == 0)
+        }
+    }
+
+    private func start(_ last: LastRelease, in queue: AsyncOperationQueue, _ tokens: Tokens) -> Unkept {
+        let operations = (0..<3).map { _ in
+            AsyncOperation {
+                await Task.yield()
+                return tokens.make()
+            }
+        }
+        switch last {
+        case .aFailedDependency:
+            operations[1].addDependency(AsyncOperation { throw CancellationError() }.add(to: queue))
+        case .aTimeLimitOfTheWait: operations[1].timeout(waiting: .microseconds(1))
+        case .aTimeLimitOfTheRun: operations[1].timeout(.microseconds(1))
+        default: break
+        }
+        var unkept = Unkept()
+        for operation in operations { unkept.append(operation) }
+        queue.add(operations)
+        if last == .aCancelInTheRun { operations[1].cancel() }
+        return unkept
+    }
+
     // MARK: The run goes on
 
     @Test("Operations that are ended while workers run others finish once, and are gone")

@@ -18,8 +18,7 @@ struct AttemptTimeout {
     /// What an alarm leads to.
     enum Ring {
         case none
-        /// Its operation is retained.
-        case cut(Attempt)
+        case cut(Attempt, HeldOperation)
         case setAlarm(Duration)
     }
 
@@ -61,8 +60,7 @@ struct AttemptTimeout {
         guard let attempt else { return .none }
         if attempt.end > now { return needsAlarm(at: attempt.end) ? .setAlarm(attempt.end) : .none }
         self.attempt = nil
-        _ = attempt.operation.retain()
-        return .cut(attempt)
+        return .cut(attempt, HeldOperation(attempt.operation))
     }
 
     mutating func takeAlarm() -> TimerService.Ticket? { ticket.take() }
@@ -84,9 +82,8 @@ extension Worker {
     func alarmRang(at now: Duration, _ timerService: TimerService) {
         switch watch.withLock({ $0.alarmRang(at: now) }) {
         case .none: break
-        case .cut(let attempt):
-            attempt.operation.takeRetainedValue()
-                .attemptLimitCame(in: attempt.run, after: attempt.limit, isLast: attempt.isLast)
+        case .cut(let attempt, let held):
+            held.use { $0.attemptLimitCame(in: attempt.run, after: attempt.limit, isLast: attempt.isLast) }
         case .setAlarm(let time): setAlarm(at: time, timerService)
         }
     }

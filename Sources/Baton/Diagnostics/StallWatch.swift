@@ -93,11 +93,17 @@ extension QueueCore {
         }
     }
 
+    private func makeStallReport(after quiet: Duration) -> StallReport? {
+        beginHolding()
+        defer { hasReleased() }
+        return stallReport(after: quiet)
+    }
+
     /// The report is made once, because it takes time in proportion to the queue. The queue goes when it would, however
     /// long the handlers take.
     fileprivate func tell(_ call: StallWatch.Machine.Call) {
         services.spawn { [services, weak self] in
-            guard let report = self?.stallReport(after: call.quiet) else { return }
+            guard let report = self?.makeStallReport(after: call.quiet) else { return }
             for handler in call.handlers.dropFirst() { services.spawn { await handler(report) } }
             await call.handlers[0](report)
         }

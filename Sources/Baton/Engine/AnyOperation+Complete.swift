@@ -216,11 +216,13 @@ extension AnyOperation {
         let (departure, wasListed) = core.change { state in
             if ending.hasOpenWaits { state.scheduler.endedWithoutSlot() }
             let wasListed = state.unlist(self)
+            core.beginHolding()
             return (core.leave(self, &state), wasListed)
         }
         if wasListed { Unmanaged.passUnretained(self).release() }
         lettingGo()
         core.left(departure)
+        core.hasReleased()
         return settled.groups
     }
 

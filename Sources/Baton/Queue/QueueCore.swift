@@ -29,7 +29,8 @@ final class QueueCore: Sendable {
         /// It has operations, and keeps itself alive for them.
         var isAwake = false
 
-        var isIdle: Bool { registry.count == 0 && handlerDispatcher.isIdle && suspects.isEmpty }
+        /// Whether it is idle when nobody holds an operation of it.
+        var hasNothingToDo: Bool { registry.count == 0 && handlerDispatcher.isIdle && suspects.isEmpty }
 
         /// It would wait for a resumption, and nobody can resume the queue.
         func strands(_ operation: AnyOperation) -> Bool {
@@ -38,6 +39,9 @@ final class QueueCore: Sendable {
     }
 
     let state: Locked<State>
+    /// The workers that run something, and the threads that end something: each may still have to release an operation
+    /// that has left the registry. Counted before the operation leaves, so that an idle queue has nothing alive.
+    let holders = Atomic<Int>(0)
     /// What ``Scheduler/hint`` was after the last change: lets a worker go on without taking the lock. It may be stale
     /// for the length of a race, which only moves an operation by one place.
     let hint = Atomic<UInt8>(0)
@@ -110,10 +114,16 @@ final class QueueCore: Sendable {
     func change<Result>(startsWorkers: Bool = true, _ body: (inout State) -> Result) -> Result {
         let (result, order, ended) = state.withLock { state in
             let result = body(&state)
-            return (result, settle(&state, startsWorkers: startsWorkers), state.scheduler.takeEnded())
+            let order = settle(&state, startsWorkers: startsWorkers)
+            let ended = state.scheduler.takeEnded()
+            if ended != nil { beginHolding() }
+            return (result, order, ended)
         }
         obey(order)
-        if let ended { IntrusiveList.forEach(from: ended) { $0.release() } }
+        if let ended {
+            IntrusiveList.forEach(from: ended) { $0.release() }
+            hasReleased()
+        }
         return result
     }
 
@@ -218,23 +228,43 @@ final class QueueCore: Sendable {
         Unmanaged.passUnretained(self).release()
     }
 
+    @inline(__always)
+    func beginHolding() { holders.wrappingAdd(1, ordering: .relaxed) }
+
+    /// One of ``holders`` has released what it held. The queue may be idle by this.
+    @inline(__always)
+    func hasReleased() {
+        let left = holders.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue
+        assert(left >= 0, "\(String(describing: name)) has released more than it held")
+        if left == 0 { lastHasReleased() }
+    }
+
+    @inline(never)
+    private func lastHasReleased() { resumeWaiters(state.withLock { takeIdleWaiters(&$0) }) }
+
+    func isIdle(_ state: borrowing State) -> Bool {
+        state.hasNothingToDo && holders.load(ordering: .acquiring) == 0
+    }
+
     func takeIdleWaiters(_ state: inout State) -> [UnsafeContinuation<Void, Never>] {
-        if !state.isIdle { return [] }
+        if !isIdle(state) { return [] }
         let waiters = state.idleWaiters
         state.idleWaiters = []
         return waiters
     }
 
     func resumeWaiters(_ waiters: [UnsafeContinuation<Void, Never>]) {
+        if waiters.isEmpty { return }
         TSanAnnotations.willResume(self)
         for waiter in waiters { waiter.resume() }
     }
 
     func waitUntilIdle() async {
         await withUnsafeContinuation { continuation in
-            let isIdle = state.withLock { state in
-                if !state.isIdle { state.idleWaiters.append(continuation) }
-                return state.isIdle
+            let isIdle = state.withLock { (state) -> Bool in
+                if self.isIdle(state) { return true }
+                state.idleWaiters.append(continuation)
+                return false
             }
             if isIdle { continuation.resume() }
         }

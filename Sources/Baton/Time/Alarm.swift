@@ -13,18 +13,38 @@ enum Alarm: Sendable {
     case rate(RateAlarm)
 }
 
+/// Keeps an operation of a queue alive, and the queue from being idle.
+final class HeldOperation: Sendable {
+    private let reference: Unmanaged<AnyOperation>
+    private let core: QueueCore?
+
+    /// To be called while the operation cannot leave its queue.
+    init(_ operation: Unmanaged<AnyOperation>) {
+        reference = operation.retain()
+        core = operation._withUnsafeGuaranteedRef { $0.core }
+        core?.beginHolding()
+    }
+
+    deinit {
+        reference.release()
+        core?.hasReleased()
+    }
+
+    func use(_ body: (AnyOperation) -> Void) {
+        withExtendedLifetime(self) { reference._withUnsafeGuaranteedRef(body) }
+    }
+}
+
 /// An alarm that has been taken out, because its time has come.
 struct DueAlarm: Sendable {
     private let alarm: Alarm
+    /// Of a limit.
+    private let held: HeldOperation?
 
-    /// Retains its operation. To be called in the locked step in which the alarm is taken out: until then the operation
-    /// is there.
+    /// To be called in the locked step in which the alarm is taken out: until then the operation is there.
     init(_ alarm: Alarm) {
         self.alarm = alarm
-        switch alarm {
-        case .waitingLimit(let operation): _ = operation.retain()
-        case .attemptLimit, .pauseEnd, .stall, .rate: break
-        }
+        held = if case .waitingLimit(let operation) = alarm { HeldOperation(operation) } else { nil }
     }
 
     /// It runs handlers of the user's.
@@ -39,7 +59,7 @@ struct DueAlarm: Sendable {
     consuming func ring(at now: Duration, by timerService: TimerService) {
         switch alarm {
         case .attemptLimit(let worker): worker.alarmRang(at: now, timerService)
-        case .waitingLimit(let operation): operation.takeRetainedValue().waitingLimitCame(at: now)
+        case .waitingLimit: held?.use { $0.waitingLimitCame(at: now) }
         case .pauseEnd(let operation): AnyOperation.pauseEnded(of: operation)
         case .stall(let alarm): alarm.ring(at: now)
         case .rate(let alarm): alarm.ring()

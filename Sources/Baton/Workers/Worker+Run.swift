@@ -6,6 +6,8 @@ extension QueueCore {
     /// An operation is only ever named through its `Unmanaged` here: the queue's reference is let go before the queue
     /// is told, so that an idle queue has nothing alive.
     ///
+    /// So is the worker itself: it is one of the queue's holders until it has released all that it ran.
+    ///
     /// - Parameter first: What another worker has taken and could not run, with that worker's slot. Nil: the worker
     ///   asks.
     nonisolated(nonsending) func work(
@@ -13,7 +15,14 @@ extension QueueCore {
     ) async {
         var slice = TimeSlice(byCount: slicesByCount)
         var inline = InlineStarts()
-        var next = first ?? take(change { state in state.turn { $0.workerStarted() } })
+        var next =
+            first
+            ?? take(
+                change { state in
+                    beginHolding()
+                    return state.turn { $0.workerStarted() }
+                })
+        defer { hasReleased() }
         while let operation = next {
             if task.isSpent {
                 // Something of the user's has cancelled it, or raised its priority, and no operation is to notice.
@@ -49,9 +58,15 @@ extension QueueCore {
             } else if slice.isOver() {
                 worker.localQueue.look(areShort: slice.bodiesAreShort)
                 if endSlice(operation, &run, &inline, on: worker) { return }
+                // It has nothing, and nobody waits for its thread to be free again.
+                hasReleased()
                 await Task.yield()
                 slice.restart()
-                next = take(change { $0.deal(to: worker.localQueue) })
+                next = take(
+                    change { state in
+                        beginHolding()
+                        return state.deal(to: worker.localQueue)
+                    })
             } else {
                 next = goOn(after: operation, &run, &inline, on: worker, bodiesAreShort: slice.bodiesAreShort)
             }
@@ -63,6 +78,7 @@ extension QueueCore {
     @inline(never)
     private func handOver(_ operation: Unmanaged<AnyOperation>, from worker: Worker) {
         if worker.localQueue.isOut { giveBack(on: worker) }
+        beginHolding()
         Worker.start(on: self, beginningWith: operation)
     }
 

@@ -4,6 +4,17 @@ final class Worker: Sendable {
     private struct Link {
         var task: Task<Void, Never>?
         var isCancelled = false
+        var start = Start.none
+    }
+
+    /// Of a task that has been spawned. It does nothing before its worker knows it: else a cancel in between would
+    /// reach it only later, when the call that cancels has returned.
+    private enum Start {
+        /// Nobody waits: the task is known, or none has been spawned.
+        case none
+        case spawned
+        /// The task runs, and waits for the thread that has spawned it.
+        case waiting(UnsafeContinuation<Void, Never>)
     }
 
     private let link = Locked(Link())
@@ -16,21 +27,45 @@ final class Worker: Sendable {
     /// - Parameter first: An operation that another worker has taken, with the slot of that worker.
     static func start(on core: QueueCore, beginningWith first: Unmanaged<AnyOperation>? = nil) {
         let worker = Worker(localQueue: LocalQueue(least: core.leastReach, isTimed: !core.slicesByCount))
-        let task = core.taskFactory.spawn {
+        worker.spawn(with: core.taskFactory) {
             await WorkerTaskContext.run(of: core) { await core.work(on: worker, as: $0, beginningWith: first) }
             worker.takeAlarmOut(of: core.timerService)
         }
-        // It runs by now, and may have adopted another one that goes on for it.
-        worker.adopt(task, unlessOtherIsKnown: true)
     }
 
-    /// From now on a cancel reaches this task. One may have come before.
-    func adopt(_ task: Task<Void, Never>, unlessOtherIsKnown: Bool = false) {
-        let wasCancelled = link.withLock { link in
-            if !unlessOtherIsKnown || link.task == nil { link.task = task }
-            return link.isCancelled
+    /// Spawns a task that a cancel of the worker reaches from its first step on, and the one before it no more.
+    ///
+    /// The worker's own task, or the last that it has spawned, has to wait for this one.
+    @discardableResult
+    func spawn(with taskFactory: TaskFactory, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        link.withLock { link in
+            guard case .none = link.start else { preconditionFailure("a worker spawns two tasks at once") }
+            link.start = .spawned
+        }
+        let task = taskFactory.spawn {
+            await self.waitUntilKnown()
+            await body()
+        }
+        let (start, wasCancelled) = link.withLock { link in
+            link.task = task
+            defer { link.start = .none }
+            return (link.start, link.isCancelled)
         }
         if wasCancelled { Trampoline.run(.cancelTask(self)) }
+        if case .waiting(let task) = start { task.resume() }
+        return task
+    }
+
+    private func waitUntilKnown() async {
+        if case .none = link.withLock({ $0.start }) { return }
+        await withUnsafeContinuation { continuation in
+            let isKnown = link.withLock { link in
+                guard case .spawned = link.start else { return true }
+                link.start = .waiting(continuation)
+                return false
+            }
+            if isKnown { continuation.resume() }
+        }
     }
 
     /// Called with no lock held: cancelling a task runs the user's `onCancel` handlers at once.

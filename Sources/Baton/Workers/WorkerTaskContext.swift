@@ -77,7 +77,7 @@ extension QueueCore {
         of operation: AnyOperation, on worker: Worker?, _ work: @escaping @Sendable () async -> Result
     ) async -> Result {
         let result = Locked<Result?>(nil)
-        let task = taskFactory.spawn {
+        let body: @Sendable () async -> Void = {
             await WorkerTaskContext.run(of: self) { task in
                 task.running = operation
                 let made = await work()
@@ -85,8 +85,7 @@ extension QueueCore {
                 result.withLock { $0 = made }
             }
         }
-        worker?.adopt(task)
-        await task.value
+        await (worker?.spawn(with: taskFactory, body) ?? taskFactory.spawn(body)).value
         return result.withLock { $0.take() }!
     }
 }

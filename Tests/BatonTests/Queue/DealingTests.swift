@@ -138,7 +138,7 @@ import Testing
         #expect(after(stage).isEmpty)
         #expect(middle.ending == "success")
         #expect(stage.queue.operationCount == 0)
-        #expect(stage.queue.core.state.withLock { $0.isIdle && $0.scheduler.running == 0 && $0.localQueues.isEmpty })
+        #expect(stage.queue.core.state.withLock { $0.hasNothingToDo && $0.scheduler.running == 0 && $0.localQueues.isEmpty })
     }
 
     /// They are cancelled while they wait in the hand, and a new one takes the place of one of them in the registry.
@@ -242,7 +242,7 @@ import Testing
         #expect(slow.ending == "timed out after 5.0 seconds")
         gate.open()
         stage.steps.runAll()
-        #expect(stage.queue.core.state.withLock { $0.isIdle })
+        #expect(stage.queue.core.state.withLock { $0.hasNothingToDo })
     }
 
     /// Chains, with others between them, while somebody looks.
