@@ -31,6 +31,9 @@ public struct Explanation: Sendable, CustomStringConvertible {
         /// The time is known of operations with a time limit or a deadline, of those that repeat, of further attempts,
         /// and of those that somebody observes. To know it of others would cost each of them a look at the clock.
         case executing(attempt: Int, time: Duration?, isCancelled: Bool)
+        /// Its body has returned, and its callback has not been called. Attempt and time are as those of a body that
+        /// runs.
+        case awaitingCallback(attempt: Int, time: Duration?, isCancelled: Bool)
         /// Its body iterates, and the next element has not come.
         case awaitingElement
         /// Its outcome is decided, and its `willFinish` handlers run.

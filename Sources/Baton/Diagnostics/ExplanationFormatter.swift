@@ -40,9 +40,13 @@ enum ExplanationFormatter {
         case .executing(let attempt, let time, let isCancelled):
             "\(operation) \(time.map { "has been executing for \(text($0))" } ?? "is executing")"
                 + (attempt > 1 ? ", attempt \(attempt)" : "")
+                + (isCancelled ? ", although it was cancelled: let its body look at `Task.isCancelled`." : ".")
+        case .awaitingCallback(let attempt, let time, let isCancelled):
+            "\(operation) \(time.map { "has been waiting \(text($0)) for its callback" } ?? "waits for its callback")"
+                + (attempt > 1 ? ", attempt \(attempt)" : "")
                 + (isCancelled
-                    ? ", although it was cancelled: let its body look at `Task.isCancelled`, or use `onCancel` of its "
-                        + "callback." : ".")
+                    ? ", although it was cancelled: let `onCancel` of the callback end what is to call it."
+                    : ", which nobody has called yet.")
         case .awaitingElement: "\(operation) waits for the next element of a sequence."
         case .finishing: "\(operation) waits for its willFinish handlers."
         case .waitingForSlot(let queue, let width, let running):

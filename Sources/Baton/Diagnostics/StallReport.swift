@@ -139,7 +139,7 @@ extension Explanation.Cause {
         switch self {
         case .queueFull, .waitingForSlot: true
         case .notAdded, .queueSuspended, .starting, .delayed, .retrying, .repeating, .evaluating, .excluded,
-            .waitingForRate, .executing, .awaitingElement, .finishing, .finished:
+            .waitingForRate, .executing, .awaitingCallback, .awaitingElement, .finishing, .finished:
             false
         }
     }
@@ -147,7 +147,7 @@ extension Explanation.Cause {
     /// What others wait for comes first.
     fileprivate var rank: Int {
         switch self {
-        case .notAdded, .executing, .evaluating, .finishing, .awaitingElement: 0
+        case .notAdded, .executing, .evaluating, .finishing, .awaitingCallback, .awaitingElement: 0
         case .delayed, .retrying, .repeating, .waitingForRate: 1
         case .excluded, .waitingForSlot: 2
         case .queueFull, .queueSuspended, .starting, .finished: 3

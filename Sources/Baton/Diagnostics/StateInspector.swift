@@ -66,7 +66,11 @@ struct StateInspector {
                 if look.listeners.isEmpty || look.phase == .executing { return causeOfStanding(in: core) }
             }
             if look.phase == .finishing { return .finishing }
-            return .executing(attempt: look.attempt, time: time(of: look, operation), isCancelled: look.isCancelled)
+            let time = time(of: look, operation)
+            if look.awaitsCallback {
+                return .awaitingCallback(attempt: look.attempt, time: time, isCancelled: look.isCancelled)
+            }
+            return .executing(attempt: look.attempt, time: time, isCancelled: look.isCancelled)
         }
     }
 
@@ -75,7 +79,7 @@ struct StateInspector {
     mutating func suspendedQueue(of operation: AnyOperation, triedAgainBy cause: Explanation.Cause) -> QueueReference? {
         switch cause {
         case .retrying: break
-        case .executing(let attempt, _, _): if attempt == 1 { return nil }
+        case .executing(let attempt, _, _), .awaitingCallback(let attempt, _, _): if attempt == 1 { return nil }
         default: return nil
         }
         guard let core = operation.withLife({ $0.isUnderWay ? operation.core : nil }) else { return nil }
@@ -174,6 +178,7 @@ private struct OperationView {
     let conditions: TinyArray<StoredCondition>
     let isPaced: Bool
     let lendsSlot: Bool
+    let awaitsCallback: Bool
     let listeners: [any OutcomeListener]
     let attempt: Int
     let pause: Pause?
@@ -192,6 +197,7 @@ private struct OperationView {
         conditions = details?.rules.conditions ?? .none
         isPaced = details?.rules.isPaced ?? false
         lendsSlot = (details?.openWaits ?? 0) > 0
+        awaitsCallback = details?.awaitsCallback ?? false
         listeners = details?.listeners ?? []
         attempt = max(1, Int(timing?.attempt ?? 1))
         pause = timing.flatMap { $0.isPaused ? Pause($0) : nil }

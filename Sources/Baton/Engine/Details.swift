@@ -8,6 +8,8 @@ class Details {
     @exclusivity(unchecked) var handlers = HandlerList()
     /// A worker has taken it up, and nobody knows yet whether its body will run.
     @exclusivity(unchecked) var isStartOpen = false
+    /// Its body has returned, and waits for the call of its callback.
+    @exclusivity(unchecked) var awaitsCallback = false
     private let isTimed: Bool
     /// How many waits the body has begun and not ended: while there is one, the operation holds no slot.
     @exclusivity(unchecked) var openWaits: Int32 = 0

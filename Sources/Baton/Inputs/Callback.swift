@@ -70,7 +70,7 @@ extension AsyncOperation {
         AsyncOperation(name, procedure: nil, input: nil) { execution in
             let state = CallbackState<Output>(of: execution.operation)
             do { try body(Callback(state)) } catch { state.bodyThrew(error) }
-            switch await state.end() {
+            switch await state.end(of: execution.operation) {
             case .output(let output): execution.succeed(with: output)
             case .threw(let error): execution.bodyThrew(error)
             case .dropped: execution.bodyFailed(.callbackDropped)

@@ -67,8 +67,11 @@ final class CallbackState<Output: Sendable>: Sendable {
 
     func bodyThrew(_ error: any Error) { _ = attempt(.threw(error)) }
 
-    nonisolated(nonsending) func end() async -> End {
-        await withTaskCancellationHandler {
+    /// - Parameter operation: Whose body waits.
+    nonisolated(nonsending) func end(of operation: AnyOperation) async -> End {
+        operation.withLife { $0.madeDetails().awaitsCallback = true }
+        defer { operation.withLife { $0.details?.awaitsCallback = false } }
+        return await withTaskCancellationHandler {
             let end = await withUnsafeContinuation { continuation in
                 let end = progress.withLock { progress in
                     if !progress.isOver { progress.waiter = continuation }

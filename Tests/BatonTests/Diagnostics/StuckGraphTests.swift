@@ -171,9 +171,32 @@ import Testing
         #expect(asked.explainedRoots == ["old: executing(attempt: 1, time: nil, isCancelled: true)"])
         #expect(
             "\(asked.explain())" == "‘asked’ waits for ‘middle’. ‘new’ has replaced ‘old’, and waits for its end. "
-                + "‘old’ is executing, although it was cancelled: let its body look at `Task.isCancelled`, or use "
-                + "`onCancel` of its callback.")
+                + "‘old’ is executing, although it was cancelled: let its body look at `Task.isCancelled`.")
         end()
+    }
+
+    @Test func nobodyCallsItsCallback() throws {
+        let kept = Locked<Callback<Int>?>(nil)
+        let root = AsyncOperation<Int>.callback("root") { finish in kept.withLock { $0 = finish } }
+        root.timeout(.seconds(100))
+        stage.run(root)
+        let asked = asked(behind: root)
+        stage.advance(by: .seconds(2))
+        #expect(
+            asked.explainedRoots
+                == ["root: awaitingCallback(attempt: 1, time: Optional(2.0 seconds), isCancelled: false)"])
+        #expect(
+            "\(asked.explain())" == "‘asked’ waits for ‘middle’. "
+                + "‘root’ has been waiting 2.0 seconds for its callback, which nobody has called yet.")
+        root.cancel()
+        #expect(
+            "\(root.explain())"
+                == "‘root’ has been waiting 2.0 seconds for its callback, although it was cancelled: "
+                + "let `onCancel` of the callback end what is to call it.")
+        kept.withLock { $0.take() }?(1)
+        stage.steps.runAll()
+        #expect(asked.ending == "success")
+        #expect(root.hasFinished)
     }
 
     @Test func itsLastHandlerDoesNotReturn() {
@@ -253,6 +276,9 @@ extension Explanation.Cause {
         case .repeating(let left): "repeating(timeLeft: \(left))"
         case .executing(let attempt, let time, let isCancelled):
             "executing(attempt: \(attempt), time: \(time.map { "Optional(\($0))" } ?? "nil"), isCancelled: \(isCancelled))"
+        case .awaitingCallback(let attempt, let time, let isCancelled):
+            "awaitingCallback(attempt: \(attempt), time: \(time.map { "Optional(\($0))" } ?? "nil"), "
+                + "isCancelled: \(isCancelled))"
         case .waitingForSlot(_, let width, let running): "waitingForSlot(width: \(width), running: \(running))"
         case .finished(let outcome): "finished(\(outcome))"
         case .notAdded, .starting, .awaitingElement, .finishing: "\(self)"
