@@ -224,7 +224,8 @@
             lastMoved = clock.now
             switch parser.line(line) {
             case .more: return true
-            case .head(let head):
+            case .head(var head):
+                head.proxy = proxy.isEmpty ? nil : proxy
                 // libcurl takes some first lines for others than they are, and the body depends on the status.
                 guard handle.number(CURLINFO_RESPONSE_CODE) == head.status else {
                     return fail(.invalidAnswer("its first line is no status line"))
@@ -413,7 +414,7 @@
         private func completed(_ error: HTTPError) -> HTTPError {
             var error = error
             error.proxy = proxy.isEmpty ? nil : proxy
-            if requestCount > 0 { error.isAfterTheRequest = true }
+            if requestCount > 0 { error.isAfterTheRequest = true } else { error.isBeforeTheConnection = true }
             return error
         }
 

@@ -72,6 +72,7 @@
         private func startThread() {
             let configuration = configuration
             let hasStarted = PosixThread.start("baton-curl") { [self] in
+                Self.blockBrokenPipes()
                 do throws(CurlFailure) {
                     let loop = try CurlLoop(configuration)
                     state.withLock { $0.multi = loop.multi }
@@ -81,6 +82,15 @@
                 }
             }
             if !hasStarted { refuse(.other(code: Int(EAGAIN), "no thread could be started")) }
+        }
+
+        /// A server that has gone is an error of its request. Some versions of libcurl leave the signal to the program,
+        /// and some ways of OpenSSL to write cause one.
+        private static func blockBrokenPipes() {
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            sigaddset(&signals, SIGPIPE)
+            pthread_sigmask(SIG_BLOCK, &signals, nil)
         }
 
         /// Nil: the thread ends.

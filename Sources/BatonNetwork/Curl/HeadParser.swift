@@ -23,6 +23,7 @@ struct HeadParser {
     private var last: (name: String, value: String)?
     private var interimHeads: [HTTPHead] = []
     private var byteCount = 0
+    private var problem: String?
     /// The final head has come. Lines that follow are trailers.
     private(set) var isComplete = false
 
@@ -73,7 +74,14 @@ struct HeadParser {
         }
         keepLast()
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return }
-        last = (text[..<colon].withoutBlanks, text[text.utf8.index(after: colon)...].withoutBlanks)
+        let name = text[..<colon].withoutBlanks
+        // libcurl does not know such a field, and we would mean another body than it does (RFC 9112, 5.1).
+        if text[..<colon].utf8.last?.isBlank == true,
+            ["content-length", "transfer-encoding"].contains(name.lowercased())
+        {
+            problem = "its field \(name) has a blank before the colon"
+        }
+        last = (name, text[text.utf8.index(after: colon)...].withoutBlanks)
     }
 
     private mutating func keepLast() {
@@ -91,7 +99,7 @@ struct HeadParser {
         }
         isComplete = true
         let head = HTTPHead(status: ended.status, url: url, headers: ended.headers, interimHeads: interimHeads)
-        if let problem = head.lengthProblem { return .invalid(problem) }
+        if let problem = problem ?? head.lengthProblem { return .invalid(problem) }
         return .head(head)
     }
 

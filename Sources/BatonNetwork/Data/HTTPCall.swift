@@ -101,6 +101,9 @@ extension URLRequest {
         if hasBody || httpBody != nil || httpBodyStream != nil, ["GET", "HEAD"].contains(method.uppercased()) {
             return "a \(method) has no body. Use POST or PUT"
         }
+        if method.uppercased() == "CONNECT" {
+            return "CONNECT asks a proxy for a tunnel. The transport does so by itself: give it a proxy"
+        }
         if method.isEmpty || !method.utf8.allSatisfy(\.isTokenCharacter) { return "‘\(method)’ is no method" }
         for (name, value) in allHTTPHeaderFields ?? [:] {
             if let problem = HTTPHeaders.problem(name, value) { return problem }

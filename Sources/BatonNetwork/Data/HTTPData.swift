@@ -73,9 +73,9 @@ extension HTTPAnswer {
         // The length in the head of an answer without a body is that of another one (RFC 9110, 8.6).
         let hasBody = options.request.httpMethod?.uppercased() != "HEAD" && ![204, 304].contains(head.status)
         let total = hasBody ? head.contentLength : nil
-        if let total, total > limit { throw HTTPError(.bodyTooLarge(limit: limit), options.request) }
+        if let total, total > limit { throw HTTPError(.bodyTooLarge(limit: limit), options.request, after: head) }
         let data = try await body.collect(upTo: limit) { progress($0, total.map(Int.init(clamping:))) }
-        if data.count > limit { throw HTTPError(.bodyTooLarge(limit: limit), options.request) }
+        if data.count > limit { throw HTTPError(.bodyTooLarge(limit: limit), options.request, after: head) }
         return HTTPResponse(data: data, head: head)
     }
 }

@@ -69,10 +69,10 @@ extension ResponseValidation {
     func check(_ answer: HTTPAnswer, of request: URLRequest) async throws {
         let head = answer.head
         if !accepts(status: head.status) {
-            throw HTTPError(.refused(await Self.refusal(answer)), request)
+            throw HTTPError(.refused(await Self.refusal(answer)), request, after: head)
         }
         if !acceptsType(of: head) {
-            throw HTTPError(.unexpectedContentType(head.contentType, expected: types), request)
+            throw HTTPError(.unexpectedContentType(head.contentType, expected: types), request, after: head)
         }
     }
 
@@ -81,6 +81,6 @@ extension ResponseValidation {
         let excerpt = await answer.body.beginning(upTo: excerptLength)
         return HTTPError.Refusal(
             status: answer.head.status, excerpt: String(decoding: excerpt, as: UTF8.self),
-            retryAfter: RetryAfter.delay(answer.head, now: Date()))
+            retryAfter: RetryAfter.delay(answer.head, now: Date()), location: answer.head.locationWithoutSecrets)
     }
 }

@@ -71,10 +71,11 @@ struct DownloadRun: Sendable {
             case .complete:
                 return try finish(answer.head, count: start, resumedFrom: start)
             case .startOver: return nil
-            case .refuse: throw HTTPError(.unexpectedPart(answer.head.headers["Content-Range"]), request)
+            case .refuse:
+                throw HTTPError(.unexpectedPart(answer.head.headers["Content-Range"]), request, after: answer.head)
             case .judge:
                 try await validation.check(answer, of: request)
-                throw HTTPError(.refused(await ResponseValidation.refusal(answer)), request)
+                throw HTTPError(.refused(await ResponseValidation.refusal(answer)), request, after: answer.head)
             }
         }
     }
@@ -88,7 +89,8 @@ struct DownloadRun: Sendable {
             report(count, of: total)
         }
         if let total, count != total {
-            throw HTTPError(.bodyTooShort(received: count, promised: total), download.options.request)
+            throw HTTPError(
+                .bodyTooShort(received: count, promised: total), download.options.request, after: answer.head)
         }
         return try finish(answer.head, count: count, resumedFrom: start)
     }

@@ -24,7 +24,7 @@ extension HTTPError.Reason: CustomStringConvertible {
     private var text: String {
         switch self {
         case .invalidURL(let text):
-            "‘\(text)’ is no address. Give one that begins with http:// or https:// and has a host, and a port up to 65535 if any"
+            "‘\(text)’ is no address. Give one that begins with http:// or https:// and has a host, and a port from 1 to 65535 if any"
         case .invalidRequest(let why):
             "cannot be sent: \(why)"
         case .hostNotFound:
@@ -52,6 +52,8 @@ extension HTTPError.Reason: CustomStringConvertible {
             "took longer than its deadline of \(limit)"
         case .connectionBroken:
             "the connection ended before the answer did"
+        case .bodyTooShort(let received, let promised) where received > promised:
+            "\(received) bytes came, and \(promised) were promised"
         case .bodyTooShort(let received, let promised):
             "the connection ended after \(received) bytes of the \(promised) that were promised"
         case .invalidAnswer(let text):
@@ -70,7 +72,7 @@ extension HTTPError.Reason: CustomStringConvertible {
         case .unexpectedContentType(let found, let expected):
             "the content type is \(found ?? "missing"), not \(expected.joined(separator: " or "))"
         case .unexpectedPart(let found):
-            "asked for the rest of a file, and got \(found ?? "a part that does not say which")"
+            "a part of the file came that was not asked for (\(found ?? "it does not say which"))"
         case .file(let problem, let path):
             "\(path): \(problem)"
         case .other(let code, let text):
@@ -85,7 +87,8 @@ extension HTTPError.Refusal: CustomStringConvertible {
     public var description: String {
         let wait = retryAfter.map { ", wants us to come back in \($0)" } ?? ""
         let isReadable = excerpt.first { !$0.isWhitespace }.map { $0 != "<" } ?? false
-        return "answered \(status)\(wait)" + (isReadable ? ": \(excerpt.cleanLines)" : "")
+        let target = location.map { ", a redirect to ‘\($0)’ that was not followed" } ?? ""
+        return "answered \(status)\(wait)\(target)" + (isReadable ? ": \(excerpt.cleanLines)" : "")
     }
 }
 
@@ -107,7 +110,9 @@ extension HTTPError.FileProblem: CustomStringConvertible {
 }
 
 extension URL {
-    var isHTTP: Bool { ["http", "https"].contains(scheme?.lowercased()) && host?.isEmpty == false }
+    var isHTTP: Bool {
+        ["http", "https"].contains(scheme?.lowercased()) && host?.isEmpty == false && port != 0
+    }
 
     /// Schemes are the same in upper and lower case.
     var withLowercaseScheme: URL {

@@ -80,12 +80,15 @@ public struct HTTPError: Error, Sendable {
         public let excerpt: String
         /// How long the server wants us to wait, counted from the answer; nil if it has not said.
         public let retryAfter: Duration?
+        /// Where a redirect leads that was not followed, without what may be secret. Nil: it was no redirect.
+        public let location: String?
 
         /// Puts a refusal together; for transports and tests.
-        public init(status: Int, excerpt: String = "", retryAfter: Duration? = nil) {
+        public init(status: Int, excerpt: String = "", retryAfter: Duration? = nil, location: String? = nil) {
             self.status = status
             self.excerpt = excerpt
             self.retryAfter = retryAfter
+            self.location = location
         }
     }
 
@@ -125,12 +128,20 @@ public struct HTTPError: Error, Sendable {
     public internal(set) var proxy: String?
     /// Something may have reached a server before it failed, whatever the reason says of the end.
     var isAfterTheRequest = false
+    /// There was no connection yet that could have carried anything of it.
+    var isBeforeTheConnection = false
 
     /// What went wrong with this request; for transports and tests.
     public init(_ reason: Reason, _ request: URLRequest) {
         self.reason = reason
         method = request.httpMethod ?? "GET"
         url = request.url?.withoutSecrets ?? ""
+    }
+
+    /// What is wrong with the answer that has this head.
+    init(_ reason: Reason, _ request: URLRequest, after head: HTTPHead) {
+        self.init(reason, request)
+        proxy = head.proxy
     }
 
     /// Whether the same request may go well a little later.
@@ -161,7 +172,7 @@ public struct HTTPError: Error, Sendable {
     var isBeforeTheRequest: Bool {
         switch reason {
         case .hostNotFound, .connectionRefused, .hostNotReached, .proxyNotReached, .tooManyOpenFiles: !isAfterTheRequest
-        default: false
+        default: isBeforeTheConnection && !isAfterTheRequest
         }
     }
 }

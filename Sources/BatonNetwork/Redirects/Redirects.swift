@@ -1,3 +1,4 @@
+internal import Baton
 internal import Foundation
 
 #if canImport(FoundationNetworking)
@@ -18,9 +19,10 @@ extension HTTPOptions {
             guard redirects.limit > 0, let next = request.redirected(by: answer.head, hasBody: body != nil) else {
                 return answer
             }
-            if count == redirects.limit { throw HTTPError(.tooManyRedirects, self.request) }
+            if count == redirects.limit { throw HTTPError(.tooManyRedirects, self.request, after: answer.head) }
             if !redirects.allowsInsecure, request.isSecure, !next.isSecure {
-                throw HTTPError(.insecureRedirect(to: next.url?.withoutSecrets ?? ""), self.request)
+                throw HTTPError(
+                    .insecureRedirect(to: next.url?.withoutSecrets ?? ""), self.request, after: answer.head)
             }
             // One pass of a stream ends before the next one.
             if body?.stream != nil || answer.head.contentLength ?? 0 <= HTTPBody.worthReading {
@@ -112,6 +114,12 @@ extension URL {
 
 extension HTTPHead {
     /// Where a redirect leads (RFC 3986, 5.3). Nil: nowhere that could be asked by HTTP.
+    /// Of a redirect, for messages.
+    var locationWithoutSecrets: String? {
+        guard 300...399 ~= status, let location = headers.values(of: "Location").first?.trimmed else { return nil }
+        return (URL(address: location).map(\.withoutSecrets) ?? location.withoutSecretsOfAddress).singleLine
+    }
+
     fileprivate func target(from request: URL?) -> URL? {
         guard let location = headers.values(of: "Location").first?.trimmed, !location.isEmpty,
             let target = URL(address: location, relativeTo: request), target.isHTTP

@@ -15,6 +15,7 @@ public struct HTTPRetry: Sendable {
     /// Requests that may be sent twice without harm: GET, HEAD, OPTIONS, TRACE, PUT and DELETE.
     ///
     /// Other requests are sent again only if nothing of them has been sent: the host was not found, or refused the
+    /// connection; with ``CurlTransport`` also if a proxy refused the tunnel, or time was up, before there was a
     /// connection. If the connection of a POST breaks, nobody knows whether the server has done its work.
     public static let idempotent = HTTPRetry(methods: ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"])
 

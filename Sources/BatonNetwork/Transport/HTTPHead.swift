@@ -1,3 +1,4 @@
+internal import Baton
 public import Foundation
 
 /// The head of an answer: status and headers.
@@ -12,6 +13,8 @@ public struct HTTPHead: Sendable, Hashable {
     ///
     /// The transport on URLSession never has any.
     public let interimHeads: [HTTPHead]
+    /// The proxy that the answer came through, without its password. Nil: none, or the transport does not know.
+    public internal(set) var proxy: String?
 
     /// Puts a head together; for transports and tests.
     public init(status: Int, url: URL?, headers: HTTPHeaders = HTTPHeaders(), interimHeads: [HTTPHead] = []) {
@@ -45,6 +48,14 @@ public struct HTTPHead: Sendable, Hashable {
     static func type(_ text: String) -> String? {
         text.parts(separatedBy: ";").first { !$0.isEmpty }?.lowercased()
     }
+}
+
+extension HTTPHead: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Status and address. User, password and query are left out, and so are the fields: they may be secret.
+    public var description: String { "\(status) \(url?.withoutSecrets ?? "")".cleanLines }
+
+    /// The same.
+    public var debugDescription: String { description }
 }
 
 /// Header fields. Their names are the same in upper and lower case, and a name may have several values.

@@ -70,7 +70,13 @@ public struct HTTPBodyStream: Sendable {
     ///
     /// - Parameter request: The request that the body belongs to, for errors.
     /// - Throws: ``HTTPError`` if there is nothing to send: a file of a form is missing, for example.
-    public func pass(for request: URLRequest) throws -> Pass { try begin(request) }
+    public func pass(for request: URLRequest) throws -> Pass {
+        let pass = try begin(request)
+        if let length = pass.length, length < 0 {
+            throw HTTPError(.invalidRequest("the body has a length of \(length)"), request)
+        }
+        return pass
+    }
 
     /// A body that is sent once; for transports.
     public struct Pass: Sendable {

@@ -43,6 +43,13 @@ public struct HTTPUpload: HTTPProcedure {
         self.body = body
     }
 
+    /// Sets how many bytes the body of the answer may have.
+    public func sizeLimit(_ limit: Int) -> HTTPUpload {
+        var copy = self
+        copy.sizeLimit = max(0, limit)
+        return copy
+    }
+
     private static func post(_ url: URL) -> URLRequest {
         var request = URLRequest(url: url)
         request.httpMethod = "POST"

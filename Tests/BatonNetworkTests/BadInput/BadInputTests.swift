@@ -122,6 +122,49 @@ import Testing
         #expect(await failure(HTTPData(address).timeout(.seconds(20))) != nil)
     }
 
+    @Test func portZeroIsNoAddress() async {
+        guard case .invalidURL? = await failure(HTTPData("http://127.0.0.1:0/"))?.reason else {
+            Issue.record("it was sent")
+            return
+        }
+    }
+
+    @Test func aTunnelIsNotAskedForByHand() async {
+        guard
+            case .invalidRequest(let problem)? = await failure(HTTPData(server.url("/bytes/10")).method("connect"))?
+                .reason
+        else {
+            Issue.record("it was sent")
+            return
+        }
+        #expect(problem.contains("proxy"))
+    }
+
+    @Test(arguments: [
+        ("ftp://ada:secret@127.0.0.1/a?b", "ftp://127.0.0.1/a"), ("http://[::1/raw", "http://[::1/raw"),
+        ("http://ada:secret@[::1/a?token", "http://…@[::1/a…"),
+    ])
+    func aRedirectThatIsNotFollowedIsNamed(_ location: String, _ shown: String) async throws {
+        let raw = try RawServer("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n")
+        defer { raw.stop() }
+        let error = await failure(HTTPData(raw.url))
+        #expect(error?.reason == .refused(.init(status: 302, location: shown)))
+        #expect(error?.description.hasSuffix("answered 302, a redirect to ‘\(shown)’ that was not followed") == true)
+    }
+
+    @Test func theDescriptionOfAHeadKeepsSecrets() {
+        let url = URL(string: "http://ada:secret@127.0.0.1/a?token=1")
+        let head = HTTPHead(status: 200, url: url, headers: HTTPHeaders(["Set-Cookie": "session=1"]))
+        #expect("\(head)" == "200 http://127.0.0.1/a")
+        #expect(String(reflecting: head) == "\(head)")
+    }
+
+    @Test func bytesBeyondThePromiseAreNoShortBody() {
+        #expect(
+            HTTPError.Reason.bodyTooShort(received: 1003, promised: 1000).description
+                == "1003 bytes came, and 1000 were promised")
+    }
+
     @Test func aNegativeDeadlineAndNoTimeoutAreNoTraps() async {
         guard case .invalidRequest? = await failure(HTTPData(server.url("/bytes/10")).deadline(.seconds(-1)))?.reason
         else {

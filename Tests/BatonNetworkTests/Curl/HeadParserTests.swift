@@ -33,6 +33,14 @@ import Testing
         #expect(head.interimHeads.isEmpty)
     }
 
+    @Test("A blank before the colon hides no field, but nobody knows where such a body ends", arguments: [" ", "\t"])
+    func blanksBeforeColons(_ blank: String) throws {
+        let head = try #require(headOf(parse("HTTP/1.1 200 OK\r\n", "X-A\(blank): 1\r\n", "\r\n")))
+        #expect(head.headers["X-A"] == "1")
+        #expect(isInvalid(parse("HTTP/1.1 200 OK\r\n", "Content-Length\(blank): 2\r\n", "\r\n")))
+        #expect(isInvalid(parse("HTTP/1.1 200 OK\r\n", "transfer-encoding\(blank):chunked\r\n", "\r\n")))
+    }
+
     @Test("Lines may end in a line feed alone, and go on after a blank")
     func lineEnds() throws {
         let lines = ["HTTP/2 200\n", "X-A: a\n", "  b\r\n", "\tc\n", "X-B:  größe ü \t\n", "X-C:é\n", "\n"]

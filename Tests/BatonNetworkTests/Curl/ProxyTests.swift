@@ -88,6 +88,39 @@
             }
         }
 
+        @Test("An answer that is refused says through which proxy it came")
+        func refusedAnswers() async throws {
+            let proxy = TestServer("proxy")
+            defer { proxy.stop() }
+            let transport = transport("http://ada:secret@127.0.0.1:\(proxy.port)")
+            let name = "http://127.0.0.1:\(proxy.port)"
+            let pages = [
+                HTTPData(server.url("/status/403")), HTTPData(server.url("/bytes/10")).sizeLimit(5),
+                HTTPData(server.url("/bytes/10")).validation(.contentType("image/png")),
+            ]
+            for page in pages {
+                let failure = await failure(page.transport(transport))
+                let error = try #require(failure)
+                #expect(error.proxy == name, "\(error)")
+                #expect(error.description.contains("through the proxy \(name)"))
+            }
+            let page = try await outcome(HTTPData(server.url("/bytes/10")).transport(transport)).get()
+            #expect(page.head.proxy == name)
+            let plain = try await outcome(HTTPData(server.url("/bytes/10"))).get()
+            #expect(plain.head.proxy == nil)
+        }
+
+        @Test("A POST is sent again if a proxy has refused the tunnel, for nothing of it was sent")
+        func refusedTunnels() async throws {
+            let proxy = TestServer("proxy", "503")
+            defer { proxy.stop() }
+            let upload = HTTPUpload(Data("x".utf8), to: URL(string: "https://127.0.0.1:1/")!)
+                .transport(transport("http://127.0.0.1:\(proxy.port)"))
+            let operation = AsyncOperation(upload).retryHTTP(attempts: 3, .immediately)
+            _ = await outcome(of: operation)
+            #expect(operation.attempts.count == 3)
+        }
+
         @Test("A proxy that ends the connection instead of making a tunnel is named")
         func tunnelsThatEnd() async throws {
             let dying = try RawServer("")

@@ -24,6 +24,17 @@ import Testing
 
     private static let helloDigest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
 
+    @Test func aNegativeLengthIsRefused() async {
+        let stream = HTTPBodyStream(length: -5) { AsyncStream<Data> { $0.finish() } }
+        let error = await failure(HTTPUpload(stream, to: server.url("/echo")))
+        #expect(error?.reason == .invalidRequest("the body has a length of -5"))
+    }
+
+    @Test func theAnswerOfAnUploadHasALimit() async {
+        let upload = HTTPUpload(Data([1]), to: server.url("/bytes/1000")).sizeLimit(10)
+        #expect(await failure(upload)?.reason == .bodyTooLarge(limit: 10))
+    }
+
     @Test(
         "A stream without a length is sent in chunks, and one with a length as it is", arguments: Transports.forUploads)
     func aStreamIsSent(_ transport: any HTTPTransport) async throws {
