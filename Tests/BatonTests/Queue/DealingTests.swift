@@ -138,7 +138,9 @@ import Testing
         #expect(after(stage).isEmpty)
         #expect(middle.ending == "success")
         #expect(stage.queue.operationCount == 0)
-        #expect(stage.queue.core.state.withLock { $0.hasNothingToDo && $0.scheduler.running == 0 && $0.localQueues.isEmpty })
+        #expect(
+            stage.queue.core.state.withLock { $0.hasNothingToDo && $0.scheduler.running == 0 && $0.localQueues.isEmpty }
+        )
     }
 
     /// They are cancelled while they wait in the hand, and a new one takes the place of one of them in the registry.
