@@ -5,7 +5,11 @@ AsyncOperation("report") { context in
     try await context.sleep(for: .milliseconds(100))
     print("written")
 }.add(to: queue)
-Task { await queue.drain() }  // a program that ends by itself when all is done; a server leaves this out
+// For a program that ends by itself when all is done; a server leaves this out.
+Task {
+    await queue.waitUntilIdle()
+    await queue.drain()
+}
 
 // After Ctrl-C what is in the queue has ten seconds; a second Ctrl-C, or the end of that time, cancels it.
 if let signal = await queue.shutdown(on: .interrupt, .terminate, within: .seconds(10)) {

@@ -155,6 +155,14 @@ int baton_curl_speaks_http2(CURL *handle) {
     return length == 2 && memcmp(name, "h2", 2) == 0;
 }
 
+int baton_curl_has_read_more(CURL *handle) {
+    struct curl_tlssessioninfo *session = NULL;
+    if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session || !session->internals) return 0;
+    if (session->backend != CURLSSLBACKEND_OPENSSL) return 0;
+    int (*pending)(const void *) = (int (*)(const void *))dlsym(RTLD_DEFAULT, "SSL_has_pending");
+    return pending && pending(session->internals);
+}
+
 int baton_curl_is_readable(curl_socket_t socket) {
     struct pollfd poller = {.fd = socket, .events = POLLIN};
     return poll(&poller, 1, 0) > 0;

@@ -17,6 +17,82 @@ struct FoundByTheHunt {
         }
     }
 
+    @Test("Two queues that submit to each other go on, and say what they wait for", arguments: [1, 4])
+    func submittingToEachOther(width: Int) async throws {
+        try await within {
+            let (a, b) = (AsyncOperationQueue(name: "a"), AsyncOperationQueue(name: "b"))
+            let gate = Gate()
+            for queue in [a, b] {
+                queue.maxConcurrentOperationCount = width
+                queue.maxWaitingOperationCount = 1
+            }
+            let count = Guarded(0)
+            for _ in 0..<20 {
+                for (queue, other) in [(a, b), (b, a)] {
+                    queue.add {
+                        await gate.wait()
+                        for _ in 0..<3 { try await other.submit(AsyncOperation { count.withLock { $0 += 1 } }) }
+                    }
+                }
+            }
+            gate.open()
+            await a.waitUntilIdle()
+            await b.waitUntilIdle()
+            await a.waitUntilIdle()
+            #expect(count.withLock { $0 } == 120)
+        }
+    }
+
+    @Test("A body that waits in submit of another queue has given its permit back, and says what it waits for")
+    func waitingInSubmit() async throws {
+        try await within {
+            let (narrow, full) = (
+                AsyncOperationQueue(maxConcurrentOperationCount: 1), AsyncOperationQueue(name: "full")
+            )
+            full.isSuspended = true
+            full.maxWaitingOperationCount = 1
+            full.add {}
+            let producer = narrow.add("producer") { try await full.submit(AsyncOperation {}) }
+            try await narrow.add {}.value
+            #expect(producer.explain().description.contains("‘room in ‘full’’"))
+            producer.cancel()
+            await narrow.waitUntilIdle()
+            #expect(producer.isCancelled)
+            full.isSuspended = false
+            await full.waitUntilIdle()
+        }
+    }
+
+    @Test("What an attempt has kept is of no use in the next one", arguments: [false, true])
+    func contextOfAnEarlierAttempt(repeats: Bool) async throws {
+        struct Again: Error {}
+        try await within {
+            let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
+            let kept = Guarded<OperationContext?>(nil)
+            let refused = Guarded<[String]>([])
+            let operation = AsyncOperation("operation") { context in
+                guard let former = kept.withLock({ $0 }) else {
+                    kept.withLock { $0 = context }
+                    if repeats { return }
+                    throw Again()
+                }
+                #expect(former.attempt == 1)
+                do { try await former.run(AsyncOperation {}) } catch { refused.withLock { $0.append("run: \(error)") } }
+                do { try former.produce(AsyncOperation {}) } catch {
+                    refused.withLock { $0.append("produce: \(error)") }
+                }
+                do { try await former.sleep(for: .zero) } catch { refused.withLock { $0.append("sleep: \(error)") } }
+                try await context.run(AsyncOperation {})
+            }
+            if repeats { operation.repeat(every: .zero, count: 2) } else { operation.retry(.immediately, attempts: 2) }
+            queue.add(operation)
+            await queue.waitUntilIdle()
+            kept.withLock { $0 = nil }
+            #expect(operation.error == nil)
+            #expect(refused.withLock { $0.count } == 3)
+        }
+    }
+
     @Test("After a body that cancels its own task, a higher priority still comes first")
     func priorityAfterAnOwnCancel() async throws {
         try await exploring(schedules: 300) { scheduler in

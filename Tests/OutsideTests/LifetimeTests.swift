@@ -293,6 +293,8 @@ struct LifetimeTests {
         case aFailedDependency
         case aTimeLimitOfTheWait
         case aTimeLimitOfTheRun
+        case aCancelAtTheEndOfAPause
+        case aShutdown
     }
 
     @Test("When a queue has become idle, nothing of it is alive", arguments: LastRelease.allCases)
@@ -303,7 +305,11 @@ struct LifetimeTests {
                 let tokens = Tokens()
                 let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1 + round % 3)
                 let unkept = self.start(last, in: queue, tokens)
-                await queue.waitUntilIdle()
+                if last == .aShutdown {
+                    await queue.shutdown(within: .microseconds(50))
+                } else {
+                    await queue.waitUntilIdle()
+                }
                 if unkept.alive + tokens.alive > 0 { left += 1 }
             }
             #expect(left == 0)
@@ -322,12 +328,21 @@ struct LifetimeTests {
             operations[1].addDependency(AsyncOperation { throw CancellationError() }.add(to: queue))
         case .aTimeLimitOfTheWait: operations[1].timeout(waiting: .microseconds(1))
         case .aTimeLimitOfTheRun: operations[1].timeout(.microseconds(1))
+        case .aCancelAtTheEndOfAPause: operations[1].delay(.microseconds(200))
+        case .aShutdown: queue.isSuspended = true
         default: break
         }
         var unkept = Unkept()
         for operation in operations { unkept.append(operation) }
         queue.add(operations)
-        if last == .aCancelInTheRun { operations[1].cancel() }
+        switch last {
+        case .aCancelInTheRun: operations[1].cancel()
+        case .aCancelAtTheEndOfAPause:
+            let end = ContinuousClock.now + .microseconds(190 + Int.random(in: 0..<40))
+            while ContinuousClock.now < end {}
+            operations[1].cancel()
+        default: break
+        }
         return unkept
     }
 

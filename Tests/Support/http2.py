@@ -17,6 +17,7 @@ is asked for. The standard library is all it needs.
   trailers             as ok, with a field after the body
   early                as ok, before the body of the request has come, which is then not wanted any more
   early-unsized        the same, without a content-length
+  early-cut            as early, but the answer ends after one of its 100 bytes
   early-empty          204 in the same way
   early-end            as early, but nothing is said of the body of the request, and its window is not opened
   hold                 no answer
@@ -202,7 +203,10 @@ class Connection:
             raise Closed
         elif step.startswith("early"):
             self.forget(stream)
-            if step == "early-unsized":
+            if step == "early-cut":
+                self.head(stream, status(200) + fields(content_length=100))
+                self.send(DATA, 0, stream, b"0")
+            elif step == "early-unsized":
                 self.head(stream, status(200))
                 self.send(DATA, END_STREAM, stream, b"0")
             elif step == "early-empty":

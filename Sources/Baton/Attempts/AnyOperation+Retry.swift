@@ -98,7 +98,7 @@ extension AnyOperation {
     /// ones.
     public final var attempts: [OperationAttempt] {
         let (failures, number, hasEnded) = withLife { life in
-            let timing = life.details?.timing
+            let timing = life.optionalState?.timing
             let last = life.hasBegun && timing?.isPaused != true ? Int(timing?.attempt ?? 1) : 0
             return (timing?.rareTiming?.failures ?? FailedAttempts(), last, life.phase == .finished)
         }
@@ -146,5 +146,9 @@ extension AnyOperation {
 
 extension AnyOperation {
     /// Which run of the body this is, from 1.
-    final var currentAttempt: Int { withLife { max(1, Int($0.details?.timing?.attempt ?? 1)) } }
+    final var currentRun: (attempt: Int, run: Int32) {
+        withLife { life in
+            (max(1, Int(life.optionalState?.timing?.attempt ?? 1)), life.optionalState?.run ?? 0)
+        }
+    }
 }

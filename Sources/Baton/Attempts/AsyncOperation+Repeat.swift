@@ -10,7 +10,7 @@ extension AsyncOperation {
     /// repetition. Between two runs it holds no slot and no exclusion. Each run begins at the end of the line, as if
     /// the operation had just become ready, and not while the queue is suspended. A cancel during a pause ends it at
     /// once; a run that is cancelled, by a ``AnyOperation/timeout(_:file:line:)``, too, is the last, also if it returns
-    /// a value. DependentList and handlers see the end only.
+    /// a value. Dependents and handlers see the end only.
     ///
     /// A ``GroupOperation`` cannot be repeated, because its children run once: that is ``Misuse``, and changes nothing.
     /// So is a call after the add. Called again, the last call counts.

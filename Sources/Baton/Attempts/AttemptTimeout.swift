@@ -1,6 +1,6 @@
-/// The time limit of the attempt that a worker runs. Pure; the worker locks it, asks, unlocks, and sets alarms.
+/// The time limit of the attempt that a worker runs. Pure; the worker locks it, asks, unlocks, and sets timers.
 ///
-/// There is one alarm for a worker, and not for an attempt: most attempts end in time, and an alarm that finds another
+/// There is one timer for a worker, and not for an attempt: most attempts end in time, and a timer that finds another
 /// attempt than the one it was set for is set anew. So an attempt takes the worker's own lock twice, and the timer
 /// service's hardly ever.
 struct AttemptTimeout {
@@ -15,22 +15,22 @@ struct AttemptTimeout {
         let isLast: Bool
     }
 
-    /// What an alarm leads to.
-    enum Ring {
+    /// What a timer leads to.
+    enum Action {
         case none
         case cut(Attempt, HeldOperation)
-        case setAlarm(Duration)
+        case setTimer(Duration)
     }
 
     private var attempt: Attempt?
-    /// An alarm rings then, or earlier. Known before it is set.
-    private var alarmTime: Duration?
+    /// A timer fires then, or earlier. Known before it is set.
+    private var timerTime: Duration?
     private var ticket: TimerService.Ticket?
 
-    /// Before the body. True: an alarm has to be set for its end.
+    /// Before the body. True: a timer has to be set for its end.
     mutating func begin(_ attempt: Attempt) -> Bool {
         self.attempt = attempt
-        return needsAlarm(at: attempt.end)
+        return needsTimer(at: attempt.end)
     }
 
     /// After the body.
@@ -44,57 +44,57 @@ struct AttemptTimeout {
         return attempt.end - attempt.limit
     }
 
-    /// Returns an alarm that is not needed any more.
-    mutating func alarmWasSet(for time: Duration, _ ticket: TimerService.Ticket) -> TimerService.Ticket? {
-        // It has rung already.
-        if alarmTime != time { return nil }
+    /// Returns a timer that is not needed any more.
+    mutating func timerWasSet(for time: Duration, _ ticket: TimerService.Ticket) -> TimerService.Ticket? {
+        // It has fired already.
+        if timerTime != time { return nil }
         defer { self.ticket = ticket }
         return self.ticket
     }
 
-    mutating func alarmRang(at now: Duration) -> Ring {
-        if let alarmTime, alarmTime <= now {
-            self.alarmTime = nil
+    mutating func timerFired(at now: Duration) -> Action {
+        if let timerTime, timerTime <= now {
+            self.timerTime = nil
             ticket = nil
         }
         guard let attempt else { return .none }
-        if attempt.end > now { return needsAlarm(at: attempt.end) ? .setAlarm(attempt.end) : .none }
+        if attempt.end > now { return needsTimer(at: attempt.end) ? .setTimer(attempt.end) : .none }
         self.attempt = nil
         return .cut(attempt, HeldOperation(attempt.operation))
     }
 
-    mutating func takeAlarm() -> TimerService.Ticket? { ticket.take() }
+    mutating func takeTimer() -> TimerService.Ticket? { ticket.take() }
 
-    private mutating func needsAlarm(at time: Duration) -> Bool {
-        if let alarmTime, alarmTime <= time { return false }
-        alarmTime = time
+    private mutating func needsTimer(at time: Duration) -> Bool {
+        if let timerTime, timerTime <= time { return false }
+        timerTime = time
         return true
     }
 }
 
 extension Worker {
     func beginAttempt(_ attempt: AttemptTimeout.Attempt, _ timerService: TimerService) {
-        if watch.withLock({ $0.begin(attempt) }) { setAlarm(at: attempt.end, timerService) }
+        if watch.withLock({ $0.begin(attempt) }) { setTimer(at: attempt.end, timerService) }
     }
 
     func endAttempt() { watch.withLock { $0.end() } }
 
-    func alarmRang(at now: Duration, _ timerService: TimerService) {
-        switch watch.withLock({ $0.alarmRang(at: now) }) {
+    func timerFired(at now: Duration, _ timerService: TimerService) {
+        switch watch.withLock({ $0.timerFired(at: now) }) {
         case .none: break
         case .cut(let attempt, let held):
             held.use { $0.attemptLimitCame(in: attempt.run, after: attempt.limit, isLast: attempt.isLast) }
-        case .setAlarm(let time): setAlarm(at: time, timerService)
+        case .setTimer(let time): setTimer(at: time, timerService)
         }
     }
 
     /// It runs nothing more.
-    func takeAlarmOut(of timerService: TimerService) {
-        if let ticket = watch.withLock({ $0.takeAlarm() }) { timerService.remove(ticket) }
+    func removeTimer(of timerService: TimerService) {
+        if let ticket = watch.withLock({ $0.takeTimer() }) { timerService.remove(ticket) }
     }
 
-    private func setAlarm(at time: Duration, _ timerService: TimerService) {
+    private func setTimer(at time: Duration, _ timerService: TimerService) {
         let ticket = timerService.add(.attemptLimit(self), at: time)
-        if let former = watch.withLock({ $0.alarmWasSet(for: time, ticket) }) { timerService.remove(former) }
+        if let former = watch.withLock({ $0.timerWasSet(for: time, ticket) }) { timerService.remove(former) }
     }
 }

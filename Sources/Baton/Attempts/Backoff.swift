@@ -7,7 +7,7 @@
 /// A value: it can be kept and used for many operations. Negative durations count as zero.
 public struct Backoff: Sendable {
     /// What few have.
-    private struct Extras: Sendable {
+    private struct OptionalStateStorage: Sendable {
         /// It grows by this, and not by a factor.
         var step: Duration?
         var cap: Duration?
@@ -17,9 +17,9 @@ public struct Backoff: Sendable {
 
     /// So that every operation that is retried has four words of it, and no more.
     private final class Box: Sendable {
-        let extras: Extras
+        let optionalStateStorage: OptionalStateStorage
 
-        init(_ extras: Extras) { self.extras = extras }
+        init(_ optionalStateStorage: OptionalStateStorage) { self.optionalStateStorage = optionalStateStorage }
     }
 
     /// What all have.
@@ -38,17 +38,17 @@ public struct Backoff: Sendable {
     private var numbers: Plain
     private var box: Box?
 
-    private var extras: Extras? { box?.extras }
+    private var optionalStateStorage: OptionalStateStorage? { box?.optionalStateStorage }
 
     init(_ numbers: Plain) { self.numbers = numbers }
 
     private init(from first: Duration) { numbers = Plain(first: first) }
 
-    private func with(_ change: (inout Extras) -> Void) -> Backoff {
-        var extras = extras ?? Extras()
-        change(&extras)
+    private func with(_ change: (inout OptionalStateStorage) -> Void) -> Backoff {
+        var optionalStateStorage = optionalStateStorage ?? OptionalStateStorage()
+        change(&optionalStateStorage)
         var backoff = self
-        backoff.box = Box(extras)
+        backoff.box = Box(optionalStateStorage)
         return backoff
     }
 
@@ -117,12 +117,14 @@ public struct Backoff: Sendable {
     }
 
     /// Nil: the error says nothing. May call the user's hint.
-    func told(by error: OperationError) -> Duration? { extras?.hint?(error).map { max(.zero, $0.bounded) } }
+    func told(by error: OperationError) -> Duration? {
+        optionalStateStorage?.hint?(error).map { max(.zero, $0.bounded) }
+    }
 
     /// May call the user's generator.
     func drawn(after failures: Int) -> Duration {
         let whole = undisturbed(after: failures)
-        guard let random = extras?.random else { return whole }
+        guard let random = optionalStateStorage?.random else { return whole }
         let longest = whole / .seconds(1)
         let drawn = random(0...longest)
         // Whatever a generator returns. Nobody counts less than a nanosecond.
@@ -132,9 +134,9 @@ public struct Backoff: Sendable {
     /// Exact: a clock that is moved by 100, 200 and 400 ms, and so on, wakes whoever waits for just that.
     private func undisturbed(after failures: Int) -> Duration {
         let steps = max(1, failures) - 1
-        let longest = min(max(.zero, extras?.cap ?? Self.longest), Self.longest)
+        let longest = min(max(.zero, optionalStateStorage?.cap ?? Self.longest), Self.longest)
         let start = min(max(.zero, numbers.first), Self.longest).attoseconds
-        if let step = extras?.step {
+        if let step = optionalStateStorage?.step {
             let (growth, overflows) = min(max(.zero, step), Self.longest).attoseconds
                 .multipliedReportingOverflow(by: Int128(steps))
             return overflows
@@ -154,8 +156,9 @@ public struct Backoff: Sendable {
     /// It was made with a negative duration.
     var isNegative: Bool {
         if numbers.first.attoseconds < 0 { return true }
-        guard let extras else { return false }
-        return extras.step.map { $0 < .zero } ?? false || extras.cap.map { $0 < .zero } ?? false
+        guard let optionalStateStorage else { return false }
+        return optionalStateStorage.step.map { $0 < .zero } ?? false
+            || optionalStateStorage.cap.map { $0 < .zero } ?? false
     }
 }
 

@@ -42,14 +42,14 @@ extension QueueCore {
 
     @inline(never)
     private func startRareAttempt(
-        of operation: Unmanaged<AnyOperation>, _ timing: TimedDetails, on worker: Worker
+        of operation: Unmanaged<AnyOperation>, _ timing: TimedState, on worker: Worker
     ) -> Bool {
         let now = timerService.now
         let deadline = operation._withUnsafeGuaranteedRef { operation in
-            let (alarms, deadline) = operation.withLife { _ in
-                (timing.takeAlarms(), timing.rareTiming?.noteStart(at: now))
+            let (timers, deadline) = operation.withLife { _ in
+                (timing.takeTimers(), timing.rareTiming?.noteStart(at: now))
             }
-            alarms?.takeOut(of: operation, from: self)
+            timers?.takeOut(of: operation, from: self)
             return deadline
         }
         let end = timing.limit.map { now + $0 }
@@ -66,7 +66,7 @@ extension QueueCore {
     /// Nil: the outcome stands. Else it runs again later, and the worker goes on with this.
     nonisolated(nonsending) func runAgain(
         _ operation: AnyOperation, _ body: Body
-    ) async -> Scheduler.Turn? {
+    ) async -> Scheduler.WorkerAction? {
         guard let next = await nextRun(of: operation) else { return nil }
         return goAgain(operation, body, next)
     }
@@ -97,7 +97,7 @@ extension QueueCore {
     /// Nil: it has been cancelled, and has an outcome.
     private func goAgain(
         _ operation: AnyOperation, _ body: Body, _ next: NextRun
-    ) -> Scheduler.Turn? {
+    ) -> Scheduler.WorkerAction? {
         // First: a queue that is released while suspended ends what does not go first.
         let isStranded = change { state in
             let triesFirst = next.error != nil && !state.scheduler.suspendsFurtherAttempts
@@ -113,12 +113,12 @@ extension QueueCore {
         if next.error != nil { limitWaiting(forNextAttemptOf: operation) }
         let isListed = (next.delay <= .zero || isStranded) && operation.endPause()
         if !isListed { pause(.passUnretained(operation), for: next.delay) }
-        let turn = change { state in
+        let action = change { state in
             if isListed { state.list(.passUnretained(operation), isFurtherAttempt: next.error != nil) }
-            return state.turn(after: end)
+            return state.nextAction(after: end)
         }
         if isStranded { operation.endBeforeRun(with: .queueReleased)?.settle() }
-        return turn
+        return action
     }
 }
 
@@ -132,7 +132,7 @@ extension QueueCore.State {
         }
     }
 
-    fileprivate mutating func turn(after end: Lifecycle.AttemptEnd) -> Scheduler.Turn {
+    fileprivate mutating func nextAction(after end: Lifecycle.AttemptEnd) -> Scheduler.WorkerAction {
         if !end.holdsSlot {
             scheduler.endedWithoutSlot()
             return .end
@@ -142,7 +142,7 @@ extension QueueCore.State {
             scheduler.returnSlot()
             return .end
         }
-        return turn { $0.nextTurn() }
+        return nextAction { $0.nextAction() }
     }
 }
 
@@ -157,7 +157,7 @@ extension AnyOperation {
     /// After a run of the body, with its outcome in place. Nil: that stands, or what a closure has thrown.
     fileprivate nonisolated(nonsending) final func nextRun(_ core: QueueCore) async -> NextRun? {
         // What kept the body from running is no attempt.
-        guard let timing = withLife({ $0.hasBegun ? $0.details?.timing : nil }) else { return nil }
+        guard let timing = withLife({ $0.hasBegun ? $0.optionalState?.timing : nil }) else { return nil }
         do {
             if let failure { return try await nextAttempt(after: failure, timing, core) }
             return try await nextRepetition(timing, core)
@@ -168,7 +168,7 @@ extension AnyOperation {
     }
 
     private nonisolated(nonsending) final func nextAttempt(
-        after error: OperationError, _ timing: TimedDetails, _ core: QueueCore
+        after error: OperationError, _ timing: TimedState, _ core: QueueCore
     ) async throws -> NextRun? {
         guard let backoff = timing.backoff, timing.hasAttemptsLeft else { return nil }
         let failures = Int(timing.attempt)
@@ -186,7 +186,7 @@ extension AnyOperation {
     }
 
     private nonisolated(nonsending) final func nextRepetition(
-        _ timing: TimedDetails, _ core: QueueCore
+        _ timing: TimedState, _ core: QueueCore
     ) async throws -> NextRun? {
         guard let rare = timing.rareTiming, let repetition = rare.repetition else { return nil }
         if let count = repetition.count, rare.repetitions + 1 >= count { return nil }
@@ -196,7 +196,7 @@ extension AnyOperation {
 
     /// It was cancelled when its body had failed. That is not its outcome if there would have been another attempt.
     fileprivate final func cancelCameAfterAttempt() {
-        guard let failure, withLife({ $0.details?.timing?.hasAttemptsLeft ?? false }) else { return }
+        guard let failure, withLife({ $0.optionalState?.timing?.hasAttemptsLeft ?? false }) else { return }
         bodyFailed(failure)
     }
 
@@ -207,7 +207,7 @@ extension AnyOperation {
         var formerFailures = FailedAttempts()
         let end = withLife { life -> Lifecycle.AttemptEnd? in
             guard let end = life.endAttempt() else { return nil }
-            if let timing = life.details?.timing {
+            if let timing = life.optionalState?.timing {
                 let delay = max(.zero, next.delay)
                 life.note(
                     next.error.map { .retrying(attempt: Int(timing.attempt), error: $0, delay: delay) }
@@ -226,7 +226,7 @@ extension AnyOperation {
     }
 }
 
-extension TimedDetails {
+extension TimedState {
     /// Returns what is not needed any more, to be released after unlocking.
     fileprivate func noteEnd(followedBy next: NextRun) -> FailedAttempts {
         let rare = madeRareTiming()

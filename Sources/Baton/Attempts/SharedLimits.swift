@@ -1,11 +1,11 @@
 internal import Synchronization
 
 /// A retry and a time limit as most operations that have any ask for them: plain numbers, and the same for many. All
-/// that ask for the same have this one object. Only one that fails, is cut short or has anything else gets details of
-/// its own.
+/// that ask for the same have this one object. Only one that fails, is cut short or has anything else gets optional
+/// state of its own.
 ///
 /// The first hundred or so that a program asks for are kept for as long as it runs, so nobody has to count who has
-/// them; what comes after them is part of the operation's details, as what has closures is.
+/// them; what comes after them is part of the operation's optionalState, as what has closures is.
 final class SharedLimits: Sendable {
     struct Values: Equatable {
         /// Nil: what fails is not tried again.

@@ -15,18 +15,18 @@ extension AnyOperation {
         let exclusions = condition.exclusions
         let rates = condition.wantedRates
         change("a condition", CallSite(file: file, line: line)) { life in
-            let details = life.madeDetails()
-            details.rules.add(rates)
+            let optionalState = life.madeOptionalState()
+            optionalState.preconditions.add(rates)
             // One that is nothing but a name is held, and not asked; and nothing but a rate is not evaluated.
             if Condition.self == Exclusion.self {
-                details.rules.add(exclusions)
+                optionalState.preconditions.add(exclusions)
             } else if Condition.self == Rate.self {
                 return
             } else if exclusions.isEmpty {
-                details.rules.add(.object(BoxedCondition(base: condition)), [])
+                optionalState.preconditions.add(.object(BoxedCondition(base: condition)), [])
             } else {
                 let boxed = BoxedExclusiveCondition(base: condition, exclusions: exclusions)
-                details.rules.add(.object(boxed), exclusions)
+                optionalState.preconditions.add(.object(boxed), exclusions)
             }
         }
         return self
@@ -60,7 +60,9 @@ extension AnyOperation {
         _ evaluate: nonisolated(nonsending) @escaping @Sendable (AnyOperation) async throws -> ConditionResult
     ) {
         change("a condition", CallSite(file: file, line: line)) { life in
-            life.inMadeDetails { $0.rules.add(.closure(ClosureCondition(name: name, body: evaluate)), []) }
+            life.inMadeOptionalState {
+                $0.preconditions.add(.closure(ClosureCondition(name: name, body: evaluate)), [])
+            }
         }
     }
 }

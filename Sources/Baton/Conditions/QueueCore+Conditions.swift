@@ -3,30 +3,30 @@ extension QueueCore {
     /// Nil: the operation may run. After a cancel the answer does not matter.
     @inline(__always)
     nonisolated(nonsending) func evaluate(
-        conditionsIn details: Unmanaged<Details>, of operation: AnyOperation, on worker: Worker
+        conditionsIn optionalState: Unmanaged<OptionalState>, of operation: AnyOperation, on worker: Worker
     ) async -> OperationError? {
-        if let closure = details._withUnsafeGuaranteedRef({ $0.rules.onlyClosure }) {
+        if let closure = optionalState._withUnsafeGuaranteedRef({ $0.preconditions.onlyClosure }) {
             do {
                 return try await closure.body(operation).error
             } catch {
                 return .conditionFailed(condition: closure.name, cause: error)
             }
         }
-        return await evaluateAll(conditionsIn: details, of: operation, on: worker)
+        return await evaluateAll(conditionsIn: optionalState, of: operation, on: worker)
     }
 
     @inline(never)
     private nonisolated(nonsending) func evaluateAll(
-        conditionsIn details: Unmanaged<Details>, of operation: AnyOperation, on worker: Worker
+        conditionsIn optionalState: Unmanaged<OptionalState>, of operation: AnyOperation, on worker: Worker
     ) async -> OperationError? {
-        if let condition = details._withUnsafeGuaranteedRef({ $0.rules.onlyCondition }) {
+        if let condition = optionalState._withUnsafeGuaranteedRef({ $0.preconditions.onlyCondition }) {
             let dependency = await dependency(of: condition, for: operation, on: worker)
             if dependency == nil, !Task.isCancelled {
                 return await Verdict.of(condition, on: operation, after: nil).error
             }
             return await evaluate([condition], [dependency], of: operation, on: worker)
         }
-        let conditions = details._withUnsafeGuaranteedRef { $0.rules.conditions.all }.map(\.condition)
+        let conditions = optionalState._withUnsafeGuaranteedRef { $0.preconditions.conditions.all }.map(\.condition)
         var dependencies: [AnyOperation?] = []
         for condition in conditions {
             dependencies.append(await dependency(of: condition, for: operation, on: worker))
@@ -174,7 +174,7 @@ extension AnyOperation {
     final func holdNames(_ exclusions: [Exclusion]) {
         if exclusions.isEmpty { return }
         withLife { life in
-            if life.phase == .created { life.madeDetails().rules.add(exclusions) }
+            if life.phase == .created { life.madeOptionalState().preconditions.add(exclusions) }
         }
     }
 }

@@ -20,7 +20,8 @@ enum ExplanationFormatter {
 
     static func sentence(for cause: Explanation.Cause, of operation: OperationReference) -> String {
         switch cause {
-        case .notAdded: "\(operation) was not added to any queue: add it, or use `run` or `add(to:)`."
+        case .notAdded:
+            "\(operation) was not added to any queue: add it, or use `run` or `add(to:)`."
         case .queueSuspended(let queue):
             "\(operation) is ready, and its queue\(name(of: queue)) is suspended: set its `isSuspended` to false."
         case .queueFull(let queue, let width, let running):

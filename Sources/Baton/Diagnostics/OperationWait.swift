@@ -46,12 +46,12 @@ extension AnyOperation {
     /// What this waits for, finished or not. One that nobody has added waits for nothing.
     final var waits: [Wait] {
         var (waits, groups, listeners, replacement) = withLife {
-            life -> ([Wait], [ChildGroup], [any OutcomeListener], Identities.Place?) in
+            life -> ([Wait], [ChildGroup], [any OutcomeListener], Deduplication.Place?) in
             switch life.phase {
             case .created, .finished: return ([], [], [], nil)
             case .added:
-                guard life.details?.endAfterLinking == nil else { return ([], [], [], nil) }
-                let uniqueness = life.details?.uniqueness
+                guard life.optionalState?.endAfterLinking == nil else { return ([], [], [], nil) }
+                let uniqueness = life.optionalState?.uniqueness
                 let others: OperationWait.Kind = uniqueness?.joined == nil ? .order : .original
                 let inputCount = others == .order ? life.inputCount : 0
                 let waits = edges.all.enumerated().map { place, source in
@@ -59,9 +59,11 @@ extension AnyOperation {
                 }
                 return (waits, [], [], uniqueness?.policy == .replace ? uniqueness?.place : nil)
             case .evaluating, .executing, .finishing:
-                guard let details = life.details else { return ([], [], [], nil) }
-                let waits = details.awaited.map { Wait(kind: $0.isChild ? .child : .awaited, source: $0.operation) }
-                return (waits, details.childGroups, details.listeners, nil)
+                guard let optionalState = life.optionalState else { return ([], [], [], nil) }
+                let waits = optionalState.awaited.map {
+                    Wait(kind: $0.isChild ? .child : .awaited, source: $0.operation)
+                }
+                return (waits, optionalState.childGroups, optionalState.listeners, nil)
             }
         }
         if let replacement {
@@ -74,7 +76,7 @@ extension AnyOperation {
             + listeners.flatMap(\.waitsFor).map { Wait(kind: .element, source: $0) }
     }
 
-    private final func hasIdentity(at place: Identities.Place) -> Bool {
-        withLife { $0.details?.uniqueness?.place == place }
+    private final func hasIdentity(at place: Deduplication.Place) -> Bool {
+        withLife { $0.optionalState?.uniqueness?.place == place }
     }
 }

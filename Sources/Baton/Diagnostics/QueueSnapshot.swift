@@ -163,7 +163,7 @@ private struct SnapshotLook {
             cause = found.isEmpty ? inspection.cause(of: operation) : nil
         }
         (priority, attempt) = operation.withLife { life in
-            (operation.level, life.hasBegun ? Int(life.details?.timing?.attempt ?? 1) : 0)
+            (operation.level, life.hasBegun ? Int(life.optionalState?.timing?.attempt ?? 1) : 0)
         }
         state = operation.state
     }

@@ -31,7 +31,7 @@ struct StallStateMachine<Handler: Sendable> {
         func end(since: Duration) -> Duration { max(start, since) + limit }
     }
 
-    private enum Alarm {
+    private enum EngineTimer {
         case none
         /// Somebody is about to set it.
         case coming(UInt64)
@@ -39,11 +39,11 @@ struct StallStateMachine<Handler: Sendable> {
     }
 
     /// What to do after unlocking; then it is to be asked again.
-    enum Order {
+    enum Action {
         case none
         /// See ``begin(_:at:signs:)``.
-        case setAlarm(UInt64)
-        case removeAlarm(TimerService.Ticket)
+        case setTimer(UInt64)
+        case removeTimer(TimerService.Ticket)
     }
 
     /// However short the limit.
@@ -54,9 +54,9 @@ struct StallStateMachine<Handler: Sendable> {
     private var lastID: UInt64 = 0
     /// No watcher has a shorter one. May be shorter than all after one has gone, until all of them are looked at again.
     private var shortestLimit = Duration.zero
-    private var alarm = Alarm.none
-    private var lastAlarm: UInt64 = 0
-    /// When the alarm rings that is there or about to be set; nil: all watchers have to be asked.
+    private var timer = EngineTimer.none
+    private var lastTimer: UInt64 = 0
+    /// When the timer fires that is there or about to be set; nil: all watchers have to be asked.
     private var nextLook: Duration?
     private var signs: Signs?
     /// The signs are the same as then.
@@ -68,51 +68,51 @@ struct StallStateMachine<Handler: Sendable> {
 
     // MARK: Watchers
 
-    mutating func add(_ handler: Handler, after limit: Duration, at now: Duration) -> (UInt64, Order) {
+    mutating func add(_ handler: Handler, after limit: Duration, at now: Duration) -> (UInt64, Action) {
         lastID += 1
         let limit = max(Self.shortest, limit.bounded)
         shortestLimit = watchers.isEmpty ? limit : min(shortestLimit, limit)
         watchers[lastID] = Watcher(limit: limit, handler: handler, start: now)
         let firstLook = Self.firstLook(after: now, limit)
-        // Else an alarm that is about to be set asks this watcher, too.
+        // Else a timer that is about to be set asks this watcher, too.
         guard let nextLook, firstLook < nextLook else { return (lastID, .none) }
-        let order = dropAlarm()
+        let order = dropTimer()
         self.nextLook = firstLook
         return (lastID, order)
     }
 
     /// Its handler is released by the caller, after unlocking.
-    mutating func remove(_ id: UInt64) -> (Handler?, Order) {
+    mutating func remove(_ id: UInt64) -> (Handler?, Action) {
         guard let watcher = watchers.removeValue(forKey: id) else { return (nil, .none) }
-        return (watcher.handler, watchers.isEmpty ? dropAlarm() : .none)
+        return (watcher.handler, watchers.isEmpty ? dropTimer() : .none)
     }
 
-    // MARK: The alarm
+    // MARK: The timer
 
-    /// An alarm is there while there is something to watch.
-    mutating func adjust(isEmpty: Bool) -> Order {
+    /// A timer is there while there is something to watch.
+    mutating func adjust(isEmpty: Bool) -> Action {
         let isWanted = !isEmpty && isWatched
-        switch alarm {
+        switch timer {
         case .none where isWanted:
-            lastAlarm += 1
-            alarm = .coming(lastAlarm)
-            return .setAlarm(lastAlarm)
-        case .none, .coming, .set: return isWanted ? .none : dropAlarm()
+            lastTimer += 1
+            timer = .coming(lastTimer)
+            return .setTimer(lastTimer)
+        case .none, .coming, .set: return isWanted ? .none : dropTimer()
         }
     }
 
-    private mutating func dropAlarm() -> Order {
+    private mutating func dropTimer() -> Action {
         defer {
-            alarm = .none
+            timer = .none
             nextLook = nil
         }
-        if case .set(_, let ticket) = alarm { return .removeAlarm(ticket) }
+        if case .set(_, let ticket) = timer { return .removeTimer(ticket) }
         return .none
     }
 
-    /// When it has to ring. Nil: it is not wanted any more.
+    /// When it has to fire. Nil: it is not wanted any more.
     mutating func begin(_ number: UInt64, at now: Duration, signs: Signs) -> Duration? {
-        guard case .coming(number) = alarm else { return nil }
+        guard case .coming(number) = timer else { return nil }
         let hasChanged = look(at: signs, now)
         // After a change, nobody's limit is over before the first look.
         let time = nextLook ?? (hasChanged ? Self.firstLook(after: now, shortestLimit) : askAll(after: now))
@@ -120,17 +120,17 @@ struct StallStateMachine<Handler: Sendable> {
         return time
     }
 
-    /// False: it is not wanted any more, or has rung already.
+    /// False: it is not wanted any more, or has fired already.
     mutating func wasSet(_ number: UInt64, _ ticket: TimerService.Ticket) -> Bool {
-        guard case .coming(number) = alarm else { return false }
-        alarm = .set(number, ticket)
+        guard case .coming(number) = timer else { return false }
+        timer = .set(number, ticket)
         return true
     }
 
-    /// Returns the handlers to be called; nil if there are none. The alarm has gone.
-    mutating func rang(_ number: UInt64, at now: Duration, signs: Signs) -> Call? {
-        switch alarm {
-        case .coming(number), .set(number, _): alarm = .none
+    /// Returns the handlers to be called; nil if there are none. The timer has gone.
+    mutating func fired(_ number: UInt64, at now: Duration, signs: Signs) -> Call? {
+        switch timer {
+        case .coming(number), .set(number, _): timer = .none
         // Another one has taken its place.
         case .none, .coming, .set: return nil
         }

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Watches a queue for stalls: ``StallStateMachine`` behind its lock, and one alarm, which is there while the queue is
+/// Watches a queue for stalls: ``StallStateMachine`` behind its lock, and one timer, which is there while the queue is
 /// watched and not empty.
 ///
-/// The queue's lock says whether it is empty, and this one's whether there is an alarm. So whoever changes either of
-/// them adjusts the alarm afterwards, and looks at the queue again when it has done so, until nothing is left to do.
+/// The queue's lock says whether it is empty, and this one's whether there is a timer. So whoever changes either of
+/// them adjusts the timer afterwards, and looks at the queue again when it has done so, until nothing is left to do.
 final class StallWatch: Sendable {
     typealias Handler = nonisolated(nonsending) @Sendable (StallReport) async -> Void
     typealias Machine = StallStateMachine<Handler>
@@ -19,23 +19,23 @@ final class StallWatch: Sendable {
 
     func add(_ handler: @escaping Handler, after limit: Duration, on core: QueueCore) -> UInt64 {
         let now = core.timerService.now
-        let (id, order) = machine.withLock { machine in
+        let (id, action) = machine.withLock { machine in
             watched.store(true, ordering: .relaxed)
             return machine.add(handler, after: limit, at: now)
         }
-        obey(order, on: core)
+        perform(action, on: core)
         adjust(on: core)
         return id
     }
 
     func remove(_ id: UInt64, on core: QueueCore?) {
         // The handler is released after unlocking.
-        let (handler, order) = machine.withLock { machine in
+        let (handler, action) = machine.withLock { machine in
             let removed = machine.remove(id)
             watched.store(machine.isWatched, ordering: .relaxed)
             return removed
         }
-        if let core { obey(order, on: core) }
+        if let core { perform(action, on: core) }
         withExtendedLifetime(handler) {}
     }
 
@@ -43,34 +43,34 @@ final class StallWatch: Sendable {
     func adjust(on core: QueueCore) {
         while true {
             let isEmpty = core.state.withLock { $0.registry.count == 0 }
-            let order = machine.withLock { $0.adjust(isEmpty: isEmpty) }
-            if case .none = order { return }
-            obey(order, on: core)
+            let action = machine.withLock { $0.adjust(isEmpty: isEmpty) }
+            if case .none = action { return }
+            perform(action, on: core)
         }
     }
 
-    private func obey(_ order: Machine.Order, on core: QueueCore) {
-        switch order {
+    private func perform(_ action: Machine.Action, on core: QueueCore) {
+        switch action {
         case .none: break
-        case .removeAlarm(let ticket): core.timerService.remove(ticket)
-        case .setAlarm(let number):
+        case .removeTimer(let ticket): core.timerService.remove(ticket)
+        case .setTimer(let number):
             let now = core.timerService.now
             let signs = core.signs
             guard let time = machine.withLock({ $0.begin(number, at: now, signs: signs) }) else { return }
-            let ticket = core.timerService.add(.stall(StallAlarm(core: core, number: number)), at: time)
+            let ticket = core.timerService.add(.stall(StallTimer(core: core, number: number)), at: time)
             if !machine.withLock({ $0.wasSet(number, ticket) }) { core.timerService.remove(ticket) }
         }
     }
 
-    fileprivate func alarmRang(_ number: UInt64, at now: Duration, on core: QueueCore) {
+    fileprivate func timerFired(_ number: UInt64, at now: Duration, on core: QueueCore) {
         let signs = core.signs
-        if let call = machine.withLock({ $0.rang(number, at: now, signs: signs) }) { core.tell(call) }
+        if let call = machine.withLock({ $0.fired(number, at: now, signs: signs) }) { core.tell(call) }
         adjust(on: core)
     }
 }
 
 /// What the timer service has of a watch. It does not keep the queue.
-final class StallAlarm: Sendable {
+final class StallTimer: Sendable {
     private weak let core: QueueCore?
     private let number: UInt64
 
@@ -79,8 +79,8 @@ final class StallAlarm: Sendable {
         self.number = number
     }
 
-    func ring(at now: Duration) {
-        if let core { core.stalls.alarmRang(number, at: now, on: core) }
+    func fire(at now: Duration) {
+        if let core { core.stalls.timerFired(number, at: now, on: core) }
     }
 }
 

@@ -33,12 +33,12 @@ struct StateInspector {
 
     /// What it waits for and what has not finished, each once.
     mutating func waits(of operation: AnyOperation) -> [Wait] {
-        let isRuled = operation.withLife { $0.details?.rules.areNone == false }
+        let hasPreconditions = operation.withLife { $0.optionalState?.preconditions.areNone == false }
         var seen: Set<ObjectIdentifier> = []
         var waits = operation.waits.filter { wait in
             !wait.source.hasFinished && seen.insert(ObjectIdentifier(wait.source)).inserted
         }
-        if isRuled, waits.isEmpty, let (name, holder) = ExclusionManager.obstacle(for: operation) {
+        if hasPreconditions, waits.isEmpty, let (name, holder) = ExclusionManager.obstacle(for: operation) {
             waits.append(Wait(kind: .exclusion, source: holder, exclusion: name))
         }
         return waits
@@ -114,7 +114,7 @@ struct StateInspector {
 
     private mutating func cause(of pause: OperationView.Pause, on core: QueueCore) -> Explanation.Cause {
         let now = now(of: core)
-        // Somebody is about to set the alarm, or the pause is just over.
+        // Somebody is about to set the timer, or the pause is just over.
         func left(until end: Duration?) -> Duration { max(.zero, (end ?? now) - now) }
         return switch pause {
         case .delay(let end): .delayed(timeLeft: left(until: end))
@@ -160,12 +160,12 @@ struct StateInspector {
 }
 
 extension AnyOperation {
-    fileprivate final var holdsSlot: Bool { withLife { $0.worker != nil && ($0.details?.openWaits ?? 0) == 0 } }
+    fileprivate final var holdsSlot: Bool { withLife { $0.worker != nil && ($0.optionalState?.openWaits ?? 0) == 0 } }
 }
 
 /// What is to be known of one operation, read in one locked step.
 private struct OperationView {
-    /// The times are those at which it ends; nil while somebody is about to set the alarm.
+    /// The times are those at which it ends; nil while somebody is about to set the timer.
     enum Pause {
         case delay(until: Duration?)
         case attempt(Int, at: Duration?, after: OperationError)
@@ -189,16 +189,16 @@ private struct OperationView {
     let toldStart: Duration?
 
     init(_ life: Lifecycle, at operation: AnyOperation) {
-        let details = life.details
-        let timing = details?.timing
+        let optionalState = life.optionalState
+        let timing = optionalState?.timing
         phase = life.phase
         core = life.isUnderWay ? operation.core : nil
         isCancelled = life.isCancelled
-        conditions = details?.rules.conditions ?? .none
-        isPaced = details?.rules.isPaced ?? false
-        lendsSlot = (details?.openWaits ?? 0) > 0
-        awaitsCallback = details?.awaitsCallback ?? false
-        listeners = details?.listeners ?? []
+        conditions = optionalState?.preconditions.conditions ?? .none
+        isPaced = optionalState?.preconditions.isPaced ?? false
+        lendsSlot = (optionalState?.openWaits ?? 0) > 0
+        awaitsCallback = optionalState?.awaitsCallback ?? false
+        listeners = optionalState?.listeners ?? []
         attempt = max(1, Int(timing?.attempt ?? 1))
         pause = timing.flatMap { $0.isPaused ? Pause($0) : nil }
         worker = life.timing?.limit == nil ? nil : life.worker
@@ -208,7 +208,7 @@ private struct OperationView {
 }
 
 extension OperationView.Pause {
-    fileprivate init(_ timing: TimedDetails) {
+    fileprivate init(_ timing: TimedState) {
         let end = timing.rareTiming?.pauseEnd
         if timing.attempt > 0, let failure = timing.rareTiming?.failures.last, let error = failure.error {
             self = .attempt(Int(timing.attempt) + 1, at: end, after: error)

@@ -25,8 +25,8 @@ extension AnyOperation {
     static func cancel(
         _ operations: [AnyOperation], reason: CancellationReason, if isWanted: (Lifecycle) -> Bool
     ) {
-        let effects = operations.map { $0.markCancelled(reason: reason, if: isWanted) }
-        for (operation, effect) in zip(operations, effects) { operation.settle(effect) }
+        let actions = operations.map { $0.markCancelled(reason: reason, if: isWanted) }
+        for (operation, effect) in zip(operations, actions) { operation.settle(effect) }
     }
 
     private final func markCancelled(
@@ -37,11 +37,11 @@ extension AnyOperation {
             switch life.cancel() {
             case .none: return .none
             case .beforeRun:
-                life.details?.cancellationReason = reason
+                life.optionalState?.cancellationReason = reason
                 life.noteCancel(reason)
                 return endBeforeRun(with: reason.error, &life).map { .ended($0) } ?? .none
             case .inRun(let worker):
-                if case .requested = reason {} else { life.madeDetails().cancellationReason = reason }
+                if case .requested = reason {} else { life.madeOptionalState().cancellationReason = reason }
                 life.noteCancel(reason)
                 return effectInRun(of: life, on: worker)
             }
@@ -62,7 +62,7 @@ extension AnyOperation {
 
     private final func effectInRun(of life: Lifecycle, on worker: Worker?) -> CancelEffect {
         .running(
-            worker, children: life.details?.children ?? [], life.details?.childGroups ?? [],
+            worker, children: life.optionalState?.children ?? [], life.optionalState?.childGroups ?? [],
             delivers: reachPast(life).isDue)
     }
 
@@ -123,12 +123,15 @@ extension AnyOperation {
 
     /// No unfinished operation depends on it, and nobody awaits it.
     final func cancelIfUnneeded(reason: CancellationReason) {
+        // Most often one of the first still needs it, however many others do.
+        if isNeeded(by: withLife { $0.dependents.retained(first: 16) }) { return }
         let dependents = withLife { $0.dependents.retained() }
         if isNeeded(by: dependents) { return }
         let known = Set(dependents.map { ObjectIdentifier($0) })
         cancel(reason: reason) { life in
             // No dependent has come in between.
-            life.details?.waiters.isEmpty != false && life.dependents.areAll(in: known) && life.ownerWithdraws(reason)
+            life.optionalState?.waiters.isEmpty != false && life.dependents.areAll(in: known)
+                && life.ownerWithdraws(reason)
         }
     }
 }

@@ -5,7 +5,7 @@ extension QueueCore {
     @inline(__always)
     func settle(_ operation: AnyOperation, _ ending: Lifecycle.Ending, continuing: Bool) -> Settled {
         if continuing { operation.dropBodyAndEdges() } else { operation.leaveSources() }
-        if ending.hasDetails, operation.isObserved { operation.tellFinish(in: self) }
+        if ending.hasOptionalState, operation.isObserved { operation.tellFinish(in: self) }
         if ending.claims { ExclusionManager.giveBack(atEndOf: operation) }
         var released = Released(continuing: continuing)
         ending.dependents.visit { countDown($0, &released) }
@@ -94,7 +94,7 @@ extension AnyOperation {
         private(set) var claims: Bool
         /// Nobody will run these, and they take no more.
         let groups: [ChildGroup]
-        let alarms: Alarms?
+        let timers: OperationTimers?
         /// It does not wait for this outcome any more.
         let joined: Joined?
         /// It may wait for the turn that a rate gives it, or have one.
@@ -112,7 +112,7 @@ extension AnyOperation {
         func settle() { Trampoline.settle(self) }
 
         func settleNow() {
-            alarms?.takeOut(of: operation, from: core)
+            timers?.takeOut(of: operation, from: core)
             if isPaced { Rates.leave(operation) }
             if claims { ExclusionManager.giveBack(atEndOf: operation) }
             joined?.leave(operation)
@@ -140,8 +140,8 @@ extension AnyOperation {
     final func endBeforeRun(with error: OperationError, _ life: inout Lifecycle) -> EarlyEnd? {
         guard life.phase == .created || life.phase == .added else { return nil }
         if life.phase == .added, dependencyCounter.leaveEndToLinking() {
-            let details = life.madeDetails()
-            if details.endAfterLinking == nil { details.endAfterLinking = error }
+            let optionalState = life.madeOptionalState()
+            if optionalState.endAfterLinking == nil { optionalState.endAfterLinking = error }
             return nil
         }
         return end(with: error, &life)
@@ -159,8 +159,8 @@ extension AnyOperation {
     final func endAfterLinking() {
         let end = withLife { life -> EarlyEnd? in
             guard life.phase == .added else { return nil }
-            if let error = life.details?.endAfterLinking { return self.end(with: error, &life) }
-            return life.details?.uniqueness?.joined.map { self.end(as: $0.original, &life) }
+            if let error = life.optionalState?.endAfterLinking { return self.end(with: error, &life) }
+            return life.optionalState?.uniqueness?.joined.map { self.end(as: $0.original, &life) }
         }
         guard let end else { return }
         if case .dependencyCycle? = failure {
@@ -185,12 +185,12 @@ extension AnyOperation {
     private final func endUnrun(_ life: inout Lifecycle) -> EarlyEnd {
         let core = life.phase == .added ? core : nil
         let claims = life.endsClaim()
-        let groups = life.details?.childGroups ?? []
-        let joined = life.details?.uniqueness?.joined.take()
+        let groups = life.optionalState?.childGroups ?? []
+        let joined = life.optionalState?.uniqueness?.joined.take()
         return EarlyEnd(
             operation: self, ending: life.beginFinishing() ? nil : life.finish(), core: core, claims: claims,
-            groups: groups, alarms: life.details?.timing?.takeAlarms(), joined: joined,
-            isPaced: life.details?.rules.isPaced ?? false)
+            groups: groups, timers: life.optionalState?.timing?.takeTimers(), joined: joined,
+            isPaced: life.optionalState?.preconditions.isPaced ?? false)
     }
 
     /// For one that ended without having run, or that no worker has run to its end.
@@ -204,7 +204,7 @@ extension AnyOperation {
     ) -> Unmanaged<AnyOperation>? {
         guard let core else {
             leaveSources()
-            if ending.hasDetails, isObserved { tellFinish(in: nil) }
+            if ending.hasOptionalState, isObserved { tellFinish(in: nil) }
             ending.dependents.visit { AnyOperation.countDownElsewhere($0) }
             let woken = ending.wakes ? wake(in: nil) : .nobody
             if woken.handlersAreDue { deliver(from: nil) }
@@ -250,8 +250,8 @@ extension AnyOperation {
             var isSpent = false
             while !isSpent, !isDone {
                 let (next, values) = withLife { life in
-                    let details = life.madeDetails()
-                    return (details.handlers.nextBeforeFinish(), details.taskLocals)
+                    let optionalState = life.madeOptionalState()
+                    return (optionalState.handlers.nextBeforeFinish(), optionalState.taskLocals)
                 }
                 if let handler = next {
                     if let values { await values.bind { await handler.call(self) } } else { await handler.call(self) }
@@ -278,10 +278,11 @@ extension AnyOperation {
     @inline(never)
     final func wake(in core: QueueCore?) -> Woken {
         let taken = withLife { life in
-            life.borrowedDetails?._withUnsafeGuaranteedRef { details in
+            life.borrowedOptionalState?._withUnsafeGuaranteedRef { optionalState in
                 Taken(
-                    rules: details.takeRules(), ends: details.takeEnds(), waiters: details.takeWaiters(),
-                    effects: reachPast(life, details))
+                    preconditions: optionalState.takePreconditions(), ends: optionalState.takeEnds(),
+                    waiters: optionalState.takeWaiters(),
+                    actions: reachPast(life, optionalState))
             }
         }
         guard let taken else { return .nobody }
@@ -292,15 +293,15 @@ extension AnyOperation {
                 if let group = waiter.outcomeCame(of: self) { groups.append(group) }
             }
         }
-        return Woken(handlersAreDue: taken.effects.isDue, groups: groups.first)
+        return Woken(handlersAreDue: taken.actions.isDue, groups: groups.first)
     }
 
     /// What an end takes from the operation, to be told, or only released, after unlocking.
     private struct Taken {
-        let rules: Rules
+        let preconditions: Preconditions
         let ends: Ends?
         let waiters: [Waiter]?
-        let effects: HandlerList.Effects
+        let actions: HandlerList.Actions
     }
 
     // MARK: Outcome
@@ -326,7 +327,8 @@ extension AnyOperation {
     @usableFromInline
     final func bodyFailed(_ error: OperationError) {
         let reason = withLife { life in
-            life.isCancelled ? life.details?.cancellationReason ?? .requested : life.details?.timing?.cutReason
+            life.isCancelled
+                ? life.optionalState?.cancellationReason ?? .requested : life.optionalState?.timing?.cutReason
         }
         setFailure(reason?.error ?? error)
     }

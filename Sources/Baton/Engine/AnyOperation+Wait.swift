@@ -45,16 +45,17 @@ extension AnyOperation {
     /// The last one. Nil: the outcome has come.
     final func removeWaiter(of body: AnyOperation) -> Waiter? {
         withLife { life -> Waiter? in
-            guard let details = life.details, let index = details.waiters.lastIndex(where: { $0.body === body })
+            guard let optionalState = life.optionalState,
+                let index = optionalState.waiters.lastIndex(where: { $0.body === body })
             else { return nil }
-            return details.waiters.remove(at: index)
+            return optionalState.waiters.remove(at: index)
         }
     }
 
     /// Returns the phase: one that has finished does not take it.
     final func addWaiter(_ waiter: Waiter) -> Lifecycle.Phase {
         let phase = withLife { life in
-            if life.phase != .finished { life.madeDetails().waiters.append(waiter) }
+            if life.phase != .finished { life.madeOptionalState().waiters.append(waiter) }
             return life.phase
         }
         // While it is being linked a search from here cannot see it from both sides: the one that links it searches
@@ -109,13 +110,13 @@ extension AnyOperation {
     fileprivate final func beginWait(for operation: AnyOperation? = nil, asChild: Bool = false) -> PermitRelease? {
         withLife { life -> PermitRelease? in
             guard life.canWait else { return nil }
-            let details = life.madeDetails()
-            details.openWaits += 1
+            let optionalState = life.madeOptionalState()
+            optionalState.openWaits += 1
             let awaited = operation.map { Awaited(operation: $0, isChild: asChild) }
             let loan = PermitRelease(
-                body: self, run: details.run, place: awaited.map { details.waits.insert($0) } ?? .none,
-                core: details.openWaits == 1 && life.worker != nil ? core : nil)
-            if details.rules.noteWait() { ExclusionManager.holderWaits() }
+                body: self, run: optionalState.run, place: awaited.map { optionalState.waits.insert($0) } ?? .none,
+                core: optionalState.openWaits == 1 && life.worker != nil ? core : nil)
+            if optionalState.preconditions.noteWait() { ExclusionManager.holderWaits() }
             return loan
         }
     }
@@ -127,17 +128,17 @@ extension AnyOperation {
     ) {
         let resumption = Scheduler.Resumption(body: self, run: run, continuation: continuation, error: error)
         let core = withLife { life -> QueueCore? in
-            guard life.canWait, let details = life.details, details.run == run else { return nil }
+            guard life.canWait, let optionalState = life.optionalState, optionalState.run == run else { return nil }
             if !place.isNone {
                 // Whoever ends the wait holds the operation.
-                details.waits[place] = nil
-                details.waits.remove(place)
+                optionalState.waits[place] = nil
+                optionalState.waits.remove(place)
             }
-            if details.openWaits == 1, life.worker != nil {
-                details.resumption = resumption
+            if optionalState.openWaits == 1, life.worker != nil {
+                optionalState.resumption = resumption
                 return self.core
             }
-            details.openWaits -= 1
+            optionalState.openWaits -= 1
             return nil
         }
         guard let core else {
@@ -151,10 +152,10 @@ extension AnyOperation {
     /// A slot is booked for this run of the body. False: it has ended, or has begun another wait, and does not take it.
     final func endWait(in run: Int32) -> Bool {
         withLife { life in
-            life.details?.resumption = nil
-            guard life.canWait, let details = life.details, details.run == run else { return false }
-            details.openWaits -= 1
-            return details.openWaits == 0
+            life.optionalState?.resumption = nil
+            guard life.canWait, let optionalState = life.optionalState, optionalState.run == run else { return false }
+            optionalState.openWaits -= 1
+            return optionalState.openWaits == 0
         }
     }
 }
@@ -196,15 +197,15 @@ extension AnyOperation {
     final func startListening(_ listener: any OutcomeListener) {
         withLife { life in
             guard life.canWait else { return }
-            let details = life.madeDetails()
-            details.listeners.append(listener)
-            if details.rules.noteWait() { ExclusionManager.holderWaits() }
+            let optionalState = life.madeOptionalState()
+            optionalState.listeners.append(listener)
+            if optionalState.preconditions.noteWait() { ExclusionManager.holderWaits() }
         }
     }
 
     final func stopListening(_ listener: any OutcomeListener) {
         withLife { life in
-            if life.phase != .finished { life.details?.listeners.removeAll { $0 === listener } }
+            if life.phase != .finished { life.optionalState?.listeners.removeAll { $0 === listener } }
         }
     }
 }

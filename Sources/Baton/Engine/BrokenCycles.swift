@@ -61,7 +61,7 @@ extension AnyOperation {
     ) {
         withLife { life in
             guard life.phase == .created else { return }
-            life.madeDetails().noteBrokenCycle(error, next: next, followers: followers)
+            life.madeOptionalState().noteBrokenCycle(error, next: next, followers: followers)
         }
     }
 
@@ -85,7 +85,7 @@ extension AnyOperation {
     /// - Returns: The ends of the child and of its followers. Empty if the child is on no broken cycle.
     final func endsOnBrokenCycleOfGroup() -> [EarlyEnd] {
         // Released outside the lock.
-        let ways = withLife { $0.details?.brokenCycles?.all ?? [] }
+        let ways = withLife { $0.optionalState?.brokenCycles?.all ?? [] }
         if ways.isEmpty { return [] }
         let end = withLife { life -> EarlyEnd? in
             guard life.phase == .created else { return nil }
@@ -100,7 +100,7 @@ extension AnyOperation {
     /// Called by the thread that adds the operation. True: the operation has ended because it is on a broken cycle.
     final func endsOnBrokenCycle() -> Bool {
         let (ways, sources) = withLife { life in
-            life.details?.brokenCycles.map { ($0.all, edges.all) } ?? ([], [])
+            life.optionalState?.brokenCycles.map { ($0.all, edges.all) } ?? ([], [])
         }
         if ways.isEmpty { return false }
         let needs = Set((sources + plannedChildren).map { ObjectIdentifier($0) })
@@ -129,7 +129,7 @@ extension AnyOperation {
                 let (isNew, end) = follower.withLife { life -> (Bool, EarlyEnd?) in
                     // An operation that has ended while a thread links it stays in this phase until that thread goes
                     // on.
-                    guard life.phase == .added, life.details?.endAfterLinking == nil else { return (false, nil) }
+                    guard life.phase == .added, life.optionalState?.endAfterLinking == nil else { return (false, nil) }
                     return (true, follower.endBeforeRun(with: error, &life))
                 }
                 if let end { ends.append(end) }
@@ -141,20 +141,20 @@ extension AnyOperation {
 
     private final var followersIfEndedOnCycle: [AnyOperation] {
         withLife { life in
-            guard let broken = life.details?.brokenCycles, hasEndedOnCycle(life) else { return [] }
+            guard let broken = life.optionalState?.brokenCycles, hasEndedOnCycle(life) else { return [] }
             return broken.livingFollowers
         }
     }
 
     /// The error for an operation that has been added and has not begun, and ends because of `next`.
     private final func error(through next: AnyOperation) -> OperationError? {
-        withLife { $0.phase == .added ? $0.details?.brokenCycles?.error(through: next) : nil }
+        withLife { $0.phase == .added ? $0.optionalState?.brokenCycles?.error(through: next) : nil }
     }
 
     private final var hasEndedOnCycle: Bool { withLife { hasEndedOnCycle($0) } }
 
     private final func hasEndedOnCycle(_ life: borrowing Lifecycle) -> Bool {
-        let error = life.isDecided ? failure : life.details?.endAfterLinking
+        let error = life.isDecided ? failure : life.optionalState?.endAfterLinking
         return if case .dependencyCycle? = error { true } else { false }
     }
 }

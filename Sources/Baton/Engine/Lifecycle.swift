@@ -30,8 +30,8 @@ struct Lifecycle {
     /// its children has none.
     private(set) unowned(unsafe) var worker: Worker?
     private(set) var dependents = DependentList()
-    /// Asked and changed through `Lifecycle+Extras`.
-    var extras = Extras.none
+    /// Asked and changed through `Lifecycle+OptionalStateStorage`.
+    var optionalStateStorage = OptionalStateStorage.none
 
     init(inputCount: Int = 0) { inputs = UInt32(inputCount) }
 
@@ -54,8 +54,8 @@ struct Lifecycle {
         case .created:
             phase = .added
             return .claimed(
-                isAwaited: !dependents.isEmpty || details?.isAwaitedByBody == true,
-                isPrepared: details?.isPreparedAtAdd ?? false)
+                isAwaited: !dependents.isEmpty || optionalState?.isAwaitedByBody == true,
+                isPrepared: optionalState?.isPreparedAtAdd ?? false)
         case .added, .evaluating, .executing: return .addedBefore
         case .finishing, .finished: return .finishedBefore
         }
@@ -72,7 +72,7 @@ struct Lifecycle {
     var isDecided: Bool { phase == .finishing || phase == .finished }
 
     /// An operation depends on it, or the body of one may await it: else no wait of its own closes a cycle.
-    var mayBeOnCycle: Bool { !dependents.isEmpty || details?.mayBeAwaitedByBody == true }
+    var mayBeOnCycle: Bool { !dependents.isEmpty || optionalState?.mayBeAwaitedByBody == true }
 
     /// It waits for something or runs, or its last handlers do.
     var isUnderWay: Bool { phase != .created && phase != .finished }
@@ -104,27 +104,27 @@ struct Lifecycle {
         case endedBefore
         case plain
         /// Conditions and exclusions come first: see ``pass(on:isKept:)``.
-        case ruled
-        /// It has time limits or may run again, and nothing else of ``Details`` is asked or told around the body. They
-        /// are there until it has finished.
+        case withPreconditions
+        /// It has time limits or may run again, and nothing else of ``OptionalState`` is asked or told around the body.
+        /// They are there until it has finished.
         case timed(Timing)
         /// Something else is.
-        case withDetails
+        case withOptionalState
     }
 
     @inline(__always)
     mutating func begin(on worker: Worker) -> Beginning {
         switch phase {
         case .added:
-            switch extras {
+            switch optionalStateStorage {
             case .none:
                 start(on: worker)
                 return .plain
             case .limits(let limits):
                 start(on: worker)
                 return .timed(.shared(limits))
-            case .details(let details):
-                return details.rules.isPassed ? start(on: worker, details) : .ruled
+            case .optionalState(let optionalState):
+                return optionalState.preconditions.isPassed ? start(on: worker, optionalState) : .withPreconditions
             }
         case .finished, .finishing, .created, .evaluating, .executing: return .endedBefore
         }
@@ -138,13 +138,13 @@ struct Lifecycle {
     }
 
     @inline(__always)
-    private mutating func start(on worker: Worker, _ details: Details) -> Beginning {
+    private mutating func start(on worker: Worker, _ optionalState: OptionalState) -> Beginning {
         start(on: worker)
-        let timing = details.borrowedTiming
+        let timing = optionalState.borrowedTiming
         timing?._withUnsafeGuaranteedRef { $0.attempt += 1 }
-        if details.surroundsBody {
-            details.isStartOpen = true
-            return .withDetails
+        if optionalState.surroundsBody {
+            optionalState.isStartOpen = true
+            return .withOptionalState
         }
         guard let timing, timing._withUnsafeGuaranteedRef({ $0.timesBody }) else { return .plain }
         return .timed(.own(timing))
@@ -154,7 +154,7 @@ struct Lifecycle {
     mutating func moves(to worker: Worker?) { self.worker = worker }
 
     func bodyStarts() {
-        note(.started(attempt: Int(details?.timing?.attempt ?? 1)))
+        note(.started(attempt: Int(optionalState?.timing?.attempt ?? 1)))
         closeStart()
     }
 
@@ -165,9 +165,9 @@ struct Lifecycle {
     }
 
     private func closeStart() {
-        guard let details, details.isStartOpen else { return }
-        details.isStartOpen = false
-        if isCancelled { noteCancel(details.cancellationReason ?? .requested) }
+        guard let optionalState, optionalState.isStartOpen else { return }
+        optionalState.isStartOpen = false
+        if isCancelled { noteCancel(optionalState.cancellationReason ?? .requested) }
     }
 
     /// Its conditions, its body or its last handlers run. One that ended before it ran has no worker, and so no slot to
@@ -218,7 +218,7 @@ struct Lifecycle {
     /// A limit has cut the attempt, and there is no other.
     private mutating func attemptIsCancelled(after limit: Duration) {
         isCancelled = true
-        details?.cancellationReason = .timeout(limit)
+        optionalState?.cancellationReason = .timeout(limit)
         noteCancel(.timeout(limit))
     }
 
@@ -229,16 +229,17 @@ struct Lifecycle {
 
     /// It is to run again, and pauses. Nil: it has been cancelled.
     mutating func endAttempt() -> AttemptEnd? {
-        guard !isCancelled, let details, let timing = details.timing else { return nil }
+        guard !isCancelled, let optionalState, let timing = optionalState.timing else { return nil }
         let end = AttemptEnd(
-            wasCut: timing.isCut, holdsSlot: details.openWaits == 0, holdsNames: details.rules.standing == .held,
-            groups: details.childGroups, waits: details.waits, listeners: details.listeners,
-            progress: details.progress)
+            wasCut: timing.isCut, holdsSlot: optionalState.openWaits == 0,
+            holdsNames: optionalState.preconditions.standing == .held,
+            groups: optionalState.childGroups, waits: optionalState.waits, listeners: optionalState.listeners,
+            progress: optionalState.progress)
         phase = .added
         worker = nil
-        details.forgetWaits()
-        details.rules.namesAreGivenBack()
-        details.rules.runEnds()
+        optionalState.forgetWaits()
+        optionalState.preconditions.namesAreGivenBack()
+        optionalState.preconditions.runEnds()
         timing.isCut = false
         timing.isPaused = true
         return end
@@ -246,20 +247,21 @@ struct Lifecycle {
 
     /// False: its end came first, or it is over already.
     mutating func endPause() -> Bool {
-        guard phase == .added, let timing = details?.timing, timing.isPaused else { return false }
+        guard phase == .added, let timing = optionalState?.timing, timing.isPaused else { return false }
         timing.pauseEnds()
         noteReady()
         return true
     }
 
     /// The body has failed, and the next attempt has not begun.
-    var isBetweenAttempts: Bool { hasBegun && phase == .added && details?.timing?.attempt ?? 0 > 0 }
+    var isBetweenAttempts: Bool { hasBegun && phase == .added && optionalState?.timing?.attempt ?? 0 > 0 }
 
     // MARK: Finishing
 
     /// The outcome is stored. False: nothing stands between it and its publication.
     mutating func beginFinishing() -> Bool {
-        guard let details = borrowedDetails, details._withUnsafeGuaranteedRef({ $0.handlers.beginFinishing() })
+        guard let optionalState = borrowedOptionalState,
+            optionalState._withUnsafeGuaranteedRef({ $0.handlers.beginFinishing() })
         else { return false }
         phase = .finishing
         return true
@@ -268,9 +270,9 @@ struct Lifecycle {
     /// The end of a run. Nil: `willFinish` handlers stand between the outcome and its publication.
     @inline(__always)
     mutating func finishRun() -> Ending? {
-        guard let details = borrowedDetails else { return finish() }
-        return details._withUnsafeGuaranteedRef { details in
-            if let timing = details.timing, timing.isCut, !isCancelled, let limit = timing.limit {
+        guard let optionalState = borrowedOptionalState else { return finish() }
+        return optionalState._withUnsafeGuaranteedRef { optionalState in
+            if let timing = optionalState.timing, timing.isCut, !isCancelled, let limit = timing.limit {
                 attemptIsCancelled(after: limit)
             }
             return beginFinishing() ? nil : finish()
@@ -284,7 +286,7 @@ struct Lifecycle {
         worker = nil
         var ending = Ending(dependents: dependents, isCancelled: isCancelled)
         dependents = DependentList()
-        borrowedDetails?._withUnsafeGuaranteedRef { ending.note($0) }
+        borrowedOptionalState?._withUnsafeGuaranteedRef { ending.note($0) }
         return ending
     }
 }
@@ -301,7 +303,7 @@ extension Lifecycle {
         case cancelled
         /// To be told what comes of it with ``conditionsAreSatisfied()`` or the end.
         /// They are there until then.
-        case evaluate(conditionsIn: Unmanaged<Details>)
+        case evaluate(conditionsIn: Unmanaged<OptionalState>)
         /// It waits for its time, and comes again.
         case pause(Delay)
         /// Names to be asked for, inside the names that its ancestors hold, the nearest first.
@@ -315,30 +317,30 @@ extension Lifecycle {
     /// - Parameter isKept: Something else keeps the body from running, so no rule is asked.
     @inline(__always)
     mutating func pass(on worker: Worker, isKept: Bool) -> Passage {
-        guard phase == .added, let details = borrowedDetails else { return .endedBefore }
-        return details._withUnsafeGuaranteedRef { pass(on: worker, isKept: isKept, $0) }
+        guard phase == .added, let optionalState = borrowedOptionalState else { return .endedBefore }
+        return optionalState._withUnsafeGuaranteedRef { pass(on: worker, isKept: isKept, $0) }
     }
 
-    private mutating func pass(on worker: Worker, isKept: Bool, _ details: Details) -> Passage {
-        switch isKept ? .run : details.rules.next() {
+    private mutating func pass(on worker: Worker, isKept: Bool, _ optionalState: OptionalState) -> Passage {
+        switch isKept ? .run : optionalState.preconditions.next() {
         case .run:
-            if case .plain = start(on: worker, details) { return .run(isPlain: true) }
+            if case .plain = start(on: worker, optionalState) { return .run(isPlain: true) }
             return .run(isPlain: false)
         case .request(let exclusions):
             note(.acquiring)
-            return .request(exclusions, inside: details.nameHolder)
-        case .pace(let rates): return .pace(rates, holdsNames: details.rules.standing == .held)
+            return .request(exclusions, inside: optionalState.nameHolder)
+        case .pace(let rates): return .pace(rates, holdsNames: optionalState.preconditions.standing == .held)
         case .evaluate:
             phase = .evaluating
             note(.evaluating)
             self.worker = worker
             // Its slot is lent until the conditions have decided.
-            details.openWaits += 1
-            return .evaluate(conditionsIn: .passUnretained(details))
+            optionalState.openWaits += 1
+            return .evaluate(conditionsIn: .passUnretained(optionalState))
         case .pause:
-            guard let timing = details.timing, let delay = timing.rareTiming?.delay else { return .endedBefore }
+            guard let timing = optionalState.timing, let delay = timing.rareTiming?.delay else { return .endedBefore }
             note(.delayed)
-            details.rules.delayBegins()
+            optionalState.preconditions.delayBegins()
             timing.isPaused = true
             return .pause(delay)
         case .fail(let misuse):
@@ -350,13 +352,13 @@ extension Lifecycle {
     /// False: it was cancelled meanwhile, and ends on this worker.
     mutating func conditionsAreSatisfied() -> Bool {
         if isCancelled { return false }
-        details?.openWaits -= 1
+        optionalState?.openWaits -= 1
         returnFromEvaluation()
         return true
     }
 
     private mutating func returnFromEvaluation() {
-        details?.rules.conditionsAreSatisfied()
+        optionalState?.preconditions.conditionsAreSatisfied()
         note(.ready)
         phase = .added
         worker = nil
@@ -364,7 +366,7 @@ extension Lifecycle {
 
     /// As above, when the worker has taken a slot again: it goes on at once.
     mutating func passSatisfied(on worker: Worker) -> Passage {
-        details?.openWaits -= 1
+        optionalState?.openWaits -= 1
         if isCancelled { return .cancelled }
         returnFromEvaluation()
         return pass(on: worker, isKept: false)
@@ -372,7 +374,7 @@ extension Lifecycle {
 
     /// Its rates have counted the start.
     mutating func passCounted(on worker: Worker) -> Passage {
-        details?.rules.startIsCounted()
+        optionalState?.preconditions.startIsCounted()
         return pass(on: worker, isKept: false)
     }
 
@@ -385,15 +387,15 @@ extension Lifecycle {
 
     /// It ends before its run. True: the caller gives back what it holds or asks for.
     mutating func endsClaim() -> Bool {
-        guard let details, details.rules.standing != .asksForNone else { return false }
-        details.rules.namesAreGivenBack()
+        guard let optionalState, optionalState.preconditions.standing != .asksForNone else { return false }
+        optionalState.preconditions.namesAreGivenBack()
         return true
     }
 
     /// They are held, and the body may not start now. False: its end came before, and has given them back.
     mutating func givesNamesBack() -> Bool {
         guard phase == .added else { return false }
-        details?.rules.namesAreGivenBack()
+        optionalState?.preconditions.namesAreGivenBack()
         return true
     }
 
@@ -409,11 +411,11 @@ extension Lifecycle {
     mutating func namesAreGranted() -> Grant {
         switch phase {
         case .added:
-            details?.rules.namesAreHeld()
+            optionalState?.preconditions.namesAreHeld()
             return .toRun
         case .evaluating:
             // A cancel has woken it before: it gives the names back itself.
-            return details?.rules.takeWaitingEvaluation().map { .toEvaluate($0) } ?? .unwanted
+            return optionalState?.preconditions.takeWaitingEvaluation().map { .toEvaluate($0) } ?? .unwanted
         // An early end came between the grant and its news, and gives the names back.
         case .created, .executing, .finishing, .finished: return .ended
         }
@@ -425,7 +427,7 @@ extension Lifecycle {
     struct Ending {
         let dependents: DependentList
         let isCancelled: Bool
-        private(set) var hasDetails = false
+        private(set) var hasOptionalState = false
         /// Somebody waits for it, or it holds something for its life only.
         private(set) var wakes = false
         /// It holds names, or has asked for them.
@@ -434,11 +436,11 @@ extension Lifecycle {
         private(set) var hasOpenWaits = false
 
         @inline(__always)
-        mutating func note(_ details: Details) {
-            hasDetails = true
-            wakes = details.hasEnd
-            claims = details.rules.standing != .asksForNone
-            hasOpenWaits = details.openWaits > 0
+        mutating func note(_ optionalState: OptionalState) {
+            hasOptionalState = true
+            wakes = optionalState.hasEnd
+            claims = optionalState.preconditions.standing != .asksForNone
+            hasOpenWaits = optionalState.openWaits > 0
         }
     }
 }

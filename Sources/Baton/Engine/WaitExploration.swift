@@ -118,16 +118,16 @@ extension AnyOperation {
             switch life.phase {
             case .created:
                 if !ifUnadded { return (Neighbours(isWhole: true), [], []) }
-                return (sources(first: limit, isUnadded: true), life.details?.childGroups ?? [], [])
+                return (sources(first: limit, isUnadded: true), life.optionalState?.childGroups ?? [], [])
             case .added:
-                if life.details?.endAfterLinking != nil { return (Neighbours(isWhole: true), [], []) }
-                return (sources(first: limit), ifUnadded ? life.details?.childGroups ?? [] : [], [])
+                if life.optionalState?.endAfterLinking != nil { return (Neighbours(isWhole: true), [], []) }
+                return (sources(first: limit), ifUnadded ? life.optionalState?.childGroups ?? [] : [], [])
             case .evaluating, .executing, .finishing:
-                guard let details = life.details else { break }
-                let awaited = Array(details.waits.all.lazy.compactMap { $0?.operation }.prefix(limit))
+                guard let optionalState = life.optionalState else { break }
+                let awaited = Array(optionalState.waits.all.lazy.compactMap { $0?.operation }.prefix(limit))
                 return (
-                    Neighbours(operations: awaited, isWhole: awaited.count < limit), details.childGroups,
-                    details.listeners
+                    Neighbours(operations: awaited, isWhole: awaited.count < limit), optionalState.childGroups,
+                    optionalState.listeners
                 )
             case .finished: break
             }
@@ -152,7 +152,7 @@ extension AnyOperation {
     final func isWaitedForBy(first limit: Int) -> Neighbours {
         // Copied: who appends a waiter meanwhile would else copy all of them.
         let (dependents, waiters) = withLife { life in
-            (life.dependents.retained(first: limit), life.details.map { Array($0.waiters.prefix(limit)) } ?? [])
+            (life.dependents.retained(first: limit), life.optionalState.map { Array($0.waiters.prefix(limit)) } ?? [])
         }
         return Neighbours(
             operations: dependents + waiters.compactMap(\.waitingBody),

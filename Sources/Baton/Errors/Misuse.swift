@@ -99,7 +99,8 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case .addedTwice:
             "was added to a queue twice; the second add was ignored. An operation is one run: make a new one to run again"
         case .awaitedBeforeAdding:
-            "is awaited, and nobody has added it, so the wait would never end. Add it to a queue, or use `run`"
+            "is awaited, and nobody has added it, so the wait does not end unless something is about to. Add it to a "
+                + "queue, or use `run`"
         case .addedWithReader(let reader):
             """
             was added to another queue with \(reader.map { "\($0)" } ?? "what takes its output"); this add was ignored. \
@@ -202,7 +203,7 @@ extension AnyOperation {
 
     /// Somebody awaits this operation, which nobody has added.
     final func noteAwaitedBeforeAdding() {
-        guard withLife({ $0.phase == .created && $0.madeDetails().noteFirstWaitBeforeAdding() }) else { return }
+        guard withLife({ $0.phase == .created && $0.madeOptionalState().noteFirstWaitBeforeAdding() }) else { return }
         // Made here: to make a weak reference on the thread of the timers could release the operation there, with what
         // is the user's.
         let check: @Sendable () async -> Void = { [weak self] in self?.reportIfNotAdded() }

@@ -66,8 +66,9 @@ extension AnyOperation {
     @inline(never)
     final func tellExcluded(by holder: OperationReference, from name: ExclusionName, in request: UInt32) {
         tellEvents { life in
-            guard life.phase == .added, let rules = life.details?.rules, rules.standing == .requested,
-                rules.requests == request
+            guard life.phase == .added, let preconditions = life.optionalState?.preconditions,
+                preconditions.standing == .requested,
+                preconditions.requests == request
             else { return }
             life.note(.excluded(by: holder, exclusion: "\(name)"))
         }
@@ -115,7 +116,7 @@ extension AnyOperation {
     @inline(never)
     final func holdEvents(for hub: EventBroadcaster, isQueueObserved: Bool, _ life: inout Lifecycle) {
         if isQueueObserved, life.borrowedOutbox == nil {
-            life.madeDetails().beginOutbox()
+            life.madeOptionalState().beginOutbox()
             dependencyCounter.noteObserved()
         }
         life.borrowedOutbox?._withUnsafeGuaranteedRef { $0.machine.hold(for: hub) }
@@ -133,7 +134,10 @@ extension AnyOperation {
     @inline(never)
     final func additionToTell(from origin: SubmissionSource) -> Addition? {
         let (hub, progress, policies, inputCount) = withLife { life in
-            (life.outbox?.machine.heldFor, life.details?.progress, life.details?.policies ?? [], life.inputCount)
+            (
+                life.outbox?.machine.heldFor, life.optionalState?.progress, life.optionalState?.policies ?? [],
+                life.inputCount
+            )
         }
         guard let hub else { return nil }
         observe(Beginning(hub: hub, progress: progress))
@@ -196,10 +200,11 @@ extension AnyOperation {
     private final func beginObserving(_ life: inout Lifecycle) -> Beginning? {
         if life.phase == .finished || life.outbox != nil { return nil }
         let hub = life.isUnderWay ? core?.hub : nil
-        let hasStarted = life.phase.rawValue > Lifecycle.Phase.evaluating.rawValue && life.details?.isStartOpen != true
-        life.madeDetails().beginOutbox(hub: hub, ignoresStart: hasStarted)
+        let hasStarted =
+            life.phase.rawValue > Lifecycle.Phase.evaluating.rawValue && life.optionalState?.isStartOpen != true
+        life.madeOptionalState().beginOutbox(hub: hub, ignoresStart: hasStarted)
         dependencyCounter.noteObserved()
-        return Beginning(hub: hub, progress: life.details?.progress)
+        return Beginning(hub: hub, progress: life.optionalState?.progress)
     }
 
     private final func observe(_ beginning: Beginning?) {
@@ -220,12 +225,15 @@ extension EventOutbox.Batch {
 }
 
 extension Lifecycle {
-    var outbox: EventOutbox.Box? { details?.rare?.outbox }
+    var outbox: EventOutbox.Box? { optionalState?.rare?.outbox }
 
-    /// Without a reference of its own, as ``borrowedDetails``: this is asked at every step of the operation's life.
+    /// Without a reference of its own, as ``borrowedOptionalState``: this is asked at every step of an operation's
+    /// life.
     @inline(__always)
     var borrowedOutbox: Unmanaged<EventOutbox.Box>? {
-        borrowedDetails?._withUnsafeGuaranteedRef { $0.borrowedRare?._withUnsafeGuaranteedRef { $0.borrowedOutbox } }
+        borrowedOptionalState?._withUnsafeGuaranteedRef {
+            $0.borrowedRare?._withUnsafeGuaranteedRef { $0.borrowedOutbox }
+        }
     }
 
     /// For those who observe the operation, if anybody does. To be told after unlocking.
@@ -235,12 +243,12 @@ extension Lifecycle {
 
     /// Unless its end has come, or a delay or its conditions come first.
     func noteReady() {
-        guard phase == .added, let details = borrowedDetails else { return }
-        if details._withUnsafeGuaranteedRef({ $0.rules.isReady }) { note(.ready) }
+        guard phase == .added, let optionalState = borrowedOptionalState else { return }
+        if optionalState._withUnsafeGuaranteedRef({ $0.preconditions.isReady }) { note(.ready) }
     }
 
     /// A cancel that comes between the worker and the body is told after the start.
     func noteCancel(_ reason: @autoclosure () -> CancellationReason) {
-        if details?.isStartOpen != true { note(.cancelRequested(reason())) }
+        if optionalState?.isStartOpen != true { note(.cancelRequested(reason())) }
     }
 }

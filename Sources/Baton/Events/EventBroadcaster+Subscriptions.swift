@@ -1,6 +1,6 @@
 extension EventBroadcaster {
     /// The subscriptions of a hub, and the numbers of its events. No callback in it; the hub locks it, asks, unlocks,
-    /// and obeys.
+    /// and performs the action.
     struct Subscriptions {
         struct Call {
             let id: UInt64
@@ -9,7 +9,7 @@ extension EventBroadcaster {
 
         /// What follows from a change, after unlocking. What is the user's is released then: observers, and errors in
         /// events.
-        enum Effect {
+        enum Action {
             case wake(Waiter)
             /// A task has to be started for it.
             case start(Call)
@@ -18,7 +18,7 @@ extension EventBroadcaster {
             case releaseEvent(OperationEvent)
         }
 
-        typealias Effects = [Effect]
+        typealias Actions = [Action]
 
         struct ObserverSubscription {
             let call: Call
@@ -61,16 +61,16 @@ extension EventBroadcaster {
             return OperationEvent(number: lastNumber, time: lastTime, subject: subject, kind: kind)
         }
 
-        mutating func tell(_ event: consuming OperationEvent, _ effects: inout Effects) {
+        mutating func tell(_ event: consuming OperationEvent, _ actions: inout Actions) {
             if isOver { return }
             if !observers.isEmpty {
                 observers.forEach { subscription in
-                    if subscription.listener.append(copy event) { effects.append(.start(subscription.call)) }
+                    if subscription.listener.append(copy event) { actions.append(.start(subscription.call)) }
                 }
             }
             readers.forEach(with: event) { reader, event in
-                if let dropped = reader.append(event) { effects.append(.releaseEvent(dropped)) }
-                for waiter in reader.takeWaiters() { effects.append(.wake(waiter)) }
+                if let dropped = reader.append(event) { actions.append(.releaseEvent(dropped)) }
+                for waiter in reader.takeWaiters() { actions.append(.wake(waiter)) }
             }
         }
 
@@ -97,38 +97,38 @@ extension EventBroadcaster {
 
         // MARK: Beginning and end
 
-        mutating func operationCame(_ effects: inout Effects) {
+        mutating func operationCame(_ actions: inout Actions) {
             operationCount += 1
-            endIfDone(&effects)
+            endIfDone(&actions)
         }
 
         /// - Parameter isLast: There is no other one.
-        mutating func operationEnded(isLast: Bool, _ event: OperationEvent, _ effects: inout Effects) {
+        mutating func operationEnded(isLast: Bool, _ event: OperationEvent, _ actions: inout Actions) {
             if isLast {
                 if !isOver { last = event }
-                return end(&effects)
+                return end(&actions)
             }
             operationCount -= 1
-            endIfDone(&effects)
+            endIfDone(&actions)
         }
 
-        mutating func queueHasGone(_ effects: inout Effects) {
+        mutating func queueHasGone(_ actions: inout Actions) {
             isReleased = true
-            endIfDone(&effects)
+            endIfDone(&actions)
         }
 
-        private mutating func endIfDone(_ effects: inout Effects) {
-            if isReleased, operationCount == 0 { end(&effects) }
+        private mutating func endIfDone(_ actions: inout Actions) {
+            if isReleased, operationCount == 0 { end(&actions) }
         }
 
-        mutating func end(_ effects: inout Effects) {
+        mutating func end(_ actions: inout Actions) {
             if isOver { return }
             isOver = true
             readers.forEach { reader in
-                for waiter in reader.end() { effects.append(.wake(waiter)) }
+                for waiter in reader.end() { actions.append(.wake(waiter)) }
             }
             observers.forEach { $0.listener.end() }
-            effects += observers.removeAll(where: \.listener.isDone).map { .releaseObserver($0) }
+            actions += observers.removeAll(where: \.listener.isDone).map { .releaseObserver($0) }
         }
 
         // MARK: Coming and going
@@ -142,30 +142,30 @@ extension EventBroadcaster {
             return lastID
         }
 
-        mutating func add(_ observer: any OperationObserver, _ effects: inout Effects) -> UInt64 {
+        mutating func add(_ observer: any OperationObserver, _ actions: inout Actions) -> UInt64 {
             lastID += 1
             var subscription = ObserverSubscription(call: Call(id: lastID, observer: observer))
-            if let last, subscription.listener.append(last) { effects.append(.start(subscription.call)) }
+            if let last, subscription.listener.append(last) { actions.append(.start(subscription.call)) }
             if isOver { subscription.listener.end() }
             if !subscription.listener.isDone { observers.append(subscription, lastID) }
             return lastID
         }
 
-        mutating func remove(_ id: UInt64, _ effects: inout Effects) {
-            if let reader = readers.remove(id) { effects.append(.releaseReader(reader)) }
+        mutating func remove(_ id: UInt64, _ actions: inout Actions) {
+            if let reader = readers.remove(id) { actions.append(.releaseReader(reader)) }
             if var subscription = observers.remove(id) {
-                effects += subscription.listener.takeWaiters().map { .wake($0) }
-                effects.append(.releaseObserver(subscription))
+                actions += subscription.listener.takeWaiters().map { .wake($0) }
+                actions.append(.releaseObserver(subscription))
             }
         }
 
         /// Nil once it has been released.
         var delegate: (any OperationDelegate)? { delegateSubscription?.object }
 
-        mutating func setDelegate(_ delegate: (any OperationDelegate)?, _ effects: inout Effects) {
-            if let former = delegateSubscription { remove(former.id, &effects) }
+        mutating func setDelegate(_ delegate: (any OperationDelegate)?, _ actions: inout Actions) {
+            if let former = delegateSubscription { remove(former.id, &actions) }
             delegateSubscription = delegate.map { delegate in
-                Delegate(id: add(DelegateObserver(delegate: delegate), &effects), object: delegate)
+                Delegate(id: add(DelegateObserver(delegate: delegate), &actions), object: delegate)
             }
         }
 

@@ -64,18 +64,18 @@ final class EventBroadcaster: Sendable {
         /// For those who are told outside the lock.
         var events: [OperationEvent] = []
         let isToldElsewhere = own != nil || probe != nil
-        let effects = state.withLock { subscriptions in
-            var effects = Subscriptions.Effects()
+        let actions = state.withLock { subscriptions in
+            var actions = Subscriptions.Actions()
             kinds.forEach { kind in
                 let event = subscriptions.numbered(kind, of: subject.takeUnretainedValue(), at: now)
                 if event.isStart { start = event.time }
                 if isToldElsewhere { events.append(event) }
-                tell(event, &subscriptions, &effects)
+                tell(event, &subscriptions, &actions)
             }
             noteWhetherObserved(subscriptions)
-            return effects
+            return actions
         }
-        obey(effects, taskFactory)
+        perform(actions, taskFactory)
         // The errors in it are the user's, and perhaps nobody has kept them.
         withExtendedLifetime(kinds) {}
         if !isToldElsewhere { return start }
@@ -86,13 +86,13 @@ final class EventBroadcaster: Sendable {
 
     /// As above, of one operation that has been told elsewhere. Observers are called on tasks of `taskFactory`.
     func pass(_ events: [OperationEvent], on taskFactory: TaskFactory) {
-        let effects = state.withLock { subscriptions in
-            var effects = Subscriptions.Effects()
-            for event in events { tell(event, &subscriptions, &effects) }
+        let actions = state.withLock { subscriptions in
+            var actions = Subscriptions.Actions()
+            for event in events { tell(event, &subscriptions, &actions) }
             noteWhetherObserved(subscriptions)
-            return effects
+            return actions
         }
-        obey(effects, taskFactory)
+        perform(actions, taskFactory)
     }
 
     /// For one who comes when all is over, and is told alone.
@@ -104,26 +104,26 @@ final class EventBroadcaster: Sendable {
 
     @inline(__always)
     private func tell(
-        _ event: consuming OperationEvent, _ subscriptions: inout Subscriptions, _ effects: inout Subscriptions.Effects
+        _ event: consuming OperationEvent, _ subscriptions: inout Subscriptions, _ actions: inout Subscriptions.Actions
     ) {
         if event.isFinish {
-            subscriptions.tell(copy event, &effects)
-            subscriptions.operationEnded(isLast: queue == nil, event, &effects)
+            subscriptions.tell(copy event, &actions)
+            subscriptions.operationEnded(isLast: queue == nil, event, &actions)
         } else {
-            subscriptions.tell(event, &effects)
+            subscriptions.tell(event, &actions)
         }
     }
 
     // MARK: Beginning and end
 
     /// Its end will be told here.
-    func operationCame() { change { subscriptions, effects in subscriptions.operationCame(&effects) } }
+    func operationCame() { change { subscriptions, actions in subscriptions.operationCame(&actions) } }
 
     /// There is no handle to the queue any more, and nothing in it. What is still being told comes before the end.
-    func queueHasGone() { change { subscriptions, effects in subscriptions.queueHasGone(&effects) } }
+    func queueHasGone() { change { subscriptions, actions in subscriptions.queueHasGone(&actions) } }
 
     /// Of an operation that was let go without an outcome.
-    func end() { change { subscriptions, effects in subscriptions.end(&effects) } }
+    func end() { change { subscriptions, actions in subscriptions.end(&actions) } }
 
     // MARK: Subscriptions
 
@@ -131,28 +131,28 @@ final class EventBroadcaster: Sendable {
 
     /// - Parameter taskFactory: For one that comes when all is over.
     func add(_ observer: any OperationObserver, on taskFactory: TaskFactory) -> UInt64 {
-        change(on: taskFactory) { subscriptions, effects in subscriptions.add(observer, &effects) }
+        change(on: taskFactory) { subscriptions, actions in subscriptions.add(observer, &actions) }
     }
 
     /// It is not called any more, but for a call that is under way.
-    func remove(_ id: UInt64) { change { subscriptions, effects in subscriptions.remove(id, &effects) } }
+    func remove(_ id: UInt64) { change { subscriptions, actions in subscriptions.remove(id, &actions) } }
 
     var delegate: (any OperationDelegate)? { state.withLock { $0.delegate } }
 
     func setDelegate(_ delegate: (any OperationDelegate)?, on taskFactory: TaskFactory) {
-        change(on: taskFactory) { subscriptions, effects in subscriptions.setDelegate(delegate, &effects) }
+        change(on: taskFactory) { subscriptions, actions in subscriptions.setDelegate(delegate, &actions) }
     }
 
     private func change<Result>(
-        on taskFactory: TaskFactory? = nil, _ body: (inout Subscriptions, inout Subscriptions.Effects) -> Result
+        on taskFactory: TaskFactory? = nil, _ body: (inout Subscriptions, inout Subscriptions.Actions) -> Result
     ) -> Result {
-        let (result, effects) = state.withLock { subscriptions in
-            var effects = Subscriptions.Effects()
-            let result = body(&subscriptions, &effects)
+        let (result, actions) = state.withLock { subscriptions in
+            var actions = Subscriptions.Actions()
+            let result = body(&subscriptions, &actions)
             noteWhetherObserved(subscriptions)
-            return (result, effects)
+            return (result, actions)
         }
-        obey(effects, taskFactory ?? self.taskFactory)
+        perform(actions, taskFactory ?? self.taskFactory)
         return result
     }
 
@@ -161,13 +161,13 @@ final class EventBroadcaster: Sendable {
     }
 
     @inline(__always)
-    private func obey(_ effects: Subscriptions.Effects, _ taskFactory: @autoclosure () -> TaskFactory) {
-        if !effects.isEmpty { actOn(effects, taskFactory()) }
+    private func perform(_ actions: Subscriptions.Actions, _ taskFactory: @autoclosure () -> TaskFactory) {
+        if !actions.isEmpty { actOn(actions, taskFactory()) }
     }
 
     @inline(never)
-    private func actOn(_ effects: Subscriptions.Effects, _ taskFactory: TaskFactory) {
-        for effect in effects {
+    private func actOn(_ actions: Subscriptions.Actions, _ taskFactory: TaskFactory) {
+        for effect in actions {
             switch effect {
             case .wake(let waiter): wake(waiter)
             case .start(let call): serve(call, on: taskFactory)

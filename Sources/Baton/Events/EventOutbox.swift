@@ -1,5 +1,5 @@
-/// What has happened to one operation and is not told yet. Pure; part of ``Details``, and so guarded by the operation's
-/// lock.
+/// What has happened to one operation and is not told yet. Pure; part of ``OptionalState``, and so guarded by the
+/// operation's lock.
 ///
 /// Events are put here in the very step that makes them true, so their order is that of the operation's life, and are
 /// told after unlocking, by one thread at a time: one that comes while another tells leaves its events to that one.

@@ -41,7 +41,7 @@ struct DeadlockedSet {
         let operation: AnyOperation
         /// What it waits for, but names.
         var sources: [Int] = []
-        /// If it waits for names, and in which state of its rules.
+        /// If it waits for names, and in which state of its preconditions.
         var holders: [Int]?
         var number: UInt32 = 0
         var arrival: UInt64 = 0

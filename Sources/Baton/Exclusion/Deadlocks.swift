@@ -73,7 +73,7 @@ enum Deadlocks {
 
 extension AnyOperation {
     /// Tells one of its claims from the next.
-    final var claimNumber: UInt32 { withLife { $0.details?.rules.requests ?? 0 } }
+    final var claimNumber: UInt32 { withLife { $0.optionalState?.preconditions.requests ?? 0 } }
 
     /// It fails, if it still waits for the names of that claim.
     final func endAsDeadlocked(_ path: [OperationReference], claim number: UInt32) {
@@ -83,12 +83,14 @@ extension AnyOperation {
         }
         let error = OperationError.exclusionDeadlock(path)
         let end = withLife { life -> End? in
-            guard let rules = life.details?.rules, rules.requests == number else { return nil }
+            guard let preconditions = life.optionalState?.preconditions, preconditions.requests == number else {
+                return nil
+            }
             // Not one that has been granted in the meantime, or cancelled.
             if life.phase == .evaluating {
-                return life.details?.rules.takeWaitingEvaluation().map { .evaluation($0) }
+                return life.optionalState?.preconditions.takeWaitingEvaluation().map { .evaluation($0) }
             }
-            guard rules.standing == .requested else { return nil }
+            guard preconditions.standing == .requested else { return nil }
             return endBeforeRun(with: error, &life).map { .early($0) }
         }
         switch end {

@@ -77,7 +77,7 @@ enum ExclusionManager {
     ) -> Answer {
         let (placed, request) = operation._withUnsafeGuaranteedRef { operation in
             // Nobody but this worker asks for it.
-            let request = operation.isObserved ? operation.withLife { $0.details?.rules.requests } : nil
+            let request = operation.isObserved ? operation.withLife { $0.optionalState?.preconditions.requests } : nil
             return (place(exclusions, for: operation, inside: holder), request)
         }
         if let (name, holder) = placed.obstacle, let operation = placed.operation, let request {
@@ -92,10 +92,10 @@ enum ExclusionManager {
     nonisolated(nonsending) static func hold(
         _ exclusions: ExclusionSet, whileEvaluating operation: AnyOperation
     ) async -> OperationError? {
-        let holder = operation.withLife { $0.details?.nameHolder }
+        let holder = operation.withLife { $0.optionalState?.nameHolder }
         let error = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: UnsafeContinuation<OperationError?, Never>) in
-                operation.withLife { $0.details?.rules.evaluationWaits(continuation) }
+                operation.withLife { $0.optionalState?.preconditions.evaluationWaits(continuation) }
                 let placed = place(exclusions, for: operation, inside: holder)
                 switch placed.answer {
                 case .granted, .withdrawn: operation.wakeEvaluation()
@@ -261,7 +261,7 @@ enum ExclusionManager {
     }
 
     private static func endHolding(_ operation: AnyOperation) {
-        let hasWaited = operation.withLife { $0.details?.rules.endHolding() ?? false }
+        let hasWaited = operation.withLife { $0.optionalState?.preconditions.endHolding() ?? false }
         if hasWaited { waitingHolders.wrappingSubtract(1, ordering: .relaxed) }
     }
 
@@ -328,21 +328,21 @@ extension AnyOperation {
 
     /// The names are for a further attempt.
     fileprivate final var comesFirstInLines: Bool {
-        withLife { Self.attemptsThatComeFirst.contains($0.details?.timing?.attempt ?? 0) }
+        withLife { Self.attemptsThatComeFirst.contains($0.optionalState?.timing?.attempt ?? 0) }
     }
 
     /// The operations that hold names and inside which one with this nearest holder runs: the nearest first.
     fileprivate final var holdersAround: [AnyOperation] {
         var all = [self]
-        while let next = all[all.count - 1].withLife({ $0.details?.nameHolder }) { all.append(next) }
+        while let next = all[all.count - 1].withLife({ $0.optionalState?.nameHolder }) { all.append(next) }
         return all
     }
 
     /// What its children run inside of.
     final var nameScope: AnyOperation? {
         withLife { life in
-            guard let details = life.details else { return nil }
-            return details.rules.standing == .held ? self : details.nameHolder
+            guard let optionalState = life.optionalState else { return nil }
+            return optionalState.preconditions.standing == .held ? self : optionalState.nameHolder
         }
     }
 
@@ -351,7 +351,7 @@ extension AnyOperation {
     fileprivate final func wakeEvaluation(with error: OperationError? = nil, withdrawing: Bool = false) {
         // First: a claim that nobody waits for would be met by whoever searches, and could not be ended.
         if withdrawing { ExclusionManager.giveBack(by: self) }
-        let continuation = withLife { $0.details?.rules.takeWaitingEvaluation() }
+        let continuation = withLife { $0.optionalState?.preconditions.takeWaitingEvaluation() }
         guard let continuation else { return }
         TSanAnnotations.willResume(self)
         continuation.resume(returning: error)

@@ -67,7 +67,7 @@ extension AnyOperation {
     }
 
     /// It holds names, or waits for some.
-    private final var hasClaim: Bool { withLife { $0.details?.rules.hasClaim ?? false } }
+    private final var hasClaim: Bool { withLife { $0.optionalState?.preconditions.hasClaim ?? false } }
 }
 
 extension ExclusionTable.Extent {

@@ -1,7 +1,7 @@
 /// What the threads of a ``ThreadExecutor`` share: the jobs that wait, and how many threads wait for one.
 struct JobQueue<Job> {
     /// What a thread does next.
-    enum Turn {
+    enum Action {
         case run(Job)
         /// Until it is woken; then it says so and asks again.
         case sleep
@@ -18,7 +18,7 @@ struct JobQueue<Job> {
         return sleeperCount > 0
     }
 
-    mutating func nextTurn() -> Turn {
+    mutating func nextAction() -> Action {
         if let job = jobs.popFirst() { return .run(job) }
         if isClosed { return .end }
         sleeperCount += 1

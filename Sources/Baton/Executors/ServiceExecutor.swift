@@ -1,6 +1,6 @@
 internal import CBaton
 
-/// Runs what serves the queues, and what users are told: timers that ring, handlers, observers, stall reports.
+/// Runs what serves the queues, and what users are told: timers that fire, handlers, observers, stall reports.
 ///
 /// It has threads of its own. Bodies may block every thread of their queue's executor, and they may keep every thread
 /// of the global executor busy; a time limit that waits for one of those threads would wait for the very body that it
@@ -53,7 +53,7 @@ final class ServiceExecutor: TaskExecutor {
         var sleepStart: Int64?
         return jobs.wait { jobs in
             let now = baton_continuous_time()
-            switch jobs.nextTurn(since: sleepStart, now: now) {
+            switch jobs.nextAction(since: sleepStart, now: now) {
             case .run(let job): return .done(job)
             case .end: return .done(nil)
             case .sleep(let nanoseconds):
@@ -67,7 +67,7 @@ final class ServiceExecutor: TaskExecutor {
 /// The jobs of a ``ServiceExecutor``, and how many threads it has. Pure.
 struct ServiceJobs<Job> {
     /// What a thread does next.
-    enum Turn {
+    enum ThreadAction {
         case run(Job)
         /// Until it is woken, or for so long; then it says so and asks again.
         case sleep(nanoseconds: Int64?)
@@ -147,7 +147,7 @@ struct ServiceJobs<Job> {
     /// - Parameters:
     ///   - sleepStart: When the thread began to wait, if it has waited, in nanoseconds.
     ///   - now: On the same clock.
-    mutating func nextTurn(since sleepStart: Int64?, now: Int64) -> Turn {
+    mutating func nextAction(since sleepStart: Int64?, now: Int64) -> ThreadAction {
         if sleepStart != nil { sleeperCount -= 1 }
         if let job = jobs.popFirst() {
             begun &+= 1

@@ -105,7 +105,7 @@ private final class Crew: Sendable {
         var isAsleep = false
         return queue.wait { queue in
             if isAsleep { queue.wokeUp() }
-            switch queue.nextTurn() {
+            switch queue.nextAction() {
             case .run(let job): return .done(job)
             case .end: return .done(nil)
             case .sleep:

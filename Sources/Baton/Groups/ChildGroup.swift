@@ -164,9 +164,9 @@ final class ChildGroup: Sendable {
     func childEnded(_ place: Place, _ child: AnyOperation, _ error: OperationError?) -> Unmanaged<AnyOperation>? {
         let failure = error.map { OperationFailure(ofChild: child.reference, error: $0) }
         let isCutOff = if case .cancelled(.parent(parent.reference))? = error { true } else { false }
-        let effects = state.withLock { $0.machine.ended(place, failure, isCutOff: isCutOff) }
-        cancel(effects.cancel)
-        return effects.isOver ? endWait() : nil
+        let actions = state.withLock { $0.machine.ended(place, failure, isCutOff: isCutOff) }
+        cancel(actions.cancel)
+        return actions.isOver ? endWait() : nil
     }
 
     /// It is over. Returns the parent if that is on no task.
@@ -205,19 +205,19 @@ extension AnyOperation {
     /// If this is its first open wait, its slot goes back.
     fileprivate final func beginGroupWait(for group: ChildGroup) -> (lendsSlot: Bool, isCancelled: Bool) {
         withLife { life in
-            let details = life.madeDetails()
-            details.openWaits += 1
-            if !details.childGroups.contains(where: { $0 === group }) { details.childGroups.append(group) }
-            if details.rules.noteWait() { ExclusionManager.holderWaits() }
-            return (details.openWaits == 1, life.isCancelled)
+            let optionalState = life.madeOptionalState()
+            optionalState.openWaits += 1
+            if !optionalState.childGroups.contains(where: { $0 === group }) { optionalState.childGroups.append(group) }
+            if optionalState.preconditions.noteWait() { ExclusionManager.holderWaits() }
+            return (optionalState.openWaits == 1, life.isCancelled)
         }
     }
 
     /// It goes on, and had lent its slot before.
     final func endGroupWait(for group: ChildGroup) {
         withLife { life in
-            life.details?.openWaits -= 1
-            life.details?.childGroups.removeAll { $0 === group }
+            life.optionalState?.openWaits -= 1
+            life.optionalState?.childGroups.removeAll { $0 === group }
         }
     }
 }

@@ -20,7 +20,8 @@
 /// having started cancels its children, too: nobody else will run them. Each child counts for one unit of the group's
 /// ``AnyOperation/progress``; how far one had come that failed is known if somebody had asked for that by then.
 public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
-    // @unchecked: it adds no state. Its children are in ``Details``, so that a chain of groups is released in a loop.
+    // @unchecked: it adds no state. Its children are in ``OptionalState``, so that a chain of groups is released in a
+    // loop.
 
     /// Makes a group of operations that run side by side.
     ///
@@ -85,7 +86,7 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     /// - Throws: ``OperationError/misuse(_:)`` when it comes too late: all children have finished, the group was
     ///   cancelled, or its policy has decided. The child is left as it was.
     public func add(_ child: AnyOperation) throws(OperationError) {
-        guard let group = withLife({ $0.details?.childGroups.first }), group.insert(child) else {
+        guard let group = withLife({ $0.optionalState?.childGroups.first }), group.insert(child) else {
             throw .misuse(Misuse(.groupIsClosed(child.reference), operation: reference))
         }
         GraphChanges.note()
@@ -101,17 +102,17 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     /// May be called from anywhere: a child of the group, a handler.
     public func fail(_ error: any Error) {
         let failure = OperationFailure(operation: reference, error: OperationError(thrownByBody: error))
-        withLife { $0.details?.childGroups.first }?.fail(failure)
+        withLife { $0.optionalState?.childGroups.first }?.fail(failure)
     }
 
     private func give(_ children: [AnyOperation], to group: ChildGroup) {
-        withLife { $0.madeDetails().childGroups = [group] }
+        withLife { $0.madeOptionalState().childGroups = [group] }
         for child in children { _ = group.insert(child) }
     }
 
     private static let runChildren: Body.Wrapped = { execution in
         let operation = execution.operation
-        let (group, core) = operation.withLife { ($0.details?.childGroups.first, operation.core) }
+        let (group, core) = operation.withLife { ($0.optionalState?.childGroups.first, operation.core) }
         guard let group, let core else { return }
         await group.run(on: core)
         operation.childrenHaveEnded(in: group)
@@ -121,7 +122,7 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
 extension AnyOperation {
     /// The children of a group that have not ended, also before the group runs; empty if this is no group.
     package final var plannedChildren: [AnyOperation] {
-        withLife { $0.details?.childGroups.first }?.unendedChildren ?? []
+        withLife { $0.optionalState?.childGroups.first }?.unendedChildren ?? []
     }
 }
 

@@ -111,7 +111,7 @@ struct GroupStateMachine<Child> {
         return true
     }
 
-    struct Effects {
+    struct Actions {
         /// To be cancelled, because the others have decided.
         var cancel: [Child] = []
         var isOver = false
@@ -120,7 +120,7 @@ struct GroupStateMachine<Child> {
     /// - Parameters:
     ///   - failure: Nil for a success.
     ///   - isCutOff: It was cancelled with the parent, or because the others had decided.
-    mutating func ended(_ place: Place, _ failure: OperationFailure?, isCutOff: Bool = false) -> Effects {
+    mutating func ended(_ place: Place, _ failure: OperationFailure?, isCutOff: Bool = false) -> Actions {
         children[place] = nil
         unfinished -= 1
         switch failure?.error.outcome {
@@ -129,13 +129,13 @@ struct GroupStateMachine<Child> {
         case .cancelled where isCutOff: hasCutOff = true
         case .success, .failure, .cancelled: failures.append((place, failure!))
         }
-        var effects = Effects()
+        var actions = Actions()
         if phase == .running, isDecided, cancelsRest {
             phase = .closing
-            effects.cancel = unended
+            actions.cancel = unended
         }
-        effects.isOver = endsNow()
-        return effects
+        actions.isOver = endsNow()
+        return actions
     }
 
     private var isDecided: Bool {

@@ -4,7 +4,7 @@ extension QueueCore {
     /// Nil: all its children have ended, and its outcome is stored. Else the worker goes on with this.
     func startGroup(
         _ current: Unmanaged<AnyOperation>, _ group: ChildGroup, on worker: Worker
-    ) -> Scheduler.Turn? {
+    ) -> Scheduler.WorkerAction? {
         let isCancelled = current._withUnsafeGuaranteedRef { $0.withLife { $0.leavesWorker() } }
         if isCancelled { group.cancel() }
         if group.start(on: self) {
@@ -15,7 +15,7 @@ extension QueueCore {
             return nil
         }
         return change { state in
-            if !isCancelled { return state.turn { $0.park() } }
+            if !isCancelled { return state.nextAction { $0.park() } }
             // So is the task of the worker.
             state.scheduler.lendSlot()
             return .end
@@ -27,14 +27,14 @@ extension Lifecycle {
     /// True: it was cancelled before.
     fileprivate mutating func leavesWorker() -> Bool {
         moves(to: nil)
-        details?.openWaits += 1
-        if details?.rules.noteWait() == true { ExclusionManager.holderWaits() }
+        optionalState?.openWaits += 1
+        if optionalState?.preconditions.noteWait() == true { ExclusionManager.holderWaits() }
         return isCancelled
     }
 
     fileprivate mutating func returns(to worker: Worker) {
         moves(to: worker)
-        details?.openWaits -= 1
+        optionalState?.openWaits -= 1
     }
 }
 
@@ -51,7 +51,7 @@ extension AnyOperation {
     /// The queue's reference goes: nothing else keeps it.
     private final func finishGroup() -> Unmanaged<AnyOperation>? {
         let queued = Unmanaged.passUnretained(self)
-        let group = withLife { $0.details?.childGroups.first }
+        let group = withLife { $0.optionalState?.childGroups.first }
         let core = core
         if let group { childrenHaveEnded(in: group) }
         guard let ending = withLife({ $0.finishRun() }) else {

@@ -42,6 +42,16 @@ extension Callback where Output == Void {
     public func callAsFunction() { callAsFunction(()) }
 }
 
+extension CallbackState {
+    /// Calls a body. What it throws is known before its callback is dropped, which ends the operation, too.
+    fileprivate func call(_ body: (Callback<Output>) throws -> Void) {
+        let callback = Callback(self)
+        withExtendedLifetime(callback) {
+            do { try body(callback) } catch { bodyThrew(error) }
+        }
+    }
+}
+
 extension AsyncOperation {
     /// Makes an operation from a closure that starts something and has `finish` called when that is done.
     ///
@@ -69,7 +79,7 @@ extension AsyncOperation {
     ) -> AsyncOperation<Output> {
         AsyncOperation(name, procedure: nil, input: nil) { execution in
             let state = CallbackState<Output>(of: execution.operation)
-            do { try body(Callback(state)) } catch { state.bodyThrew(error) }
+            state.call(body)
             switch await state.end(of: execution.operation) {
             case .output(let output): execution.succeed(with: output)
             case .threw(let error): execution.bodyThrew(error)

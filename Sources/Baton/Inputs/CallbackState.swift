@@ -69,8 +69,8 @@ final class CallbackState<Output: Sendable>: Sendable {
 
     /// - Parameter operation: Whose body waits.
     nonisolated(nonsending) func end(of operation: AnyOperation) async -> End {
-        operation.withLife { $0.madeDetails().awaitsCallback = true }
-        defer { operation.withLife { $0.details?.awaitsCallback = false } }
+        operation.withLife { $0.madeOptionalState().awaitsCallback = true }
+        defer { operation.withLife { $0.optionalState?.awaitsCallback = false } }
         return await withTaskCancellationHandler {
             let end = await withUnsafeContinuation { continuation in
                 let end = progress.withLock { progress in

@@ -20,39 +20,41 @@ extension AnyOperation {
 
     final func addHandlerForProducts(_ handler: @escaping HandlerList.Call) {
         withLife { life in
-            if life.phase != .finished { life.madeDetails().handlers.add(at: .product, handler) }
+            if life.phase != .finished { life.madeOptionalState().handlers.add(at: .product, handler) }
         }
     }
 
     private final func register(_ add: (inout HandlerList, _ isFinished: Bool) -> Void) {
-        let news = withLife { life -> (HandlerList.Effects, QueueCore?)? in
+        let news = withLife { life -> (HandlerList.Actions, QueueCore?)? in
             let isFinished = life.phase == .finished
-            life.inMadeDetails { add(&$0.handlers, isFinished) }
+            life.inMadeOptionalState { add(&$0.handlers, isFinished) }
             // Nothing has come to pass.
             if life.phase == .created { return nil }
             return (reachPast(life), life.isUnderWay ? self.core : nil)
         }
-        if let (effects, core) = news, effects.isDue { deliver(from: core ?? QueueDirectory.find(queueNumber)) }
+        if let (actions, core) = news, actions.isDue { deliver(from: core ?? QueueDirectory.find(queueNumber)) }
     }
 
     /// The handlers of what has come to pass are due, in the order in which it came, whoever notices first. Locked by
-    /// the caller, who acts on the effects after unlocking.
-    final func reachPast(_ life: Lifecycle) -> HandlerList.Effects {
-        guard let details = life.details else { return HandlerList().effects }
-        return reachPast(life, details)
+    /// the caller, who acts on the actions after unlocking.
+    final func reachPast(_ life: Lifecycle) -> HandlerList.Actions {
+        guard let optionalState = life.optionalState else { return HandlerList().actions }
+        return reachPast(life, optionalState)
     }
 
-    /// As above, with the details of its life.
-    final func reachPast(_ life: borrowing Lifecycle, _ details: Details) -> HandlerList.Effects {
-        if !details.handlers.hasHadAny { return details.handlers.effects }
+    /// As above, with its optional state.
+    final func reachPast(_ life: borrowing Lifecycle, _ optionalState: OptionalState) -> HandlerList.Actions {
+        if !optionalState.handlers.hasHadAny { return optionalState.handlers.actions }
         // A cancel that comes between the worker and the body is told after the start.
-        if !details.isStartOpen {
-            if life.hasBegun, life.phase != .executing || inputsHaveOutputs(life) { details.handlers.reach(.start) }
-            if life.isCancelled { details.handlers.reach(.cancel) }
+        if !optionalState.isStartOpen {
+            if life.hasBegun, life.phase != .executing || inputsHaveOutputs(life) {
+                optionalState.handlers.reach(.start)
+            }
+            if life.isCancelled { optionalState.handlers.reach(.cancel) }
         }
-        if life.phase != .finished { return details.handlers.effects }
-        details.handlers.reach(.finish)
-        return details.handlers.takeUncalled()
+        if life.phase != .finished { return optionalState.handlers.actions }
+        optionalState.handlers.reach(.finish)
+        return optionalState.handlers.takeUncalled()
     }
 
     /// Has called what is due, by one task at a time.
@@ -74,9 +76,9 @@ extension AnyOperation {
         // Another operation's lock: before this one's.
         let told = isObserved ? product.reference : nil
         let delivers = withLife { life in
-            life.details?.handlers.reachProduct(product)
+            life.optionalState?.handlers.reachProduct(product)
             if let told { life.note(.produced(told)) }
-            return life.details?.handlers.effects.isDue ?? false
+            return life.optionalState?.handlers.actions.isDue ?? false
         }
         if told != nil { tellEvents() }
         if delivers { deliver(from: core) }
@@ -87,11 +89,13 @@ extension AnyOperation {
     @inline(__always)
     nonisolated(nonsending) final func callHandlers(as task: WorkerTaskContext?) async -> Bool {
         var isCancelled = false
-        var (next, values) = withLife { life in life.inMadeDetails { ($0.handlers.startDelivery(), $0.taskLocals) } }
+        var (next, values) = withLife { life in
+            life.inMadeOptionalState { ($0.handlers.startDelivery(), $0.taskLocals) }
+        }
         while let handler = next.take() {
             if let values { await values.bind { await handler.call(self) } } else { await handler.call(self) }
             isCancelled = task?.isSpent ?? Task.isCancelled
-            next = withLife { life in life.inMadeDetails { $0.handlers.nextDue(isCancelled: isCancelled) } }
+            next = withLife { life in life.inMadeOptionalState { $0.handlers.nextDue(isCancelled: isCancelled) } }
         }
         if values.take() != nil { dropTaskLocalsIfOver() }
         return isCancelled
@@ -100,12 +104,14 @@ extension AnyOperation {
     /// Its last handler has returned. The values are the user's, and an operation may be kept for long.
     private final func dropTaskLocalsIfOver() {
         let values = withLife { life -> TaskLocalValues? in
-            guard life.phase == .finished, let details = life.details, !details.handlers.isDue else { return nil }
-            return details.takeTaskLocals()
+            guard life.phase == .finished, let optionalState = life.optionalState, !optionalState.handlers.isDue else {
+                return nil
+            }
+            return optionalState.takeTaskLocals()
         }
         withExtendedLifetime(values) {}
     }
 
     /// Something is due, and no task calls it.
-    final var hasDueHandlers: Bool { withLife { $0.details?.handlers.isDue ?? false } }
+    final var hasDueHandlers: Bool { withLife { $0.optionalState?.handlers.isDue ?? false } }
 }

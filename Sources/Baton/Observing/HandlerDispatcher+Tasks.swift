@@ -15,12 +15,12 @@ extension QueueCore {
     private func callHandlers(as task: WorkerTaskContext) async {
         var slice = TimeSlice(byCount: slicesByCount)
         var emptyTurns = 0
-        var turn = state.withLock { state in
+        var action = state.withLock { state in
             state.handlerDispatcher.taskCame()
-            return state.handlerDispatcher.nextTurn(isSliceOver: false, emptyTurns: 0)
+            return state.handlerDispatcher.nextAction(isSliceOver: false, emptyTurns: 0)
         }
         while true {
-            switch turn {
+            switch action {
             case .call(let operation, let isFollowed):
                 if isFollowed { startDelivering() }
                 // Something of the user's, released since then, has cancelled it.
@@ -29,14 +29,14 @@ extension QueueCore {
                 let isCancelled = await operation._withUnsafeGuaranteedRef { $0 }.callHandlers(as: task)
                 // A handler has cancelled it: the others are not to notice.
                 if isCancelled { return retire(operation) }
-                turn = ended(operation, slice.isOver())
+                action = ended(operation, slice.isOver())
             case .yield:
                 await Task.yield()
                 slice.restart()
                 emptyTurns += 1
-                turn = state.withLock { state in
+                action = state.withLock { state in
                     state.handlerDispatcher.taskCame()
-                    return state.handlerDispatcher.nextTurn(isSliceOver: false, emptyTurns: emptyTurns)
+                    return state.handlerDispatcher.nextAction(isSliceOver: false, emptyTurns: emptyTurns)
                 }
             case .end: return
             }
@@ -44,15 +44,15 @@ extension QueueCore {
     }
 
     /// In this order: an idle queue has nothing alive.
-    private func ended(_ operation: Unmanaged<AnyOperation>, _ isSliceOver: Bool) -> HandlerDispatcher.Turn {
+    private func ended(_ operation: Unmanaged<AnyOperation>, _ isSliceOver: Bool) -> HandlerDispatcher.Action {
         operation.release()
-        let (turn, idleWaiters) = state.withLock { state in
+        let (action, idleWaiters) = state.withLock { state in
             state.handlerDispatcher.ended()
-            let turn = state.handlerDispatcher.nextTurn(isSliceOver: isSliceOver, emptyTurns: 0)
-            return (turn, takeIdleWaiters(&state))
+            let action = state.handlerDispatcher.nextAction(isSliceOver: isSliceOver, emptyTurns: 0)
+            return (action, takeIdleWaiters(&state))
         }
         resumeWaiters(idleWaiters)
-        return turn
+        return action
     }
 
     /// What is pending has a task that is coming.

@@ -1,11 +1,11 @@
 /// The operations of a queue whose handlers are due, and the tasks that call them, each one operation after another.
-/// Pure; the queue locks it, asks, unlocks, and obeys.
+/// Pure; the queue locks it, asks, unlocks, and performs the action.
 ///
 /// A handler may suspend, or block its thread, for as long as it likes. So while an operation is pending a task is
 /// *coming*: it starts or has yielded, and takes the next operation whatever the others are doing.
 struct HandlerDispatcher {
     /// What a task does next.
-    enum Turn {
+    enum Action {
         /// Calls the handlers of this operation, and before that, if `isFollowed`, starts another task.
         case call(Unmanaged<AnyOperation>, isFollowed: Bool)
         /// Lets others have its thread and comes again.
@@ -42,7 +42,7 @@ struct HandlerDispatcher {
     mutating func taskCame() { coming -= 1 }
 
     /// For a task that is not inside a handler and has had nothing to do `emptyTurns` times.
-    mutating func nextTurn(isSliceOver: Bool, emptyTurns: Int) -> Turn {
+    mutating func nextAction(isSliceOver: Bool, emptyTurns: Int) -> Action {
         if !isSliceOver, let operation = pending.popFirst() { return .call(operation, isFollowed: callTask()) }
         if coming >= Self.mostComing || emptyTurns > Self.patience { return .end }
         coming += 1

@@ -24,7 +24,7 @@ struct HandlerList {
     }
 
     /// What follows from a moment, after unlocking.
-    struct Effects {
+    struct Actions {
         /// Somebody has to start a delivery.
         let isDue: Bool
         /// Never to be called. They are the user's, so they are released without a lock.
@@ -135,22 +135,22 @@ struct HandlerList {
 
     @inline(__always) var isDue: Bool { !isDelivering && hasDue }
 
-    @inline(__always) var effects: Effects { Effects(isDue: isDue) }
+    @inline(__always) var actions: Actions { Actions(isDue: isDue) }
 
     /// After the finish: no other moment will come.
     @inline(__always)
-    mutating func takeUncalled() -> Effects { awaitedMoments == 0 ? effects : takeThoseThatWait() }
+    mutating func takeUncalled() -> Actions { awaitedMoments == 0 ? actions : takeThoseThatWait() }
 
-    private mutating func takeThoseThatWait() -> Effects {
+    private mutating func takeThoseThatWait() -> Actions {
         awaitedMoments = 0
         switch store {
         case .one(let handler, isDue: false):
             store = .none
-            return Effects(isDue: false, uncalled: [handler])
+            return Actions(isDue: false, uncalled: [handler])
         case .many(let many):
             defer { many.waiting = [] }
-            return Effects(isDue: isDue, uncalled: many.waiting)
-        case .none, .one: return effects
+            return Actions(isDue: isDue, uncalled: many.waiting)
+        case .none, .one: return actions
         }
     }
 

@@ -37,7 +37,7 @@ extension AnyOperation {
     }
 
     private final var reasonOfCancel: CancellationReason {
-        let (reason, hasFinished) = withLife { ($0.details?.cancellationReason, $0.phase == .finished) }
+        let (reason, hasFinished) = withLife { ($0.optionalState?.cancellationReason, $0.phase == .finished) }
         if let reason { return reason }
         if hasFinished, case .cancelled(let reason) = failure { return reason }
         return .requested

@@ -19,7 +19,7 @@ extension AnyOperation {
     /// Makes this start only after `operation` has finished, and run only if its outcome is of this kind.
     ///
     /// Otherwise it ends with ``OperationError/skipped(_:)``, naming the dependency, when all its dependencies have
-    /// finished; of several the first in the order added. Rules are looked at before inputs. `.failure` makes a
+    /// finished; of several the first in the order added. Preconditions are looked at before inputs. `.failure` makes a
     /// fallback, `.always` is what ``addDependency(_:file:line:)`` does. After the add this is ``Misuse`` and changes
     /// nothing.
     @discardableResult
@@ -52,20 +52,20 @@ extension AnyOperation {
     private final func connect(to operation: consuming AnyOperation, on policy: DependencyPolicy) -> Lifecycle.Phase {
         // The reference is moved into the edge, which saves taking another one and giving it back.
         let source = Unmanaged.passRetained(consume operation)
-        let (phase, hasDetails) = withLife { life in
+        let (phase, hasOptionalState) = withLife { life in
             if life.phase == .created {
                 edges.append(retained: source)
                 if policy != .always { life.add(EdgePolicy(source: source, policy: policy)) }
             }
-            return (life.phase, life.borrowedDetails != nil)
+            return (life.phase, life.borrowedOptionalState != nil)
         }
-        if phase != .created { source.release() } else if hasDetails { chainGrows() }
+        if phase != .created { source.release() } else if hasOptionalState { chainGrows() }
         GraphChanges.note()
         return phase
     }
 
     @inline(never)
-    private final func chainGrows() { withLife { $0.details?.chainStart }?.dependencyWasAdded() }
+    private final func chainGrows() { withLife { $0.optionalState?.chainStart }?.dependencyWasAdded() }
 
     /// Takes back ``addDependency(_:file:line:)``, with its policy if it had one. Nothing happens if there is no such
     /// dependency.
@@ -82,8 +82,8 @@ extension AnyOperation {
         let answer = withLife { life -> Answer in
             if life.phase != .created { return .tooLate }
             if edges.isEmpty { return .done }
-            chain = life.details?.chainStart
-            return remove(operation, life.madeDetails(), inputCount: life.inputCount) ? .done : .isInput
+            chain = life.optionalState?.chainStart
+            return remove(operation, life.madeOptionalState(), inputCount: life.inputCount) ? .done : .isInput
         }
         chain?.dependencyWasRemoved()
         GraphChanges.note()
@@ -97,10 +97,10 @@ extension AnyOperation {
     }
 
     /// False: it hands over an input. Nothing is released by this: the caller has `operation`.
-    private final func remove(_ operation: AnyOperation, _ details: Details, inputCount: Int) -> Bool {
+    private final func remove(_ operation: AnyOperation, _ optionalState: OptionalState, inputCount: Int) -> Bool {
         // Taken out, so that it is changed in its place.
-        var removals = details.removals.take() ?? Removals()
-        defer { details.removals = removals }
+        var removals = optionalState.removals.take() ?? Removals()
+        defer { optionalState.removals = removals }
         let places = removals.edges.places(of: ObjectIdentifier(operation), in: edges.placeCount) { place in
             edges.source(at: place).map { ObjectIdentifier($0.takeUnretainedValue()) }
         }
@@ -108,19 +108,21 @@ extension AnyOperation {
         if places[0] < inputCount { return false }
         places.forEach { _ = edges.removeSource(at: $0) }
         if removals.edges.remove(ObjectIdentifier(operation)) { edges.removeHoles() }
-        removePolicies(of: operation, details, &removals)
+        removePolicies(of: operation, optionalState, &removals)
         return true
     }
 
-    private final func removePolicies(of operation: AnyOperation, _ details: Details, _ removals: inout Removals) {
-        if details.policies.isEmpty { return }
+    private final func removePolicies(
+        of operation: AnyOperation, _ optionalState: OptionalState, _ removals: inout Removals
+    ) {
+        if optionalState.policies.isEmpty { return }
         let key = Unmanaged.passUnretained(operation).toOpaque()
-        let places = removals.policies.places(of: key, in: details.policies.count) { place in
-            let edge = details.policies[place]
+        let places = removals.policies.places(of: key, in: optionalState.policies.count) { place in
+            let edge = optionalState.policies[place]
             return edge.policy == .always ? nil : edge.source.toOpaque()
         }
-        places.forEach { details.policies[$0].policy = .always }
-        if removals.policies.remove(key) { details.policies.removeAll { $0.policy == .always } }
+        places.forEach { optionalState.policies[$0].policy = .always }
+        if removals.policies.remove(key) { optionalState.policies.removeAll { $0.policy == .always } }
     }
 
     /// What this waits for, each once, in the order added; inputs come first. Empty when it has finished.
@@ -138,7 +140,7 @@ extension AnyOperation {
 extension Lifecycle {
     /// Apart from where the edge is made, because few edges have one.
     @inline(never)
-    fileprivate mutating func add(_ policy: EdgePolicy) { madeDetails().policies.append(policy) }
+    fileprivate mutating func add(_ policy: EdgePolicy) { madeOptionalState().policies.append(policy) }
 }
 
 /// How often dependencies and children of groups have changed in the process, for those who remember what they have

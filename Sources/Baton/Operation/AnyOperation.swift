@@ -78,7 +78,7 @@ public class AnyOperation: @unchecked Sendable {
         life = Lifecycle(inputCount: inputs.count)
         self.body = .wrapped(body)
         fallbackName = FallbackName(procedure)
-        if let name { withLife { $0.madeDetails().name = name } }
+        if let name { withLife { $0.madeOptionalState().name = name } }
     }
 
     /// As above, with one input or none: no array is made.
@@ -89,7 +89,7 @@ public class AnyOperation: @unchecked Sendable {
         edges = if let input { DependencyList(input) } else { DependencyList() }
         self.body = .wrapped(consume body)
         fallbackName = FallbackName(procedure)
-        if let name { withLife { $0.madeDetails().name = name } }
+        if let name { withLife { $0.madeOptionalState().name = name } }
     }
 
     /// As above, with no input and no output.
@@ -100,7 +100,7 @@ public class AnyOperation: @unchecked Sendable {
         edges = DependencyList()
         self.body = .plain(consume body)
         fallbackName = .none
-        if let name { withLife { $0.madeDetails().name = name } }
+        if let name { withLife { $0.madeOptionalState().name = name } }
     }
 
     /// As above, with nothing to run.
@@ -113,7 +113,7 @@ public class AnyOperation: @unchecked Sendable {
 
     deinit {
         // What has edges has one of these, too.
-        if body != nil || outcomeOwns || life.borrowedDetails != nil { bury() }
+        if body != nil || outcomeOwns || life.borrowedOptionalState != nil { bury() }
     }
 
     /// Its state, for one step. Never two at once, and nothing of the user's in it.
@@ -131,7 +131,7 @@ extension AnyOperation {
     struct Remains {
         var body: Body?
         var edges: DependencyList.Taken
-        var details: Details?
+        var optionalState: OptionalState?
         var outcome: any Sendable
     }
 
@@ -145,14 +145,16 @@ extension AnyOperation {
     @inline(never)
     private final func bury() {
         TSanAnnotations.didAwait(self)
-        let details = withLife { life in
+        let optionalState = withLife { life in
             assert(life.dependents.isEmpty, "who depends on an operation holds it")
-            return life.takeDetails()
+            return life.takeOptionalState()
         }
         // Moved, never copied: a copy that lives to the end of this scope would be released here, and recurse.
         Trampoline.run(
             .release(
-                Remains(body: body.take(), edges: edges.take(), details: consume details, outcome: takeOutcome())))
+                Remains(
+                    body: body.take(), edges: edges.take(), optionalState: consume optionalState, outcome: takeOutcome()
+                )))
     }
 
     private final func takeOutcome() -> any Sendable {
@@ -219,8 +221,8 @@ extension AnyOperation {
     ///
     /// Setting it after the add is ``Misuse`` and changes nothing.
     public final var name: String? {
-        get { withLife { $0.details?.name } ?? fallbackName.type.map { "\($0)" } }
-        set { change("name") { $0.madeDetails().name = newValue } }
+        get { withLife { $0.optionalState?.name } ?? fallbackName.type.map { "\($0)" } }
+        set { change("name") { $0.madeOptionalState().name = newValue } }
     }
 
     /// Sets ``name``, where an expression is handier than a statement.
@@ -232,7 +234,7 @@ extension AnyOperation {
     /// After the add this is ``Misuse`` and changes nothing.
     @discardableResult
     public final func name(_ name: String, file: StaticString = #fileID, line: UInt = #line) -> Self {
-        change("name", CallSite(file: file, line: line)) { $0.madeDetails().name = name }
+        change("name", CallSite(file: file, line: line)) { $0.madeOptionalState().name = name }
         return self
     }
 
@@ -267,7 +269,7 @@ extension AnyOperation {
     ///
     /// Setting it after the add is ``Misuse`` and changes nothing.
     public final var executor: (any TaskExecutor)? {
-        get { withLife { $0.details?.executor } }
+        get { withLife { $0.optionalState?.executor } }
         set { setExecutor(newValue, nil) }
     }
 
@@ -290,8 +292,8 @@ extension AnyOperation {
         // Released after unlocking.
         var former: (any TaskExecutor)?
         change("executor", callSite) { life in
-            former = life.madeDetails().executor
-            life.madeDetails().executor = executor
+            former = life.madeOptionalState().executor
+            life.madeOptionalState().executor = executor
         }
         withExtendedLifetime(former) {}
     }
@@ -299,7 +301,10 @@ extension AnyOperation {
     /// Where it is in its life, at this moment.
     public final var state: OperationState {
         let (phase, isPaused, hasConditionsLeft) = withLife {
-            ($0.phase, $0.details?.timing?.isPaused ?? false, $0.details?.rules.hasConditionsLeft ?? false)
+            (
+                $0.phase, $0.optionalState?.timing?.isPaused ?? false,
+                $0.optionalState?.preconditions.hasConditionsLeft ?? false
+            )
         }
         return switch phase {
         case .created: .created
@@ -330,7 +335,7 @@ extension AnyOperation {
 
     /// Limits, delays and attempts, as above.
     @inline(__always)
-    final func changeTiming(_ what: String, _ callSite: CallSite, _ body: (TimedDetails) -> Void) {
+    final func changeTiming(_ what: String, _ callSite: CallSite, _ body: (TimedState) -> Void) {
         let isTooLate = withLife { life in
             guard let timing = life.timingToChange() else { return true }
             timing._withUnsafeGuaranteedRef(body)

@@ -4,13 +4,14 @@ public struct OperationContext: Sendable {
     public let operation: AnyOperation
 
     /// Which run of the body this is, from 1; see ``AnyOperation/retry(_:attempts:deadline:file:line:if:)``.
-    public var attempt: Int { directCall?.attempt ?? operation.currentAttempt }
+    public let attempt: Int
 
+    /// Of the body, as ``OptionalState/run`` counts: what an earlier attempt has kept is of no use in a later one.
+    private let run: Int32
     /// Set when there is no run of an operation around this.
     private let directCall: DirectCall?
 
     private struct DirectCall {
-        let attempt: Int
         /// Where children run.
         let queue: AsyncOperationQueue
         let dependencies: OperationDependencies
@@ -19,6 +20,7 @@ public struct OperationContext: Sendable {
     @usableFromInline
     init(_ operation: AnyOperation) {
         self.operation = operation
+        (attempt, run) = operation.currentRun
         directCall = nil
     }
 
@@ -32,7 +34,8 @@ public struct OperationContext: Sendable {
     /// `outputs` as those of its ``dependencies``.
     public init(attempt: Int = 1, outputs: [any Sendable] = [], queue: AsyncOperationQueue = .shared) {
         operation = AsyncOperation<Void>("direct call") {}
-        directCall = DirectCall(attempt: attempt, queue: queue, dependencies: OperationDependencies(found: outputs))
+        (self.attempt, run) = (attempt, 0)
+        directCall = DirectCall(queue: queue, dependencies: OperationDependencies(found: outputs))
     }
 
     /// The operations that this one depended on, with their outputs. To be asked while the body runs.
@@ -90,8 +93,12 @@ extension OperationContext {
         return runningCore
     }
 
-    /// Nil: the body has returned, or there is no run of the operation.
-    private var runningCore: QueueCore? { operation.withLife { $0.phase == .executing ? operation.core : nil } }
+    /// Nil: the body has returned, in this run of it, or there is no run of the operation.
+    private var runningCore: QueueCore? {
+        operation.withLife { life in
+            life.phase == .executing && life.optionalState?.run ?? 0 == run ? operation.core : nil
+        }
+    }
 }
 
 // MARK: - Time

@@ -67,8 +67,8 @@ extension AnyOperation {
 
     /// The same, with the lock of its state held by the caller.
     final func reference(_ life: inout Lifecycle) -> OperationReference {
-        let details = life.madeDetails()
-        if details.id == 0 { details.id = OperationReference.nextID() }
-        return OperationReference(id: details.id, name: details.name, fallbackName: fallbackName)
+        let optionalState = life.madeOptionalState()
+        if optionalState.id == 0 { optionalState.id = OperationReference.nextID() }
+        return OperationReference(id: optionalState.id, name: optionalState.name, fallbackName: fallbackName)
     }
 }

@@ -4,7 +4,7 @@ extension AnyOperation {
     /// Bodies report with ``OperationContext/progress``. May be read before the add and after the finish. A failure or
     /// a cancel leaves it where it was.
     public final var progress: OperationProgress {
-        var (state, ending) = withLife { ($0.details?.progress, progressEnding($0)) }
+        var (state, ending) = withLife { ($0.optionalState?.progress, progressEnding($0)) }
         if state == nil, ending == nil, self is GroupOperation { state = progressState }
         guard let state else { return ProgressState.Machine(ending: ending).value }
         // Whoever finishes it is on the way to do this.
@@ -36,7 +36,7 @@ extension AnyOperation {
     private static func countChildren(of group: AnyOperation, in state: ProgressState) {
         var uncounted = [(group, state)]
         while let (group, state) = uncounted.popLast() {
-            guard let children = group.withLife({ $0.details?.childGroups.first }) else { continue }
+            guard let children = group.withLife({ $0.optionalState?.childGroups.first }) else { continue }
             for child in children.count(in: state) {
                 let (childState, isNew) = child.makeProgressState()
                 state.addChild(childState, weight: 1)
@@ -48,10 +48,10 @@ extension AnyOperation {
     /// Without the children of a group.
     private final func makeProgressState() -> (ProgressState, isNew: Bool) {
         let (state, isNew) = withLife { life -> (ProgressState, Bool) in
-            let details = life.madeDetails()
-            if let state = details.progress { return (state, false) }
+            let optionalState = life.madeOptionalState()
+            if let state = optionalState.progress { return (state, false) }
             let state = ProgressState(ending: progressEnding(life))
-            details.progress = state
+            optionalState.progress = state
             return (state, true)
         }
         if isNew, isObserved { state.watch(for: self) }

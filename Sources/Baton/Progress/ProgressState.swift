@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Locks a ``ProgressStateMachine``, asks it, unlocks, and acts: wakes those who iterate, and passes on to the parents.
 ///
-/// Held by the operation's ``Details``, by reporters and by those who iterate. It holds no operation, and its parents
-/// weakly, so that nothing is kept alive by it, and a chain of them is never released recursively.
+/// Held by the operation's ``OptionalState``, by reporters and by those who iterate. It holds no operation, and its
+/// parents weakly, so that nothing is kept alive by it, and a chain of them is never released recursively.
 final class ProgressState: Sendable {
     /// Taken out of the machine by whoever resumes it, so it is resumed once.
     typealias Waiter = UnsafeContinuation<Void, Never>
@@ -60,7 +60,7 @@ final class ProgressState: Sendable {
 
     // MARK: Events
 
-    func report(_ event: (inout Machine) -> Machine.Effects) {
+    func report(_ event: (inout Machine) -> Machine.Actions) {
         if tell(event) { passUpwards() }
     }
 
@@ -77,15 +77,15 @@ final class ProgressState: Sendable {
     func release() { report { $0.release() } }
 
     /// True: the parents are to be told.
-    private func tell(_ event: (inout Machine) -> Machine.Effects) -> Bool {
-        let (effects, standing, watch) = content.withLock { content in
+    private func tell(_ event: (inout Machine) -> Machine.Actions) -> Bool {
+        let (actions, standing, watch) = content.withLock { content in
             (event(&content.machine), content.machine.standing, content.watch)
         }
-        for waiter in effects.waiters { resume(waiter) }
-        if effects.changesStanding, let operation = watch?.operation {
+        for waiter in actions.waiters { resume(waiter) }
+        if actions.changesStanding, let operation = watch?.operation {
             operation.tellProgress(standing.fraction, version: standing.version)
         }
-        return effects.changesStanding
+        return actions.changesStanding
     }
 
     /// From now on the operation tells how far it has come.

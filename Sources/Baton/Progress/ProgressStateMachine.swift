@@ -25,7 +25,7 @@ struct ProgressStateMachine<Waiter> {
     }
 
     /// What follows from an event, to be done after unlocking.
-    struct Effects {
+    struct Actions {
         var waiters: [Waiter] = []
         /// The parents do not know yet.
         var changesStanding = false
@@ -58,23 +58,23 @@ struct ProgressStateMachine<Waiter> {
 
     // MARK: The operation
 
-    mutating func setCompleted(_ count: Int) -> Effects { change { $0.completed = max(count, 0) } }
+    mutating func setCompleted(_ count: Int) -> Actions { change { $0.completed = max(count, 0) } }
 
-    mutating func setTotal(_ count: Int?) -> Effects { change { $0.total = count.map { max($0, 0) } } }
+    mutating func setTotal(_ count: Int?) -> Actions { change { $0.total = count.map { max($0, 0) } } }
 
-    mutating func report(completed: Int, of total: Int?) -> Effects {
+    mutating func report(completed: Int, of total: Int?) -> Actions {
         change {
             $0.completed = max(completed, 0)
             $0.total = total.map { max($0, 0) }
         }
     }
 
-    mutating func advance(by count: Int) -> Effects {
+    mutating func advance(by count: Int) -> Actions {
         change { $0.completed = $0.completed.addingUpToMaximum(max(count, 0)) }
     }
 
     /// The body will run again. What children of its former run are still to reach does not count.
-    mutating func restart() -> Effects {
+    mutating func restart() -> Actions {
         change {
             $0.run += 1
             $0.completed = 0
@@ -85,7 +85,7 @@ struct ProgressStateMachine<Waiter> {
     }
 
     /// The operation has its outcome; only the first call counts.
-    mutating func end(_ ending: Ending) -> Effects {
+    mutating func end(_ ending: Ending) -> Actions {
         change {
             $0.standing.ending = ending
             $0.children = [:]
@@ -93,13 +93,13 @@ struct ProgressStateMachine<Waiter> {
     }
 
     /// The operation was let go without an outcome. `value` stays as it is: there is none.
-    mutating func release() -> Effects {
-        if isOver { return Effects() }
+    mutating func release() -> Actions {
+        if isOver { return Actions() }
         isReleased = true
         children = [:]
         standing.version += 1
         standing.ending = .failed
-        return Effects(waiters: takeWaiters(), changesStanding: true)
+        return Actions(waiters: takeWaiters(), changesStanding: true)
     }
 
     // MARK: Its children
@@ -111,8 +111,8 @@ struct ProgressStateMachine<Waiter> {
         return run
     }
 
-    mutating func addChild(_ child: UInt64, weight: Int) -> Effects {
-        if weight <= 0 { return Effects() }
+    mutating func addChild(_ child: UInt64, weight: Int) -> Actions {
+        if weight <= 0 { return Actions() }
         return change {
             $0.children[child] = Child(weight: weight)
             $0.sumOfWeights = $0.sumOfWeights.addingUpToMaximum(weight)
@@ -120,14 +120,14 @@ struct ProgressStateMachine<Waiter> {
     }
 
     /// Children that had ended before anybody wanted to know, of weight 1.
-    mutating func addEnded(_ count: Int, succeeded: Int) -> Effects {
+    mutating func addEnded(_ count: Int, succeeded: Int) -> Actions {
         change {
             $0.sumOfWeights = $0.sumOfWeights.addingUpToMaximum(count)
             $0.completed = $0.completed.addingUpToMaximum(succeeded)
         }
     }
 
-    mutating func childMoved(_ child: UInt64, to standing: Standing) -> Effects {
+    mutating func childMoved(_ child: UInt64, to standing: Standing) -> Actions {
         change { $0.count(child, standing) }
     }
 
@@ -153,23 +153,23 @@ struct ProgressStateMachine<Waiter> {
 
     var isOver: Bool { value.isFinished || isReleased }
 
-    private mutating func change(_ body: (inout Self) -> Void) -> Effects {
+    private mutating func change(_ body: (inout Self) -> Void) -> Actions {
         // A report that crossed the end: too late.
-        if isOver { return Effects() }
+        if isOver { return Actions() }
         body(&self)
         return settle()
     }
 
-    private mutating func settle() -> Effects {
+    private mutating func settle() -> Actions {
         let now = computed()
-        if now == value { return Effects() }
+        if now == value { return Actions() }
         value = now
         let changesStanding = now.fractionCompleted != standing.fraction || now.isFinished
         if changesStanding {
             standing.version += 1
             standing.fraction = now.fractionCompleted
         }
-        return Effects(waiters: takeWaiters(), changesStanding: changesStanding)
+        return Actions(waiters: takeWaiters(), changesStanding: changesStanding)
     }
 
     private func computed() -> OperationProgress {

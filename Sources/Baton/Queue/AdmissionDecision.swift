@@ -89,7 +89,7 @@ extension QueueCore {
 
     private func stand(_ operation: AnyOperation, behind fence: Fence) {
         let hasJoined = operation.withLife { life in
-            let hasJoined = life.details?.uniqueness?.joined != nil
+            let hasJoined = life.optionalState?.uniqueness?.joined != nil
             if !hasJoined { operation.edges.append(fence) }
             return hasJoined
         }

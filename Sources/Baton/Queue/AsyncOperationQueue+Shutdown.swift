@@ -104,6 +104,9 @@ extension QueueCore {
     /// Closes the queue to everybody, and cancels what is in it.
     func cutOff() {
         close(.toAll)
+        // Who waits for the end of the queue finds nothing alive.
+        beginHolding()
+        defer { hasReleased() }
         // Also what others elsewhere have joined.
         AnyOperation.cancel(state.withLock { $0.members() }, reason: .queue) { _ in true }
     }

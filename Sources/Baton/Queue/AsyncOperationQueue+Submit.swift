@@ -62,7 +62,7 @@ extension QueueCore {
             switch life.phase {
             case .created:
                 if case .cancelled(let reason) = error, case .beforeRun = life.cancel() {
-                    life.madeDetails().cancellationReason = reason
+                    life.madeOptionalState().cancellationReason = reason
                     life.noteCancel(reason)
                 }
                 return .ended(operation.endBeforeRun(with: error, &life))
@@ -76,7 +76,25 @@ extension QueueCore {
         }
     }
 
+    /// A body that has to wait does so for an operation, so that it gives its permit back, and says what it waits for.
     nonisolated(nonsending) fileprivate func admission() async -> SubmissionAnswer {
+        guard let queue = WorkerTaskContext.current?.running?.core else { return await wait() }
+        if let answer = change({ $0.answerAtOnce() }) { return answer }
+        let answer = Locked(SubmissionAnswer.abandoned)
+        let room = AsyncOperation<Void>("room in \(name.map { "‘\($0)’" } ?? "a queue")") {
+            let given = await self.wait()
+            answer.withLock { $0 = given }
+        }
+        AsyncOperationQueue(name: "room", executor: queue.services.executor).add(room)
+        await withTaskCancellationHandler {
+            _ = try? await room.value
+        } onCancel: {
+            room.cancel()
+        }
+        return answer.withLock { $0 }
+    }
+
+    nonisolated(nonsending) private func wait() async -> SubmissionAnswer {
         let id = Self.lastSubmission.wrappingAdd(1, ordering: .relaxed).newValue
         let answer = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
@@ -93,12 +111,19 @@ extension QueueCore {
     /// Nil: it waits.
     private func ask(_ id: UInt64, _ continuation: Submission) -> SubmissionAnswer? {
         change { state in
-            if state.closing != .not { return .refused }
-            if state.admission.mayEnter(state.waitingCount()) { return .admitted }
+            if let answer = state.answerAtOnce() { return answer }
             // Cancelled before it waits: nobody would take it out again.
             if Task.isCancelled { return .abandoned }
             state.admission.wait(id, continuation)
             return nil
         }
+    }
+}
+
+extension QueueCore.State {
+    /// Nil: whoever submits has to wait.
+    fileprivate mutating func answerAtOnce() -> SubmissionAnswer? {
+        if closing != .not { return .refused }
+        return admission.mayEnter(waitingCount()) ? .admitted : nil
     }
 }

@@ -227,5 +227,5 @@ extension QueueCore.State {
 
 extension AnyOperation {
     /// It shares the outcome of another operation, and waits for nothing else.
-    final var hasJoined: Bool { withLife { $0.details?.uniqueness?.joined != nil } }
+    final var hasJoined: Bool { withLife { $0.optionalState?.uniqueness?.joined != nil } }
 }

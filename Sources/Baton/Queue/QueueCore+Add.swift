@@ -156,7 +156,7 @@ extension QueueCore {
                     operation.queueNumber = number
                     if batch.run != 0 { life.runNumber = batch.run }
                     if batch.isChild { operation.becomesChild(of: batch.origin, &life) }
-                    if let values = batch.taskLocals { life.madeDetails().taskLocals = values }
+                    if let values = batch.taskLocals { life.madeOptionalState().taskLocals = values }
                     if isAwaited { operation.dependencyCounter.noteAwaited() }
                     if batch.isObserved || operation.isObserved {
                         operation.holdEvents(for: hub, isQueueObserved: batch.isObserved, &life)
@@ -180,7 +180,7 @@ extension QueueCore {
         // What the queue refuses is no duplicate, and replaces nothing.
         if case .closed = state.withLock({ $0.door(for: origin) }) { return }
         if operation.endsOnBrokenCycle() { return }
-        if operation.withLife({ $0.details?.uniqueness != nil }) { operation.enterIdentities(on: self) }
+        if operation.withLife({ $0.optionalState?.uniqueness != nil }) { operation.enterIdentities(on: self) }
         limitWaiting(of: operation)
     }
 
@@ -326,6 +326,6 @@ extension AnyOperation {
     fileprivate final func becomesChild(of origin: SubmissionSource, _ life: inout Lifecycle) {
         goesFirst = true
         isChild = true
-        if let holder = origin.nameHolder { life.madeDetails().nameHolder = holder }
+        if let holder = origin.nameHolder { life.madeOptionalState().nameHolder = holder }
     }
 }

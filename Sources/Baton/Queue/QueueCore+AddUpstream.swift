@@ -176,5 +176,5 @@ extension AnyOperation {
 
 extension Lifecycle {
     /// Whether it will run is decided by the add: it is unique.
-    fileprivate var isUndecided: Bool { phase == .created && details?.uniqueness != nil }
+    fileprivate var isUndecided: Bool { phase == .created && optionalState?.uniqueness != nil }
 }

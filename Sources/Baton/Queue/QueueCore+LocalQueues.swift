@@ -6,10 +6,12 @@
 extension QueueCore.State {
     /// What the worker does next, with more of the same in its local queue.
     @inline(__always)
-    mutating func deal(to localQueue: LocalQueue) -> Scheduler.Turn {
-        let turn = turn { $0.nextTurn() }
-        if localQueue.reach > 1, scheduler.width > 1, case .run(let first) = turn { deal(to: localQueue, after: first) }
-        return turn
+    mutating func deal(to localQueue: LocalQueue) -> Scheduler.WorkerAction {
+        let action = nextAction { $0.nextAction() }
+        if localQueue.reach > 1, scheduler.width > 1, case .run(let first) = action {
+            deal(to: localQueue, after: first)
+        }
+        return action
     }
 
     @inline(never)
@@ -74,7 +76,7 @@ extension QueueCore.State {
     /// What the scheduler says a worker does next. What waits in the local queues of others comes first if nothing else
     /// of its priority does, and if they are stuck; and none stays out beside those of a higher priority.
     @inline(__always)
-    mutating func turn(_ ask: (inout Scheduler) -> Scheduler.Turn) -> Scheduler.Turn {
+    mutating func nextAction(_ ask: (inout Scheduler) -> Scheduler.WorkerAction) -> Scheduler.WorkerAction {
         if !localQueues.isEmpty { lookAtLocalQueues() }
         return ask(&scheduler)
     }

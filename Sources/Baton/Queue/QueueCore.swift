@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The queue behind its handle: one lock around ``Scheduler`` and ``OperationRegistry``, and the tasks that obey them.
+/// The queue behind its handle: one lock around ``Scheduler`` and ``OperationRegistry``, and the tasks that do as they
+/// say.
 ///
 /// It keeps itself alive while an operation of it is unfinished, so the operations can point to it without retaining
 /// it, and so the public handle can come and go.
@@ -106,20 +107,20 @@ final class QueueCore: Sendable {
         hub.queueHasGone()
     }
 
-    // MARK: Change, settle, obey
+    // MARK: Change, settle, perform
 
-    /// Every change of the scheduler goes through here: under the lock it ends in one decision, which is obeyed
+    /// Every change of the scheduler goes through here: under the lock it ends in one decision, which is performed
     /// outside. `startsWorkers`: false if another change follows in a moment, which will.
     @inline(__always)
     func change<Result>(startsWorkers: Bool = true, _ body: (inout State) -> Result) -> Result {
-        let (result, order, ended) = state.withLock { state in
+        let (result, action, ended) = state.withLock { state in
             let result = body(&state)
-            let order = settle(&state, startsWorkers: startsWorkers)
+            let action = settle(&state, startsWorkers: startsWorkers)
             let ended = state.scheduler.takeEnded()
             if ended != nil { beginHolding() }
-            return (result, order, ended)
+            return (result, action, ended)
         }
-        obey(order)
+        perform(action)
         if let ended {
             IntrusiveList.forEach(from: ended) { $0.release() }
             hasReleased()
@@ -128,29 +129,29 @@ final class QueueCore: Sendable {
     }
 
     @inline(__always)
-    private func settle(_ state: inout State, startsWorkers: Bool = true) -> Scheduler.Order {
+    private func settle(_ state: inout State, startsWorkers: Bool = true) -> Scheduler.Action {
         if !state.localQueues.isEmpty, !state.scheduler.allowsLocalQueues(at: state.localQueues.level) {
             state.reclaimAll()
         }
-        let order = state.scheduler.settle(besides: state.localQueues.haveMore, startsWorkers: startsWorkers)
-        if !state.admission.isEmpty { return settle(&state, besides: order) }
+        let action = state.scheduler.settle(besides: state.localQueues.haveMore, startsWorkers: startsWorkers)
+        if !state.admission.isEmpty { return settle(&state, besides: action) }
         let now = state.scheduler.hint
         // Written only when it changes: every worker reads it.
         if hint.load(ordering: .relaxed) != now { hint.store(now, ordering: .relaxed) }
-        return order
+        return action
     }
 
     /// Somebody waits to submit an operation: workers have to ask, so that whoever begins one lets another in.
     @inline(never)
-    private func settle(_ state: inout State, besides order: Scheduler.Order) -> Scheduler.Order {
+    private func settle(_ state: inout State, besides action: Scheduler.Action) -> Scheduler.Action {
         hint.store(Scheduler.mustAsk, ordering: .relaxed)
-        if case .none = order, let next = state.admit() { return .admit(next) }
-        return order
+        if case .none = action, let next = state.admit() { return .admit(next) }
+        return action
     }
 
     @inline(__always)
-    private func obey(_ order: Scheduler.Order) {
-        switch order {
+    private func perform(_ action: Scheduler.Action) {
+        switch action {
         case .none: break
         case .startWorker: Worker.start(on: self)
         case .resume(let resumption): resume(resumption.takeRetainedValue())
@@ -165,11 +166,11 @@ final class QueueCore: Sendable {
         while let resumption = next {
             next = nil
             let tookSlot = resumption.resume()
-            let order = state.withLock { state in
+            let action = state.withLock { state in
                 if !tookSlot { state.scheduler.lendSlot() }
                 return settle(&state)
             }
-            if case .resume(let another) = order { next = another.takeRetainedValue() } else { obey(order) }
+            if case .resume(let another) = action { next = another.takeRetainedValue() } else { perform(action) }
         }
     }
 

@@ -34,14 +34,14 @@ struct RateStateMachine<Waiter> {
     /// The theoretical time of the next start: its ideal time if all starts were spaced evenly.
     private var nextStart: Duration
     /// The same if everyone who has a turn had started when it came. Never earlier than `nextStart`.
-    private var nextTurn: Duration
+    private var nextAction: Duration
     /// In the order of their arrival numbers, also those who come back.
     private var line = TimerHeap<UInt64, Waiter>()
 
     init(_ limits: RateLimits, at now: Duration) {
         self.limits = limits
         nextStart = now
-        nextTurn = now
+        nextAction = now
     }
 
     /// Somebody uses the rate with these numbers. True: they are not those that it has had, and the slower ones count.
@@ -52,21 +52,21 @@ struct RateStateMachine<Waiter> {
     }
 
     /// Nobody waits, and a rate that nobody has used would not decide otherwise.
-    func isUnused(at now: Duration) -> Bool { line.count == 0 && nextTurn <= now }
+    func isUnused(at now: Duration) -> Bool { line.count == 0 && nextAction <= now }
 
     // MARK: Starting
 
     /// Whether the operation of this arrival number may start: the rate allows it, and nobody who waits came before.
     func admits(_ arrival: UInt64, hasTurn: Bool, at now: Duration) -> Bool {
         if let first = line.next, first < arrival { return false }
-        return (hasTurn ? nextStart : nextTurn) - limits.tolerance <= now
+        return (hasTurn ? nextStart : nextAction) - limits.tolerance <= now
     }
 
     /// To be called for one that is admitted.
     mutating func start(hasTurn: Bool, at now: Duration) {
         nextStart = max(nextStart, now) + limits.interval
-        if !hasTurn { nextTurn = max(nextTurn, now) + limits.interval }
-        nextTurn = max(nextTurn, nextStart)
+        if !hasTurn { nextAction = max(nextAction, now) + limits.interval }
+        nextAction = max(nextAction, nextStart)
     }
 
     /// It has not started after all.
@@ -79,7 +79,7 @@ struct RateStateMachine<Waiter> {
     mutating func correct(at now: Duration) {
         let latest = now + limits.tolerance + limits.interval
         nextStart = min(nextStart, latest)
-        nextTurn = min(nextTurn, latest)
+        nextAction = min(nextAction, latest)
     }
 
     // MARK: Waiting
@@ -92,18 +92,18 @@ struct RateStateMachine<Waiter> {
     /// The first of those who wait has its turn, if its time has come.
     mutating func takeTurn(at now: Duration) -> Waiter? {
         guard let time = turnTime, time <= now else { return nil }
-        nextTurn = max(nextTurn, now) + limits.interval
+        nextAction = max(nextAction, now) + limits.interval
         return line.removeFirst()
     }
 
     /// The operation that had a turn does not use it.
-    mutating func giveTurnBack() { nextTurn = max(nextStart, nextTurn - limits.interval) }
+    mutating func giveTurnBack() { nextAction = max(nextStart, nextAction - limits.interval) }
 
     /// The waiter that has the next turn.
     var first: Waiter? { line.first }
 
     /// When that is; nil: nobody waits.
-    var turnTime: Duration? { line.count == 0 ? nil : nextTurn - limits.tolerance }
+    var turnTime: Duration? { line.count == 0 ? nil : nextAction - limits.tolerance }
 
     // MARK: Looking
 

@@ -14,7 +14,7 @@ struct RateTable {
     /// The caller does this after unlocking.
     struct TimerChange {
         let former: (timerService: TimerService, ticket: TimerService.Ticket)?
-        let next: (timerService: TimerService, alarm: RateAlarm, time: Duration)?
+        let next: (timerService: TimerService, timer: RateTimer, time: Duration)?
     }
 
     /// All rates on one clock.
@@ -43,7 +43,7 @@ struct RateTable {
     private struct Timer {
         /// It lives as long as the operation waits that was first in the line when this was set.
         let timerService: Unmanaged<TimerService>
-        let alarm: RateAlarm
+        let timer: RateTimer
         let time: Duration
         /// Nil: somebody is about to set it.
         var ticket: TimerService.Ticket?
@@ -168,17 +168,17 @@ struct RateTable {
 
     /// The time of a timer has come. Returns those who have the turns of all of their rates now, in order.
     mutating func takeTurns(
-        _ alarm: RateAlarm, at now: Duration
+        _ timer: RateTimer, at now: Duration
     ) -> (turns: [Unmanaged<AnyOperation>], change: TimerChange?) {
-        guard let entry = entry(alarm.key), entry.timer?.alarm === alarm else { return ([], nil) }
+        guard let entry = entry(timer.key), entry.timer?.timer === timer else { return ([], nil) }
         entry.timer = nil
         entry.machine.correct(at: now)
         var turns: [Unmanaged<AnyOperation>] = []
         while let operation = entry.machine.takeTurn(at: now) {
-            members[operation.id]?.takeTurn(alarm.key)
+            members[operation.id]?.takeTurn(timer.key)
             if members[operation.id]?.isInLine == false { turns.append(operation) }
         }
-        return (turns, adjustTimer(of: alarm.key))
+        return (turns, adjustTimer(of: timer.key))
     }
 
     /// Its queue is suspended: it keeps its place among all, and its turns go to those behind it.
@@ -208,8 +208,8 @@ struct RateTable {
     // MARK: Timers
 
     /// False: it is not wanted any more.
-    mutating func note(_ ticket: TimerService.Ticket, of alarm: RateAlarm) -> Bool {
-        guard let entry = entry(alarm.key), entry.timer?.alarm === alarm else { return false }
+    mutating func note(_ ticket: TimerService.Ticket, of timer: RateTimer) -> Bool {
+        guard let entry = entry(timer.key), entry.timer?.timer === timer else { return false }
         entry.timer?.ticket = ticket
         return true
     }
@@ -226,11 +226,11 @@ struct RateTable {
             return nil
         }
         entry.timer = wanted.map {
-            Timer(timerService: $0.timerService, alarm: RateAlarm(key, book.time), time: $0.time, ticket: nil)
+            Timer(timerService: $0.timerService, timer: RateTimer(key, book.time), time: $0.time, ticket: nil)
         }
         return TimerChange(
             former: former.flatMap { timer in timer.ticket.map { (timer.timerService.takeUnretainedValue(), $0) } },
-            next: entry.timer.map { ($0.timerService.takeUnretainedValue(), $0.alarm, $0.time) })
+            next: entry.timer.map { ($0.timerService.takeUnretainedValue(), $0.timer, $0.time) })
     }
 
     // MARK: Looking
@@ -315,8 +315,8 @@ extension Unmanaged<AnyOperation> {
     fileprivate var id: ObjectIdentifier { _withUnsafeGuaranteedRef { ObjectIdentifier($0) } }
 }
 
-/// The timer of a rate. Another one takes its place whenever its time changes, so one that rings too late is known.
-final class RateAlarm: Sendable {
+/// The timer of a rate. Another one takes its place whenever its time changes, so one that fires too late is known.
+final class RateTimer: Sendable {
     let key: RateTable.Key
     /// By which the rate is measured.
     let time: TimeSource
@@ -327,5 +327,5 @@ final class RateAlarm: Sendable {
     }
 
     /// Outside every lock.
-    func ring() { Rates.timeHasCome(self) }
+    func fire() { Rates.timeHasCome(self) }
 }

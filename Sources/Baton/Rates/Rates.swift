@@ -71,9 +71,13 @@ enum Rates {
 
     // MARK: Turns
 
-    static func timeHasCome(_ alarm: RateAlarm) {
-        let now = alarm.time.now
-        let (turns, change) = table.withLock { $0.takeTurns(alarm, at: now) }
+    static func timeHasCome(_ timer: RateTimer) {
+        let now = timer.time.now
+        let (turns, held, change) = table.withLock { table in
+            let (turns, change) = table.takeTurns(timer, at: now)
+            return (turns, turns.map { HeldOperation($0) }, change)
+        }
+        defer { withExtendedLifetime(held) {} }
         // First: an operation that has its turn may be the last of its queue.
         if let change { perform([change]) }
         for operation in turns {
@@ -94,10 +98,10 @@ enum Rates {
         for change in changes {
             if let former = change.former { former.timerService.remove(former.ticket) }
             guard let next = change.next else { continue }
-            let left = max(.zero, next.time - next.alarm.time.now)
-            let ticket = next.timerService.add(.rate(next.alarm), at: next.timerService.now + left)
-            // Somebody has set another one in between, or this one has rung.
-            if !table.withLock({ $0.note(ticket, of: next.alarm) }) { next.timerService.remove(ticket) }
+            let left = max(.zero, next.time - next.timer.time.now)
+            let ticket = next.timerService.add(.rate(next.timer), at: next.timerService.now + left)
+            // Somebody has set another one in between, or this one has fired.
+            if !table.withLock({ $0.note(ticket, of: next.timer) }) { next.timerService.remove(ticket) }
         }
     }
 

@@ -39,7 +39,7 @@ extension AnyOperation {
                 let isChanged = condition(self.level)
                 if isChanged { self.level = level }
                 return (isChanged, nil, nil)
-            default: return (false, self.core, life.details?.resumption)
+            default: return (false, self.core, life.optionalState?.resumption)
             }
         }
         guard let core else { return isChanged }

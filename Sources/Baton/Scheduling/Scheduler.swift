@@ -38,7 +38,7 @@ struct Scheduler {
 
     /// What to do after unlocking. The slot that it needs is booked. A body to be resumed is retained for the one who
     /// does it: as a reference it would be copied at every turn, though there hardly ever is one.
-    enum Order {
+    enum Action {
         case none
         case startWorker
         case resume(Unmanaged<Resumption>)
@@ -47,7 +47,7 @@ struct Scheduler {
     }
 
     /// What a worker does next. As above.
-    enum Turn {
+    enum WorkerAction {
         case run(Unmanaged<AnyOperation>)
         /// Its slot goes to this body, and the worker ends.
         case handOver(Unmanaged<Resumption>)
@@ -377,7 +377,7 @@ struct Scheduler {
 
     /// After every change: what the free slots allow. `more`: whether there is something in the workers' local queues.
     @inline(__always)
-    mutating func settle(besides more: @autoclosure () -> Bool = false, startsWorkers: Bool = true) -> Order {
+    mutating func settle(besides more: @autoclosure () -> Bool = false, startsWorkers: Bool = true) -> Action {
         if running >= width { return .none }
         if !resumptions.isEmpty, let resumption = popResumption() {
             running += 1
@@ -390,14 +390,14 @@ struct Scheduler {
     }
 
     /// A new worker has its thread.
-    mutating func workerStarted() -> Turn {
+    mutating func workerStarted() -> WorkerAction {
         isStarting = false
-        return nextTurn()
+        return nextAction()
     }
 
     /// For a worker that has a slot and nothing to do.
     @inline(__always)
-    mutating func nextTurn() -> Turn {
+    mutating func nextAction() -> WorkerAction {
         if running <= width {
             if !resumptions.isEmpty, let resumption = popResumption() { return .handOver(.passRetained(resumption)) }
             if let operation = popOperation() { return .run(operation) }
@@ -421,17 +421,17 @@ struct Scheduler {
     }
 
     /// What the worker has taken up waits, and the worker goes on.
-    mutating func park() -> Turn {
+    mutating func park() -> WorkerAction {
         parked += 1
-        return nextTurn()
+        return nextAction()
     }
 
     /// A worker that has lent its slot and has work to do again: it takes one, if there is one free.
-    mutating func slotAgain() -> Turn {
+    mutating func slotAgain() -> WorkerAction {
         parked -= 1
         if running >= width { return .end }
         running += 1
-        return nextTurn()
+        return nextAction()
     }
 
     /// As above, for a worker that goes on with an operation of this priority. False: others come before it, or may.

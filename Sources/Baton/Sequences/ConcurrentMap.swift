@@ -230,25 +230,25 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
         var upstreamWait: UnsafeContinuation<Void, Never>?
     }
 
-    private func change(cancelling reason: CancellationReason = .caller, _ body: (inout Machine) -> Machine.Effects) {
-        let (effects, waking, task) = state.withLock { state -> (Machine.Effects, Waking, Task<Void, Never>?) in
-            let effects = body(&state.machine)
+    private func change(cancelling reason: CancellationReason = .caller, _ body: (inout Machine) -> Machine.Actions) {
+        let (actions, waking, task) = state.withLock { state -> (Machine.Actions, Waking, Task<Void, Never>?) in
+            let actions = body(&state.machine)
             var waking = Waking()
-            if effects.wakesConsumer { swap(&waking.consumers, &state.consumers) }
-            if !effects.stopsUpstream { return (effects, waking, nil) }
+            if actions.wakesConsumer { swap(&waking.consumers, &state.consumers) }
+            if !actions.stopsUpstream { return (actions, waking, nil) }
             waking.upstreamWait = state.upstreamWait.take()
             state.stopsUpstream = true
-            return (effects, waking, state.upstreamTask)
+            return (actions, waking, state.upstreamTask)
         }
         task?.cancel()
-        obey(effects, reason)
+        perform(actions, reason)
         if let upstreamWait = waking.upstreamWait { resume(upstreamWait) }
         for consumer in waking.consumers { consumer.end() }
     }
 
     /// In a scope of its own: what is not wanted is released before the consumer goes on.
-    private func obey(_ effects: consuming Machine.Effects, _ reason: CancellationReason) {
-        for run in effects.cancel { run.cancel(reason: reason) }
+    private func perform(_ actions: consuming Machine.Actions, _ reason: CancellationReason) {
+        for run in actions.cancel { run.cancel(reason: reason) }
     }
 
     private func resume(_ upstreamWait: UnsafeContinuation<Void, Never>) {

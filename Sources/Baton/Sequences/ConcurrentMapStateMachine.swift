@@ -45,7 +45,7 @@ struct ConcurrentMapStateMachine<Flight, Output, Failure: Error> {
     }
 
     /// To be acted on after unlocking; what is only there to be released, too.
-    struct Effects {
+    struct Actions {
         var wakesConsumer = false
         /// Upstream is not asked any more, and its task is cancelled.
         var stopsUpstream = false
@@ -90,24 +90,24 @@ extension ConcurrentMapStateMachine {
 
     /// The queue takes nothing more. Upstream may be silent, so its iteration is cancelled; what is in flight is still
     /// delivered.
-    mutating func queueClosed() -> Effects {
-        var effects = Effects()
-        guard phase == .taking else { return effects }
+    mutating func queueClosed() -> Actions {
+        var actions = Actions()
+        guard phase == .taking else { return actions }
         phase = .draining
         isRefused = endsAtFailure
-        effects.stopsUpstream = upstreamIsOpen
-        effects.wakesConsumer = isQuiet
-        return effects
+        actions.stopsUpstream = upstreamIsOpen
+        actions.wakesConsumer = isQuiet
+        return actions
     }
 
-    mutating func upstreamEnded(_ failure: Failure?) -> Effects {
-        var effects = Effects()
+    mutating func upstreamEnded(_ failure: Failure?) -> Actions {
+        var actions = Actions()
         upstreamIsOpen = false
         // What it throws when it is cancelled from here is nobody's concern.
-        if phase == .taking { upstreamFailure = failure } else { effects.unwantedFailure = failure }
+        if phase == .taking { upstreamFailure = failure } else { actions.unwantedFailure = failure }
         if phase == .taking { phase = .draining }
-        effects.wakesConsumer = isQuiet
-        return effects
+        actions.wakesConsumer = isQuiet
+        return actions
     }
 }
 
@@ -115,37 +115,37 @@ extension ConcurrentMapStateMachine {
 
 extension ConcurrentMapStateMachine {
     /// Told twice of the same, it ignores the second.
-    mutating func ended(_ place: Place, _ outcome: Outcome) -> Effects {
-        var effects = Effects()
-        guard let flight = inFlight.removeValue(forKey: place) else { return effects }
-        effects.landed = flight
+    mutating func ended(_ place: Place, _ outcome: Outcome) -> Actions {
+        var actions = Actions()
+        guard let flight = inFlight.removeValue(forKey: place) else { return actions }
+        actions.landed = flight
         let number = order == .preserved ? place : arrivedCount
-        effects.wakesConsumer = isQuiet
+        actions.wakesConsumer = isQuiet
         if phase == .closing || lastNumber.map({ number > $0 }) == true {
-            effects.unwanted = [outcome]
+            actions.unwanted = [outcome]
         } else {
             arrivedCount += 1
             finished[number] = outcome
-            if number == deliveredCount { effects.wakesConsumer = true }
-            if case .failure(let error) = outcome { failed(error, number, &effects) }
+            if number == deliveredCount { actions.wakesConsumer = true }
+            if case .failure(let error) = outcome { failed(error, number, &actions) }
         }
-        return effects
+        return actions
     }
 
-    private mutating func failed(_ error: OperationError, _ number: Int, _ effects: inout Effects) {
+    private mutating func failed(_ error: OperationError, _ number: Int, _ actions: inout Actions) {
         if endsAtFailure {
             lastNumber = number
             for later in finished.keys where later > number {
-                if let outcome = finished.removeValue(forKey: later) { effects.unwanted.append(outcome) }
+                if let outcome = finished.removeValue(forKey: later) { actions.unwanted.append(outcome) }
             }
-            effects.cancel = flights(after: number)
+            actions.cancel = flights(after: number)
         } else if case .queueShutDown = error {
             // The queue takes no more: without this an endless upstream would go on failing.
         } else {
             return
         }
         if phase == .taking { phase = .draining }
-        effects.stopsUpstream = upstreamIsOpen
+        actions.stopsUpstream = upstreamIsOpen
     }
 
     private func flights(after number: Int) -> [Flight] {
@@ -160,7 +160,7 @@ extension ConcurrentMapStateMachine {
 // MARK: - The consumer
 
 extension ConcurrentMapStateMachine {
-    enum Turn {
+    enum ConsumerAction {
         /// Upstream has to be started; then to be asked again.
         case start
         case wait
@@ -181,7 +181,7 @@ extension ConcurrentMapStateMachine {
     }
 
     /// Delivering makes room.
-    mutating func next() -> Turn {
+    mutating func next() -> ConsumerAction {
         if mustWait { return .wait }
         switch phase {
         case .idle:
@@ -207,20 +207,20 @@ extension ConcurrentMapStateMachine {
     var isOver: Bool { phase == .over }
 
     /// The consumer was cancelled, or has gone.
-    mutating func cancel() -> Effects {
-        var effects = Effects()
+    mutating func cancel() -> Actions {
+        var actions = Actions()
         switch phase {
         case .idle, .taking, .draining:
             phase = .closing
-            effects.cancel = flights
-            effects.stopsUpstream = upstreamIsOpen
-            effects.unwanted = Array(finished.values)
-            effects.unwantedFailure = upstreamFailure.take()
+            actions.cancel = flights
+            actions.stopsUpstream = upstreamIsOpen
+            actions.unwanted = Array(finished.values)
+            actions.unwantedFailure = upstreamFailure.take()
             finished = [:]
-            effects.wakesConsumer = isQuiet
+            actions.wakesConsumer = isQuiet
         // It comes too late, or for the second time.
         case .closing, .over: break
         }
-        return effects
+        return actions
     }
 }

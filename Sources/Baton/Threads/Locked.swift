@@ -26,7 +26,7 @@ package struct Locked<Value>: ~Copyable, Sendable {
 }
 
 /// `Mutex` wants proof that nothing inside is shared with the outside; what is stored here is either `Sendable` or,
-/// like ``Details``, reached by this lock alone.
+/// like ``OptionalState``, reached by this lock alone.
 struct Guarded<Content>: @unchecked Sendable {
     var content: Content
 }

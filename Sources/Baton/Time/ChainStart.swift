@@ -151,14 +151,14 @@ extension AnyOperation {
     fileprivate final func chainStart() -> (ChainStart, sources: [AnyOperation]) {
         let found = withLife { life -> (ChainStart, former: ChainStart?, sources: [AnyOperation])? in
             if life.hasBegun || life.phase == .finished { return nil }
-            let details = life.madeDetails()
-            let former = details.chainStart
+            let optionalState = life.madeOptionalState()
+            let former = optionalState.chainStart
             let use = former?.use ?? .none
             if case .all = use, let former { return (former, nil, []) }
             let new = ChainStart(placeCount: edges.placeCount)
-            details.add(new)
+            optionalState.add(new)
             // A removal may have moved the others to other places.
-            guard case .allBefore(let count) = use, details.removals == nil else {
+            guard case .allBefore(let count) = use, optionalState.removals == nil else {
                 return (new, nil, edges.all.filter { !$0.isFence })
             }
             return (new, former, edges.all(after: count))

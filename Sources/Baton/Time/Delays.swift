@@ -31,7 +31,7 @@ extension AnyOperation {
         var delay = Optional(delay)
         changeTiming("a delay", place) { timing in
             swap(&timing.madeRareTiming().delay, &delay)
-            timing.rules.delay()
+            timing.preconditions.delay()
         }
         withExtendedLifetime(delay) {}
         return self
@@ -106,7 +106,7 @@ extension AnyOperation {
         return isOver
     }
 
-    /// The alarm had the reference that is the queue's.
+    /// The timer had the reference that is the queue's.
     static func pauseEnded(of operation: Unmanaged<AnyOperation>) {
         let (core, isFurtherAttempt) = operation._withUnsafeGuaranteedRef { operation in
             let pause = operation.withLife { life in
@@ -129,11 +129,11 @@ extension QueueCore {
     func pause(_ operation: Unmanaged<AnyOperation>, for duration: Duration) {
         if duration <= .zero { return AnyOperation.pauseEnded(of: operation) }
         let end = timerService.now + duration
-        // The alarm may ring before its ticket is known here.
+        // The timer may fire before its ticket is known here.
         let retained = operation.takeUnretainedValue()
         let ticket = timerService.add(.pauseEnd(operation), at: end)
         let hasEnded = retained.withLife { life in
-            guard life.phase == .added, let timing = life.details?.timing else { return true }
+            guard life.phase == .added, let timing = life.optionalState?.timing else { return true }
             return !timing.pauses(until: end, ticket)
         }
         if hasEnded, timerService.remove(ticket) != nil { operation.release() }

@@ -63,13 +63,13 @@ extension AnyOperation {
         cancelAttempt { life in life.cutAttempt(in: run, after: limit, isLast: isLast) }
     }
 
-    /// It has waited too long for its first attempt, or for another one. An alarm that comes late changes nothing.
+    /// It has waited too long for its first attempt, or for another one. A timer that comes late changes nothing.
     final func waitingLimitCame(at now: Duration) {
-        let rareTiming = withLife { $0.details?.timing?.rareTiming }
+        let rareTiming = withLife { $0.optionalState?.timing?.rareTiming }
         if let limit = rareTiming?.waitingLimit { cancel(reason: .timeout(limit)) { !$0.hasBegun } }
         if let limit = rareTiming?.deadline {
             cancel(reason: .timeout(limit)) { life in
-                life.isBetweenAttempts && life.details?.timing?.rareTiming?.deadlineEnd ?? .endless <= now
+                life.isBetweenAttempts && life.optionalState?.timing?.rareTiming?.deadlineEnd ?? .endless <= now
             }
         }
     }
@@ -80,21 +80,21 @@ extension QueueCore {
     func limitWaiting(of operation: AnyOperation) {
         let limit = operation.withLife { life in
             // One that has joined another does not wait for its start.
-            life.details?.uniqueness?.joined == nil ? life.details?.timing?.rareTiming?.waitingLimit : nil
+            life.optionalState?.uniqueness?.joined == nil ? life.optionalState?.timing?.rareTiming?.waitingLimit : nil
         }
         if let limit { limitWaiting(of: operation, until: timerService.now + limit) }
     }
 
     /// When an attempt has failed and another one is to follow, before that can start.
     func limitWaiting(forNextAttemptOf operation: AnyOperation) {
-        let end = operation.withLife { $0.details?.timing?.rareTiming?.deadlineEnd }
+        let end = operation.withLife { $0.optionalState?.timing?.rareTiming?.deadlineEnd }
         if let end { limitWaiting(of: operation, until: end) }
     }
 
     private func limitWaiting(of operation: AnyOperation, until end: Duration) {
         let ticket = timerService.add(.waitingLimit(.passUnretained(operation)), at: end)
         let isTooLate = operation.withLife { life in
-            if life.phase == .added { life.details?.timing?.rareTiming?.waitingTicket = ticket }
+            if life.phase == .added { life.optionalState?.timing?.rareTiming?.waitingTicket = ticket }
             return life.phase != .added
         }
         // It was cancelled in between.
@@ -102,12 +102,12 @@ extension QueueCore {
     }
 }
 
-/// The alarms of an operation that does not need them any more, to be taken out after unlocking.
-struct Alarms {
+/// The timers of an operation that does not need them any more, to be taken out after unlocking.
+struct OperationTimers {
     fileprivate var waiting: TimerService.Ticket?
     fileprivate var pause: TimerService.Ticket?
 
-    /// Of one that has ended. If it was in a pause, whoever takes out that alarm lets go of the queue's reference.
+    /// Of one that has ended. If it was in a pause, whoever takes out that timer lets go of the queue's reference.
     func takeOut(of operation: AnyOperation, from core: QueueCore?) {
         guard let core else { return }
         if let waiting { core.timerService.remove(waiting) }
@@ -115,10 +115,10 @@ struct Alarms {
     }
 }
 
-extension TimedDetails {
-    func takeAlarms() -> Alarms? {
+extension TimedState {
+    func takeTimers() -> OperationTimers? {
         guard let rareTiming, rareTiming.waitingTicket != nil || rareTiming.pauseTicket != nil else { return nil }
-        return Alarms(waiting: rareTiming.waitingTicket.take(), pause: rareTiming.pauseTicket.take())
+        return OperationTimers(waiting: rareTiming.waitingTicket.take(), pause: rareTiming.pauseTicket.take())
     }
 
 }

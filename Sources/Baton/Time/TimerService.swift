@@ -5,10 +5,10 @@ import Synchronization
 /// All queues with the continuous clock share one; a queue with another clock has its own. When a deadline is
 /// taken out the task sleeps on: deadlines are mostly taken out in time, and the next one mostly comes later.
 final class TimerService: Sendable {
-    typealias Ticket = TimerHeap<Duration, Alarm>.Ticket
+    typealias Ticket = TimerHeap<Duration, EngineTimer>.Ticket
 
     fileprivate struct State {
-        var deadlines = TimerHeap<Duration, Alarm>()
+        var deadlines = TimerHeap<Duration, EngineTimer>()
         /// When the task wakes. Nil: there is none.
         var wakeTime: Duration?
         /// Of the task that sleeps. One with an older number has been replaced.
@@ -30,9 +30,9 @@ final class TimerService: Sendable {
     /// On the clock of its deadlines. To be asked outside every lock.
     var now: Duration { time.now }
 
-    func add(_ alarm: Alarm, at deadline: Duration) -> Ticket {
+    func add(_ timer: EngineTimer, at deadline: Duration) -> Ticket {
         let (ticket, replacement) = state.withLock { state -> (Ticket, Replacement?) in
-            let ticket = state.deadlines.add(alarm, at: deadline)
+            let ticket = state.deadlines.add(timer, at: deadline)
             if let wakeTime = state.wakeTime, wakeTime <= deadline { return (ticket, nil) }
             return (ticket, state.replaceTask(wakingAt: deadline))
         }
@@ -42,7 +42,7 @@ final class TimerService: Sendable {
 
     /// Nil: its time has come, or it was taken out before. The caller has to see to what it kept alive.
     @discardableResult
-    func remove(_ ticket: Ticket) -> Alarm? { state.withLock { $0.deadlines.remove(ticket) } }
+    func remove(_ ticket: Ticket) -> EngineTimer? { state.withLock { $0.deadlines.remove(ticket) } }
 
     /// Its queue has gone, and with it every operation that could have a deadline.
     func stop() {
@@ -82,9 +82,9 @@ final class TimerService: Sendable {
                 if Task.isCancelled { return sleepElsewhere(as: number) }
                 continue
             }
-            // First: to ring may run handlers of a cancel, which take their time.
+            // First: a timer may run handlers of a cancel, which take their time.
             if let successor { start(successor) }
-            return Ringing(due, at: now, by: self).begin(on: taskFactory)
+            return FiringTimers(due, at: now, by: self).begin(on: taskFactory)
         }
     }
 }
@@ -107,11 +107,11 @@ extension TimerService.State {
         return TimerService.Replacement(number: number, former: task.take())
     }
 
-    /// What is due rings, and if there is more another task sleeps until then. Nothing is due: the same task goes on,
+    /// What is due fires, and if there is more another task sleeps until then. Nothing is due: the same task goes on,
     /// until what is now the earliest.
-    fileprivate mutating func wake(at now: Duration, as number: UInt64) -> ([DueAlarm], TimerService.Replacement?) {
+    fileprivate mutating func wake(at now: Duration, as number: UInt64) -> ([DueTimer], TimerService.Replacement?) {
         if self.number != number { return ([], nil) }
-        let due = deadlines.takeDue(at: now).map { DueAlarm($0) }
+        let due = deadlines.takeDue(at: now).map { DueTimer($0) }
         wakeTime = deadlines.next
         if due.isEmpty {
             if wakeTime == nil { task = nil }

@@ -4,14 +4,14 @@ extension AnyOperation {
     final func enterIdentities(on core: QueueCore) {
         let uniqueness = withLife { life in
             // One that has ended already is no duplicate, and replaces nothing.
-            life.details?.endAfterLinking == nil ? life.details?.uniqueness : nil
+            life.optionalState?.endAfterLinking == nil ? life.optionalState?.uniqueness : nil
         }
         guard let uniqueness else { return }
         let scope = core.resolve(uniqueness.scope)
         let identity =
             scope == .process ? uniqueness.identity : ScopedIdentity(uniqueness.identity, within: scope)
         while true {
-            switch Identities.enter(self, identity, replaces: uniqueness.policy == .replace) {
+            switch Deduplication.enter(self, identity, replaces: uniqueness.policy == .replace) {
             case .entered(let place, let former):
                 withLife { _ in uniqueness.place = place }
                 if !former.isEmpty { replace(former) }
@@ -35,13 +35,15 @@ extension AnyOperation {
     private final func dropNeeds(waitingFor original: AnyOperation? = nil) {
         // Held for the release after unlocking.
         let needs = withLife { life in
-            let needs = (body.take(), edges.take(), (life.details?.takeRules(), life.details?.executor))
+            let needs = (
+                body.take(), edges.take(), (life.optionalState?.takePreconditions(), life.optionalState?.executor)
+            )
             if let original { edges.append(original) }
-            life.details?.policies = []
-            life.details?.executor = nil
+            life.optionalState?.policies = []
+            life.optionalState?.executor = nil
             return needs
         }
-        Trampoline.run(.release(Remains(body: needs.0, edges: needs.1, details: nil, outcome: ())))
+        Trampoline.run(.release(Remains(body: needs.0, edges: needs.1, optionalState: nil, outcome: ())))
         Trampoline.run(.drop(needs.2))
     }
 

@@ -6,7 +6,7 @@
 extension AnyOperation {
     /// Nil: this has finished, and nobody can join it.
     final func takeJoiner(_ joiner: AnyOperation) -> Int? {
-        withLife { life in life.phase == .finished ? nil : life.details?.uniqueness?.add(joiner) }
+        withLife { life in life.phase == .finished ? nil : life.optionalState?.uniqueness?.add(joiner) }
     }
 
     /// Told by the thread on which the original has finished.
@@ -25,7 +25,7 @@ extension AnyOperation {
         dependents.contains { dependent in
             !dependent.isFence
                 && dependent.withLife { life in
-                    !life.isDecided && life.details?.uniqueness?.joined?.original !== self
+                    !life.isDecided && life.optionalState?.uniqueness?.joined?.original !== self
                 }
         }
     }
@@ -36,11 +36,11 @@ extension Joined {
     func leave(_ joiner: AnyOperation) {
         let (isListed, reason) = original.withLife { life -> (Bool, CancellationReason?) in
             // After the finish it is the original that tells.
-            guard let uniqueness = life.details?.uniqueness else { return (false, nil) }
+            guard let uniqueness = life.optionalState?.uniqueness else { return (false, nil) }
             return (true, uniqueness.remove(joinerAt: place))
         }
         if isListed { joiner.letGoAsJoiner() }
         // Somebody may join in between.
-        if let reason { original.cancel(reason: reason) { $0.details?.uniqueness?.isUnwanted ?? false } }
+        if let reason { original.cancel(reason: reason) { $0.optionalState?.uniqueness?.isUnwanted ?? false } }
     }
 }

@@ -72,8 +72,8 @@ extension AnyOperation {
         // Its key is the user's: released after unlocking.
         var former: Uniqueness?
         change("uniqueness", callSite) { life in
-            former = life.madeDetails().uniqueness
-            life.madeDetails().uniqueness = uniqueness
+            former = life.madeOptionalState().uniqueness
+            life.madeOptionalState().uniqueness = uniqueness
         }
         withExtendedLifetime(former) {}
     }
@@ -91,15 +91,15 @@ public enum UniquenessPolicy: Sendable, Hashable, CaseIterable {
     case replace
 }
 
-/// What a unique operation has besides: its identity, and who has joined it or what it has joined. Part of ``Details``,
-/// and guarded by the operation's lock but for what is constant.
+/// What a unique operation has besides: its identity, and who has joined it or what it has joined. Part of
+/// ``OptionalState``, and guarded by the operation's lock but for what is constant.
 final class Uniqueness {
     let identity: any Identity
     let policy: UniquenessPolicy
     /// Where the identity counts; nil: as the queue says.
     let scope: OperationScope?
     /// Once it has the identity.
-    var place: Identities.Place?
+    var place: Deduplication.Place?
     /// What it has joined.
     var joined: Joined?
     /// By their places, which rise; those that have not ended. Each waits for being told; see
@@ -140,7 +140,7 @@ final class Uniqueness {
 
     /// The operation has finished, and has let go of this, so nobody else reaches it.
     func operationEnded(_ operation: AnyOperation) {
-        if let place { Identities.leave(operation, at: place) }
+        if let place { Deduplication.leave(operation, at: place) }
         for (_, joiner) in joiners.sorted(by: { $0.key < $1.key }) { joiner.originalEnded(operation) }
     }
 }
@@ -153,5 +153,7 @@ struct Joined {
 
 extension Lifecycle {
     /// True: the operation is to be cancelled. False: others are interested in it, and only its owner is not any more.
-    func ownerWithdraws(_ reason: CancellationReason) -> Bool { details?.uniqueness?.ownerWithdraws(reason) ?? true }
+    func ownerWithdraws(_ reason: CancellationReason) -> Bool {
+        optionalState?.uniqueness?.ownerWithdraws(reason) ?? true
+    }
 }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// What is around the body of few operations: rules and handlers of the operation, hooks of the queue.
+/// What is around the body of few operations: preconditions and handlers of the operation, hooks of the queue.
 extension QueueCore {
     enum SurroundedRun {
         /// Its outcome is stored.
         case decided
         /// It runs again later, and the worker goes on with this.
-        case away(Scheduler.Turn)
+        case away(Scheduler.WorkerAction)
         /// Its children are all that runs, and need no task that waits for them.
         case group(ChildGroup)
     }
@@ -33,8 +33,8 @@ extension QueueCore {
         let isWatched = startAttempt(of: unretained, timing, on: worker)
         await run(body, of: operation, on: executor)
         let mayRunAgain = endAttempt(of: unretained, timing, on: worker, isWatched: isWatched)
-        guard mayRunAgain, let turn = await runAgain(operation, body) else { return .decided }
-        return .away(turn)
+        guard mayRunAgain, let action = await runAgain(operation, body) else { return .decided }
+        return .away(action)
     }
 
     /// With its hooks, on its executor if it has one.
@@ -51,7 +51,7 @@ extension QueueCore {
 
     private nonisolated(nonsending) func runInTaskLocals(_ body: Body, of operation: AnyOperation) async {
         let hooks = middleware.withLock { $0 }[...]
-        if let values = operation.withLife({ $0.details?.taskLocals }) {
+        if let values = operation.withLife({ $0.optionalState?.taskLocals }) {
             await values.bind { await run(body, of: operation, inside: hooks) }
         } else {
             await run(body, of: operation, inside: hooks)
@@ -74,8 +74,8 @@ extension QueueCore {
         let (delivers, chainStarts, timing, executor, group) = operation.withLife { life in
             life.bodyStarts()
             return (
-                operation.reachPast(life).isDue, life.details?.takeChainStarts() ?? [],
-                life.timing, life.details?.executor, life.details?.childGroups.first
+                operation.reachPast(life).isDue, life.optionalState?.takeChainStarts() ?? [],
+                life.timing, life.optionalState?.executor, life.optionalState?.childGroups.first
             )
         }
         for chain in chainStarts { chain.note(time) }
@@ -139,7 +139,7 @@ extension AsyncOperationQueue {
 extension AnyOperation {
     /// Of a ready operation: the first dependency whose policy is not met.
     final var unmetPolicy: SkipReason? {
-        for edge in withLife({ $0.details?.policies ?? [] }) {
+        for edge in withLife({ $0.optionalState?.policies ?? [] }) {
             if let reason = edge.skipReason { return reason }
         }
         return nil

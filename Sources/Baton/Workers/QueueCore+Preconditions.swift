@@ -8,10 +8,10 @@ extension QueueCore {
         /// Its end came while it was ready.
         case endedBefore
         /// It is not this worker's any more: it waits for names, or was listed again. The worker goes on with this.
-        case away(Scheduler.Turn)
+        case away(Scheduler.WorkerAction)
     }
 
-    nonisolated(nonsending) func passRules(
+    nonisolated(nonsending) func checkPreconditions(
         of current: Unmanaged<AnyOperation>, on worker: Worker, as task: WorkerTaskContext
     ) async -> Passage {
         var passage = current._withUnsafeGuaranteedRef { $0.pass(on: worker) }
@@ -43,19 +43,19 @@ extension QueueCore {
                     }
                     current._withUnsafeGuaranteedRef { ExclusionManager.endedInBetween($0) }
                     return .endedBefore
-                case .waiting: return .away(change { state in state.turn { $0.nextTurn() } })
+                case .waiting: return .away(change { state in state.nextAction { $0.nextAction() } })
                 }
             case .pace(let rates, let holdsNames):
                 let next = pace(current, rates, holdsNames: holdsNames, on: worker)
-                guard let next else { return .away(change { state in state.turn { $0.nextTurn() } }) }
+                guard let next else { return .away(change { state in state.nextAction { $0.nextAction() } }) }
                 passage = next
-            case .evaluate(let details):
+            case .evaluate(let optionalState):
                 change { $0.scheduler.lendSlot() }
                 current._withUnsafeGuaranteedRef { operation in
                     if operation.isObserved { operation.tellEvents() }
                     task.running = operation
                 }
-                let error = await evaluate(conditionsIn: details, of: current.takeUnretainedValue(), on: worker)
+                let error = await evaluate(conditionsIn: optionalState, of: current.takeUnretainedValue(), on: worker)
                 task.running = nil
                 // A condition may have cancelled the task: then the body runs on that of another worker.
                 if error == nil, !task.isSpent, takesSlotAgain(for: current) {
@@ -74,7 +74,7 @@ extension QueueCore {
             case .pause(let delay):
                 current._withUnsafeGuaranteedRef { if $0.isObserved { $0.tellEvents() } }
                 pause(current, for: delay.rest)
-                return .away(change { state in state.turn { $0.nextTurn() } })
+                return .away(change { state in state.nextAction { $0.nextAction() } })
             case .cancelled:
                 current._withUnsafeGuaranteedRef { $0.bodyFailed(.cancelled(reason: .requested)) }
                 return .toEnd
@@ -96,18 +96,18 @@ extension QueueCore {
     // MARK: Listing again
 
     /// Its conditions are satisfied. The worker takes a slot again, and goes on with what comes first.
-    private func listAgain(satisfied operation: Unmanaged<AnyOperation>) -> Scheduler.Turn {
+    private func listAgain(satisfied operation: Unmanaged<AnyOperation>) -> Scheduler.WorkerAction {
         let hasDependencies = hasDependencies(operation)
-        let (turn, listing) = change { state in
+        let (action, listing) = change { state in
             let listing = state.list(again: operation, hasDependencies)
             if listing == .heldBySuspension { state.scheduler.append(operation) }
-            return (state.turn { $0.slotAgain() }, listing)
+            return (state.nextAction { $0.slotAgain() }, listing)
         }
         switch listing {
         case .listed, .heldBySuspension: break
         case .stranded(let operation): operation.endBeforeRun(with: .queueReleased)?.settle()
         }
-        return turn
+        return action
     }
 
     /// Before the queue is locked: who ends it meanwhile drops them.
@@ -144,7 +144,7 @@ extension QueueCore {
     func listWithoutNames(_ operation: Unmanaged<AnyOperation>) -> [AnyOperation] {
         let (granted, isFurtherAttempt) = operation._withUnsafeGuaranteedRef { operation in
             let (givesBack, isPaced, isFurtherAttempt) = operation.withLife { life in
-                (life.givesNamesBack(), life.details?.rules.isPaced ?? false, life.isBetweenAttempts)
+                (life.givesNamesBack(), life.optionalState?.preconditions.isPaced ?? false, life.isBetweenAttempts)
             }
             if isPaced { Rates.giveTurnsBack(by: operation) }
             return (givesBack ? ExclusionManager.reclaim(from: operation) : [], isFurtherAttempt)
@@ -177,7 +177,7 @@ extension AnyOperation {
         withLife { life in
             // One that has been cancelled meanwhile lets its inputs go, outside the lock.
             guard life.phase == .added else { return .endedBefore }
-            let isKept = !inputsHaveOutputs(life) || life.details?.rare?.hasUnmetPolicy ?? false
+            let isKept = !inputsHaveOutputs(life) || life.optionalState?.rare?.hasUnmetPolicy ?? false
             return life.pass(on: worker, isKept: isKept)
         }
     }

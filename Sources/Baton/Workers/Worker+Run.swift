@@ -20,7 +20,7 @@ extension QueueCore {
             ?? take(
                 change { state in
                     beginHolding()
-                    return state.turn { $0.workerStarted() }
+                    return state.nextAction { $0.workerStarted() }
                 })
         defer { hasReleased() }
         while let operation = next {
@@ -40,9 +40,9 @@ extension QueueCore {
             switch uptake {
             case .endedBefore: break
             case .decided: if !finish(operation, task, &run) { await finishLater(operation, &run) }
-            case .away(let turn):
+            case .away(let action):
                 task.running = nil
-                next = take(turn)
+                next = take(action)
                 // A worker that finds nothing but operations that wait gives its thread up, too.
                 if next != nil, slice.isOver() {
                     await Task.yield()
@@ -121,9 +121,9 @@ extension QueueCore {
         /// It had been cancelled while it was ready, and has finished.
         case endedBefore
         /// It is not this worker's any more, and has not ended. The worker goes on with this.
-        case away(Scheduler.Turn)
+        case away(Scheduler.WorkerAction)
 
-        init(_ turn: Scheduler.Turn?) { self = if let turn { .away(turn) } else { .decided } }
+        init(_ action: Scheduler.WorkerAction?) { self = if let action { .away(action) } else { .decided } }
     }
 
     /// Runs its body, with all that comes before.
@@ -135,14 +135,14 @@ extension QueueCore {
         case .endedBefore: return .endedBefore
         case .plain: break
         case .timed(let timing): return await runTimed(operation, timing, on: worker)
-        case .withDetails: return await takeUpSurrounded(operation, on: worker)
-        case .ruled:
-            switch await passRules(of: operation, on: worker, as: task) {
+        case .withOptionalState: return await takeUpSurrounded(operation, on: worker)
+        case .withPreconditions:
+            switch await checkPreconditions(of: operation, on: worker, as: task) {
             case .endedBefore: return .endedBefore
             case .toBody(isPlain: true): break
             case .toBody(isPlain: false): return await takeUpSurrounded(operation, on: worker)
             case .toEnd: return .decided
-            case .away(let turn): return .away(turn)
+            case .away(let action): return .away(action)
             }
         }
         await takeBody(operation).run(Execution(of: operation))
@@ -155,7 +155,7 @@ extension QueueCore {
     ) async -> Uptake {
         switch await runSurrounded(operation.takeUnretainedValue(), on: worker) {
         case .decided: .decided
-        case .away(let turn): .away(turn)
+        case .away(let action): .away(action)
         case .group(let group): Uptake(startGroup(operation, group, on: worker))
         }
     }
@@ -203,11 +203,11 @@ extension QueueCore {
         current._withUnsafeGuaranteedRef { operation in
             let beginning = operation.withLife { $0.begin(on: worker) }
             switch beginning {
-            case .endedBefore, .ruled: return beginning
+            case .endedBefore, .withPreconditions: return beginning
             case .plain, .timed:
                 task.running = operation
-                return startsPlainly ? beginning : .withDetails
-            case .withDetails:
+                return startsPlainly ? beginning : .withOptionalState
+            case .withOptionalState:
                 task.running = operation
                 return beginning
             }
@@ -288,16 +288,16 @@ extension QueueCore {
         after operation: Unmanaged<AnyOperation>, _ run: inout Run, _ inline: inout InlineStarts, on worker: Worker
     ) -> Unmanaged<AnyOperation>? {
         var departure = Departure.ordinary
-        let turn = change { state in
+        let action = change { state in
             state.reclaim(own: worker.localQueue, isPlain: run.isPlain)
             departure = leave(operation, &run, &state)
             list(from: run, after: operation, inline, &state)
-            let turn = state.deal(to: worker.localQueue)
+            let action = state.deal(to: worker.localQueue)
             inline = InlineStarts(budget: state.scheduler.inlineBudget)
-            return turn
+            return action
         }
         letGo(operation, run, departure)
-        return take(turn)
+        return take(action)
     }
 
     /// Decided when the groups have finished that end with this: what they release may come first.
@@ -315,9 +315,9 @@ extension QueueCore {
         letGo(operation, run, departure)
         return take(
             change { state in
-                let turn = state.deal(to: worker.localQueue)
+                let action = state.deal(to: worker.localQueue)
                 inline = InlineStarts(budget: state.scheduler.inlineBudget)
-                return turn
+                return action
             })
     }
 
@@ -362,8 +362,8 @@ extension QueueCore {
     }
 
     @inline(__always)
-    private func take(_ turn: Scheduler.Turn) -> Unmanaged<AnyOperation>? {
-        switch turn {
+    private func take(_ action: Scheduler.WorkerAction) -> Unmanaged<AnyOperation>? {
+        switch action {
         case .run(let operation): return operation
         case .handOver(let resumption):
             resume(resumption.takeRetainedValue())

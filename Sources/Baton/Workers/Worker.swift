@@ -29,7 +29,7 @@ final class Worker: Sendable {
         let worker = Worker(localQueue: LocalQueue(least: core.leastReach, isTimed: !core.slicesByCount))
         worker.spawn(with: core.taskFactory) {
             await WorkerTaskContext.run(of: core) { await core.work(on: worker, as: $0, beginningWith: first) }
-            worker.takeAlarmOut(of: core.timerService)
+            worker.removeTimer(of: core.timerService)
         }
     }
 

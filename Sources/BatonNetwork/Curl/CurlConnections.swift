@@ -58,9 +58,11 @@
         /// Whether something has come that no request has asked for: what a server sent beyond the end of an answer.
         /// libcurl 7.88 would take it for the answer to the next request. What TLS says of itself is no harm: the next
         /// request has another connection then.
-        func hasLeftovers(_ name: Name) -> Bool {
+        ///
+        /// - Parameter isRead: OpenSSL has taken it from the socket already.
+        func hasLeftovers(_ name: Name, onceRead isRead: Bool) -> Bool {
             guard let connection = connection(name), connection.version == .http1 else { return false }
-            return baton_curl_is_readable(connection.socket) != 0
+            return isRead || baton_curl_is_readable(connection.socket) != 0
         }
 
         /// Whether the other side has closed the connection.

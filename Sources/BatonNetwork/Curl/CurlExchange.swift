@@ -198,7 +198,9 @@
             connections.note(openedSockets, as: connection, isSecure ? handle.version : .http1)
             connectionEnds()
             waitsForOthers = false
-            if !isNew, !wantsAnotherConnection, connections.hasLeftovers(connection) {
+            if !isNew, !wantsAnotherConnection,
+                connections.hasLeftovers(connection, onceRead: handle.hasReadMore)
+            {
                 wantsAnotherConnection = true
                 return false
             }

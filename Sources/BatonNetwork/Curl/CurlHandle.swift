@@ -61,6 +61,9 @@
             }
         }
 
+        /// Something of a secure connection has been taken from the socket and not been read.
+        var hasReadMore: Bool { baton_curl_has_read_more(pointer) != 0 }
+
         // MARK: Callbacks
 
         /// The exchange that the callbacks of this handle lead to.

@@ -20,7 +20,9 @@
         ///
         /// libcurl calls a connection that ends inside the head a success.
         func reason(head: HTTPHead?, receivedCount: Int64, request: URLRequest) -> HTTPError.Reason? {
-            if code == CURLE_OK || isAnswered(head) { return head == nil ? .connectionBroken : nil }
+            if code == CURLE_OK || isAnswered(head, receivedCount, request) {
+                return head == nil ? .connectionBroken : nil
+            }
             let reason = throughProxy(reason(of: request, hasHead: head != nil), of: request)
             guard reason == .connectionBroken, let head, request.httpMethod?.uppercased() != "HEAD",
                 let promised = head.contentLength, receivedCount < promised
@@ -30,7 +32,10 @@
 
         /// libcurl 7.88 calls it an error, of which it says nothing, when a server of HTTP/2 has answered before the
         /// end of the upload and wants no more of it.
-        private func isAnswered(_ head: HTTPHead?) -> Bool { code == CURLE_HTTP2_STREAM && text.isEmpty && head != nil }
+        private func isAnswered(_ head: HTTPHead?, _ receivedCount: Int64, _ request: URLRequest) -> Bool {
+            guard code == CURLE_HTTP2_STREAM, text.isEmpty, let head else { return false }
+            return request.httpMethod?.uppercased() == "HEAD" || receivedCount >= head.contentLength ?? 0
+        }
 
         private func reason(of request: URLRequest, hasHead: Bool) -> HTTPError.Reason {
             // With the whole address, and so with its password.

@@ -69,19 +69,23 @@ struct HeadParser {
     private mutating func add(_ text: String) {
         // Not by characters: an accent may follow a blank or the colon, and would make one with it.
         if let first = text.utf8.first, first.isBlank {
-            last?.value += " " + text[...].withoutBlanks
+            guard let (name, value) = last else { return }
+            noteIfMisread(name, "goes on in another line")
+            last?.value = (value + " " + text[...].withoutBlanks)[...].withoutBlanks
             return
         }
         keepLast()
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return }
         let name = text[..<colon].withoutBlanks
-        // libcurl does not know such a field, and we would mean another body than it does (RFC 9112, 5.1).
-        if text[..<colon].utf8.last?.isBlank == true,
-            ["content-length", "transfer-encoding"].contains(name.lowercased())
-        {
-            problem = "its field \(name) has a blank before the colon"
-        }
+        if text[..<colon].utf8.last?.isBlank == true { noteIfMisread(name, "has a blank before the colon") }
         last = (name, text[text.utf8.index(after: colon)...].withoutBlanks)
+    }
+
+    /// libcurl does not know such a field, and we would mean another body than it does (RFC 9112, 5.1 and 5.2).
+    private mutating func noteIfMisread(_ name: String, _ why: String) {
+        if ["content-length", "transfer-encoding", "content-encoding"].contains(name.lowercased()) {
+            problem = "its field \(name) \(why)"
+        }
     }
 
     private mutating func keepLast() {

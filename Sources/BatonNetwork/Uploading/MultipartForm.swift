@@ -109,7 +109,11 @@ public struct MultipartForm: Sendable {
         let contents = try parts.map { try OpenContent($0.content, request) }
         var length = Int64(end.count)
         for (part, content) in zip(parts, contents) {
-            length += Int64(part.head.count + Self.lineEnd.count) + content.length
+            // Sparse files may be larger together than any number.
+            let sum = length.addingReportingOverflow(Int64(part.head.count + Self.lineEnd.count))
+            let all = sum.partialValue.addingReportingOverflow(content.length)
+            if sum.overflow || all.overflow { throw HTTPError(.invalidRequest("its form is too large"), request) }
+            length = all.partialValue
         }
         return HTTPBodyStream.Pass(length: length, request) { put in
             for (part, content) in zip(parts, contents) {

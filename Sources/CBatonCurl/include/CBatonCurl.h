@@ -64,6 +64,9 @@ long long baton_curl_read_count(curl_socket_t socket);
 /// and -1 if that is not known. libcurl tells with the first head of an answer only.
 int baton_curl_speaks_http2(CURL *_Nonnull handle);
 
+/// Whether OpenSSL has taken more from the socket of the handle's connection than libcurl has read. 0 also if that is not known.
+int baton_curl_has_read_more(CURL *_Nonnull handle);
+
 /// Whether a socket has bytes to be read, or has been closed by the other side.
 int baton_curl_is_readable(curl_socket_t socket);
 

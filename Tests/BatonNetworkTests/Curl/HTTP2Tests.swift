@@ -134,6 +134,13 @@
             #expect((1...3).allSatisfy { events["request 1 \(2 * $0 - 1)"] == 1 }, "\(events)")
         }
 
+        @Test("An answer that is cut off before the end of an upload is not whole")
+        func cutEarlyAnswers() async throws {
+            let pair = Pair("early-cut ok")
+            let reason = await failure(pair.upload(1_000_000))?.reason
+            #expect(reason == .bodyTooShort(received: 1, promised: 100))
+        }
+
         @Test("An upload that waits for its window takes no processor time")
         func waitingIsCheap() async {
             await #expect(processExitsWith: .success) {

@@ -41,6 +41,15 @@ import Testing
         #expect(isInvalid(parse("HTTP/1.1 200 OK\r\n", "transfer-encoding\(blank):chunked\r\n", "\r\n")))
     }
 
+    @Test("A field that says where the body ends does not go on in another line")
+    func foldedFraming() throws {
+        for name in ["Content-Length", "transfer-encoding", "Content-Encoding"] {
+            #expect(isInvalid(parse("HTTP/1.1 200 OK\r\n", "\(name):\r\n", " 2\r\n", "\r\n")))
+        }
+        let head = try #require(headOf(parse("HTTP/1.1 200 OK\r\n", "X-A:\r\n", " 2\r\n", "\r\n")))
+        #expect(head.headers["X-A"] == "2")
+    }
+
     @Test("Lines may end in a line feed alone, and go on after a blank")
     func lineEnds() throws {
         let lines = ["HTTP/2 200\n", "X-A: a\n", "  b\r\n", "\tc\n", "X-B:  größe ü \t\n", "X-C:é\n", "\n"]

@@ -36,6 +36,7 @@ import Testing
         ("bytes=40-99", nil, false), ("bytes=40-", "bytes 40-99/100", true), ("bytes=40-", "bytes 41-99/100", false),
         ("bytes=-10", "bytes 90-99/100", true), ("bytes=-10", "bytes 90-99/*", true),
         ("bytes=-10", "bytes 80-89/100", false), ("bytes=-10", "bytes 80-99/100", false),
+        ("bytes=-100", "bytes 0-9223372036854775807/*", false),
         ("bytes=0-1,5-6", nil, true), ("lines=1-2", nil, true), ("bytes=9-3", nil, true),
     ]) func aPartThatWasAskedForIsThatPart(_ wanted: String, _ came: String?, _ isTaken: Bool) {
         let fields = HTTPHeaders(came.map { ["Content-Range": $0] } ?? [:])

@@ -7,7 +7,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct FurtherAttemptOrderTests {
     /// Fails so many times, and notes each attempt. The first one waits at the gate, so that others can ask for its
     /// names.
-    private func failing(_ count: Int, on stage: Stage, _ name: String, at gate: Gate? = nil) -> AsyncOperation<Void> {
+    private func failing(_ count: Int, on stage: TestQueue, _ name: String, at gate: Gate? = nil) -> AsyncOperation<
+        Void
+    > {
         AsyncOperation(name) { context in
             stage.log("\(name)\(context.attempt)")
             await gate?.wait()
@@ -20,7 +22,7 @@ import Testing
     @Test("A further attempt comes before first attempts that wait for the same name")
     func furtherAttemptsComeFirstInTheLine() {
         let names = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let a = failing(1, on: stage, "a", at: gate).retry(.immediately, attempts: 2)
         let others = ["b", "c", "d"].map { stage.noting($0) }
@@ -35,7 +37,7 @@ import Testing
     @Test("A further attempt after a backoff passes those that have waited meanwhile")
     func soDoesOneAfterABackoff() {
         let names = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let a = failing(1, on: stage, "a").retry(.constant(.seconds(1)), attempts: 2)
         let b = stage.waiting("b", at: gate)
@@ -53,7 +55,7 @@ import Testing
     @Test("Of several further attempts the one that asks first comes first")
     func furtherAttemptsKeepTheirOrder() {
         let names = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let retried = ["a", "b", "c"].map { failing(1, on: stage, $0).retry(.constant(.seconds(1)), attempts: 2) }
         let holder = stage.waiting("holder", at: gate)
@@ -70,7 +72,7 @@ import Testing
     @Test("A repetition goes to the end of the line")
     func repetitionsGoToTheEnd() {
         let names = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let a = stage.noting("a").repeat(every: .zero, count: 2)
         let others = ["b", "c"].map { stage.noting($0) }
         for operation in [a] + others { operation.addCondition(.mutuallyExclusive(names("x"))) }
@@ -84,7 +86,7 @@ import Testing
     )
     func aRepetitionAfterARetryGoesToTheEnd() {
         let names = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let runs = Tally()
         let gate = Gate()
         let a = AsyncOperation {
@@ -106,7 +108,7 @@ import Testing
     @Test("Operations that fail again and again leave the name to others in the end")
     func endlessAttemptsDoNotKeepOthersFromTheirName() {
         let names = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let endless = ["a", "b", "c"].map { name in
             AsyncOperation<Void>(name) { context in
                 stage.log(name)
@@ -153,7 +155,7 @@ import Testing
         "If suspending the queue holds further attempts, they wait, and then come first",
         arguments: [Duration.zero, .seconds(1)], SchedulingOrder.allCases)
     func suspensionHoldsFurtherAttempts(backoff: Duration, order: SchedulingOrder) {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         stage.queue.suspendsFurtherAttempts = true
         stage.queue.schedulingOrder = order
         let a = AsyncOperation { context in
@@ -177,7 +179,7 @@ import Testing
 
     @Test("A further attempt that waits for its turn when the queue is suspended keeps its place")
     func suspensionKeepsThePlace() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         stage.queue.suspendsFurtherAttempts = true
         let a = failing(1, on: stage, "a").retry(.constant(.seconds(1)), attempts: 2)
@@ -213,7 +215,7 @@ import Testing
 
     @Test("A child that a body waits for tries again although its queue holds further attempts back")
     func childrenTryAgain() {
-        let stage = Stage()
+        let stage = TestQueue()
         stage.queue.suspendsFurtherAttempts = true
         let parent = AsyncOperation { context in
             stage.queue.isSuspended = true

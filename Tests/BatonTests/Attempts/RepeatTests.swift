@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RepeatTests {
     @Test func itRunsSoManyTimesAtThisInterval() {
-        let stage = Stage()
+        let stage = TestQueue()
         let runs = Tally()
         let operation = AsyncOperation("tick") { () -> Int in
             runs.add()
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func theIntervalIsFromStartToStart() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("tick") {
             stage.log("\(stage.clock.now)")
             try await stage.clock.sleep(for: .seconds(1))
@@ -37,7 +37,7 @@ import Testing
 
     /// Whether or not there would be another attempt if it failed.
     @Test(arguments: [1, 3]) func aRunThatReturnsAfterItsTimeoutIsTheLast(attempts: Int) {
-        let stage = Stage()
+        let stage = TestQueue()
         let runs = Tally()
         let gate = Gate()
         let operation = AsyncOperation("tick") { () -> Int in
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func aLongerRunIsFollowedAtOnce() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("tick") {
             stage.log("\(stage.clock.now)")
             try await stage.clock.sleep(for: .seconds(5))
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func itEndsWhenAnOutputIsTheLast() {
-        let stage = Stage()
+        let stage = TestQueue()
         let runs = Tally()
         let operation = AsyncOperation("poll") { () -> Int in
             runs.add()
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func whatTheQuestionThrowsBecomesTheError() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("poll").repeat(every: .seconds(1)) { throw Oops(text: "question") }
         stage.run(operation)
         #expect(operation.ending == "failed: question")
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func aFailureEndsIt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let runs = Tally()
         let operation = AsyncOperation<Void>("tick") {
             runs.add()
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func eachRepetitionHasItsOwnAttempts() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("tick") { context in
             stage.log("attempt \(context.attempt)")
             if context.attempt == 1 { throw Oops() }
@@ -120,7 +120,7 @@ import Testing
 
     @Test func cancelledInAPauseItEndsAtOnceAndLetsItsOutputGo() {
         let tokens = Tokens()
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("tick") { tokens.make() }.repeat(every: .seconds(1))
         stage.run(operation)
         #expect(tokens.alive == 0)
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test func cancelledInARunItKeepsTheValueOfThatRun() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = stage.waiting("tick", at: gate).repeat(every: .seconds(1))
         stage.run(operation)
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test func itHoldsNoSlotInBetween() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let operation = stage.noting("tick").repeat(every: .seconds(1), count: 2)
         let other = stage.noting("other")
         stage.run(operation, other)
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test func anInvalidCountIsReportedAndCountsAsOne() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let added = stage.noting("added")
         stage.run(added)
         added.repeat(every: .seconds(-1), count: 0)
@@ -168,9 +168,9 @@ import Testing
         #expect(operation.ending == "success")
     }
 
-    /// Its alarm may ring just before the run returns, and reach the operation when the next run is under way.
+    /// Its timer may fire just before the run returns, and reach the operation when the next run is under way.
     @Test func aLimitThatComesTooLateDoesNotCutTheNextRun() {
-        let stage = Stage()
+        let stage = TestQueue()
         let runs = Tally()
         let operation = AsyncOperation("tick") { context in
             runs.add()
@@ -186,9 +186,9 @@ import Testing
     }
 
     @Test func theNumberOfItsRunsMayWrapAround() {
-        let details = Details()
-        details.run = .max
-        details.forgetWaits()
-        #expect(details.run == .min)
+        let optionalState = OptionalState()
+        optionalState.run = .max
+        optionalState.forgetWaits()
+        #expect(optionalState.run == .min)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 /// Attempts that have a time limit, each or all together.
 extension RetryTests {
     @Test func G20_eachAttemptHasItsOwnTimeout() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("slow") { context in
             stage.log("attempt \(context.attempt) \(Task.isCancelled)")
             if context.attempt < 3 { try await stage.clock.sleep(for: .seconds(60)) }
@@ -30,7 +30,7 @@ extension RetryTests {
     }
 
     @Test func aTimeoutShorterThanTheBackoffDoesNotCountTheDelay() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = failing(1, on: stage).timeout(.seconds(1)).retry(.constant(.seconds(10)), attempts: 2)
         stage.run(operation)
         stage.advance(by: .seconds(5))
@@ -39,7 +39,7 @@ extension RetryTests {
     }
 
     @Test func theLastAttemptCanTimeOut() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("slow") { try await stage.clock.sleep(for: .seconds(60)) }
             .timeout(.seconds(1)).retry(.immediately, attempts: 2).didCancel { _ in stage.log("cancelled") }
         stage.run(operation)
@@ -53,7 +53,7 @@ extension RetryTests {
     }
 
     @Test func aTimeoutThatIsNotRetryableEndsIt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("slow") { try await stage.clock.sleep(for: .seconds(60)) }
             .timeout(.seconds(1)).retry(.immediately, attempts: 5) { error in
                 stage.log("asked, cancelled: \(Task.isCancelled)")
@@ -70,7 +70,7 @@ extension RetryTests {
     }
 
     @Test func G20_theDeadlineCountsTheWhole() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation<Void>("slow") { context in
             stage.log("attempt \(context.attempt)")
             try await stage.clock.sleep(for: .seconds(3))
@@ -85,7 +85,7 @@ extension RetryTests {
     }
 
     @Test func anAttemptThatCouldOnlyStartAfterTheDeadlineIsNotMade() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = failing(9, on: stage).retry(.constant(.seconds(4)), attempts: 9, deadline: .seconds(10))
         stage.run(operation)
         stage.advance(by: .seconds(4))
@@ -100,7 +100,7 @@ extension RetryTests {
 
     @Test("An attempt that waits for something at the deadline is not made", arguments: Obstacle.allCases)
     func deadlineOfWaitingAttempts(_ obstacle: Obstacle) {
-        let (names, stage) = (Names(), Stage(width: 1))
+        let (names, stage) = (Names(), TestQueue(width: 1))
         stage.queue.suspendsFurtherAttempts = true
         let gate = Gate()
         let operation = failing(9, on: stage).retry(.constant(.seconds(4)), attempts: 9, deadline: .seconds(10))
@@ -141,7 +141,7 @@ extension RetryTests {
 
     @Test("The deadline of attempts that come in time leaves nothing behind")
     func deadlineOfAttemptsInTime() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = failing(2, on: stage).retry(.constant(.seconds(4)), attempts: 9, deadline: .seconds(10))
             .repeat(every: .seconds(100), count: 2)
         stage.run(operation)

@@ -7,7 +7,7 @@ import Testing
 extension RetryTests {
     /// The wait of the first attempt ends while the second waits, too.
     @Test func aWaitThatAnAttemptLeavesBehindIsNoneOfTheNext() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let (first, second) = (Gate(), Gate())
         let (left, awaited) = (stage.waiting("left", at: first), stage.waiting("awaited", at: second))
         let operation = AsyncOperation("leaking") { context in
@@ -45,7 +45,7 @@ extension RetryTests {
 
     /// The first attempt leaves a task behind that waits with the slot lent.
     @Test func anAttemptThatLeavesAWaitOpenIsFollowedByAnother() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let child = stage.waiting("child", at: gate)
         let operation = AsyncOperation("leaking") { context in

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RetryTests {
     /// Fails so many times, then returns the number of the attempt.
-    func failing(_ count: Int, on stage: Stage, _ name: String = "flaky") -> AsyncOperation<Int> {
+    func failing(_ count: Int, on stage: TestQueue, _ name: String = "flaky") -> AsyncOperation<Int> {
         AsyncOperation(name) { context in
             stage.log("\(name) \(context.attempt)")
             if context.attempt <= count { throw Oops(text: "failure \(context.attempt)") }
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func whatFailsIsTriedAgain() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = failing(2, on: stage).retry(.immediately, attempts: 3)
         stage.run(operation)
         #expect(stage.ran == ["flaky 1", "flaky 2", "flaky 3"])
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func theLastAttemptDecides() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = failing(5, on: stage).retry(.immediately, attempts: 3)
         stage.run(operation)
         #expect(operation.ending == "failed: failure 3")
@@ -32,7 +32,7 @@ import Testing
 
     @Test func aCancelAfterAFailureThatWouldBeFollowedByAnotherAttemptIsTheOutcome() {
         for (attempts, ending) in [(2, "cancelled on request"), (1, "failed: failure 1")] {
-            let stage = Stage()
+            let stage = TestQueue()
             // Between the end of the body and the question whether it runs again.
             stage.queue.around { context, body in
                 defer { context.operation.cancel() }
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func theDelayIsThatOfTheBackoff() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = failing(2, on: stage).retry(.exponential(from: .seconds(1)), attempts: 3)
         stage.run(operation)
         #expect(stage.ran.count == 1)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func G21_theDelayHoldsNoSlotAndNoExclusion() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let operation = failing(1, on: stage).retry(.constant(.seconds(1)), attempts: 2)
             .addCondition(.mutuallyExclusive("retries"))
         let other = stage.noting("other").addCondition(.mutuallyExclusive("retries"))
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func G21_exclusionsAreTakenAgainBeforeFirstAttempts() {
-        let stage = Stage()
+        let stage = TestQueue()
         let (first, gate) = (Gate(), Gate())
         let operation = AsyncOperation("flaky") { context in
             stage.log("flaky \(context.attempt)")
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func G21_conditionsAreNotEvaluatedAgain() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = failing(2, on: stage).retry(.constant(.seconds(1)), attempts: 3)
             .addCondition("once") { [log = stage.log] _ in
                 log("condition")
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test func G21_dependentsAndHandlersSeeTheFinalOutcomeOnly() {
-        let stage = Stage()
+        let stage = TestQueue()
         let log = stage.log
         let operation = failing(1, on: stage).retry(.constant(.seconds(1)), attempts: 2)
             .didStart { log("didStart") }
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func theInputIsThereInEachAttempt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = AsyncOperation("source") { "input" }
         let operation = AsyncOperation(source) { input, context in
             if context.attempt < 3 { throw Oops() }
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func eachAttemptCountsItsProgressFromZero() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("counting") { context in
             context.progress.totalUnitCount = 4
             context.progress.advance(by: 3)
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test func attemptsListsAllTheFirstIncluded() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = failing(2, on: stage).retry(.linear(from: .seconds(1)), attempts: 3)
         #expect(operation.attempts.isEmpty)
         stage.run(operation)
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test func attemptsOfOneWithoutARetry() {
-        let stage = Stage()
+        let stage = TestQueue()
         let good = stage.noting("good")
         let bad = AsyncOperation<Void>("bad") { throw Oops() }
         let skipped = stage.noting("skipped").addDependency(bad, on: .success)
@@ -191,7 +191,7 @@ import Testing
     // MARK: Whether
 
     @Test func onlyWhatThePredicateLetsIsTriedAgain() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = failing(5, on: stage).retry(.immediately, attempts: 5) { error in
             (error.underlyingError as? Oops)?.text != "failure 2"
         }
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test func whatThePredicateThrowsBecomesTheError() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = failing(5, on: stage).retry(.immediately, attempts: 5) { _ in throw Oops(text: "predicate") }
         stage.run(operation)
         #expect(stage.ran == ["flaky 1"])
@@ -209,7 +209,7 @@ import Testing
     }
 
     @Test func AOperationPages_4_retryOnFailureCountsFromZero() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = failing(9, on: stage).retryOnFailure { [log = stage.log] n, error in
             log("\(n): \(error)")
             return n < 2
@@ -221,7 +221,7 @@ import Testing
     }
 
     @Test func AOperationPages_4_theLastCallCounts() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = failing(9, on: stage).retry(.constant(.seconds(5)), attempts: 7)
             .retryOnFailure { _, _ in true }
             .retryOnFailure { n, _ in n < 1 }
@@ -230,7 +230,7 @@ import Testing
     }
 
     @Test func whatKeepsTheBodyFromRunningIsNoAttempt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = AsyncOperation<Int>("source") { throw Oops() }
         let reader = source.then { $0 }.retry(.immediately, attempts: 5) { _ in
             stage.log("asked")
@@ -246,7 +246,7 @@ import Testing
     // MARK: Cancels
 
     @Test func G21_nothingIsRetriedAfterACancel() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = AsyncOperation<Void>("slow") {
             stage.log("ran")
@@ -264,7 +264,7 @@ import Testing
 
     @Test func aCancelDuringTheDelayEndsItAtOnce() {
         let tokens = Tokens()
-        let stage = Stage()
+        let stage = TestQueue()
         do {
             let token = tokens.make()
             let operation = AsyncOperation<Void>("flaky") { throw TokenError(token: token) }
@@ -282,7 +282,7 @@ import Testing
     }
 
     @Test func aCancelWhileThePredicateDecidesIsTheOutcome() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = failing(5, on: stage).retry(.immediately, attempts: 5) { _ in
             await gate.wait()
@@ -297,7 +297,7 @@ import Testing
     }
 
     @Test func aRetryOfACancelledOperationDoesNotRun() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = failing(1, on: stage).retry(.immediately, attempts: 2)
         operation.cancel()
         stage.run(operation)
@@ -308,7 +308,7 @@ import Testing
     // MARK: Suspension, release
 
     @Test func G24_furtherAttemptsGoOnWhileTheQueueIsSuspended() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = failing(2, on: stage).retry(.constant(.seconds(1)), attempts: 3)
         stage.run(operation)
         stage.queue.isSuspended = true
@@ -345,14 +345,14 @@ import Testing
     // MARK: Bad input
 
     @Test func zeroAttemptsCountAsOne() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = failing(9, on: stage).retry(.immediately, attempts: 0)
         stage.run(operation)
         #expect(stage.ran == ["flaky 1"])
     }
 
     @Test func badNumbersAreReportedAndNotTaken() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operation = stage.noting("a")
         stage.run(operation)
         operation.retry(.constant(.seconds(-1)), attempts: -3, deadline: .seconds(-1))
@@ -364,7 +364,7 @@ import Testing
     }
 
     @Test func aGroupCannotRunAgain() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let child = AsyncOperation<Void>("child") { throw Oops() }
         let group = GroupOperation(child)
         group.retry(.immediately, attempts: 3).repeat(every: .zero, count: 2)
@@ -376,7 +376,7 @@ import Testing
 
     @Test("The error of an operation that only passes an output on says that its retry is for its own body")
     func retriesOfReaders() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = failing(9, on: stage, "a")
         let delayed = source.delayed(by: .seconds(1)).retry(.constant(.seconds(1)), attempts: 3)
         let limited = source.then { $0 + 1 }.retry(attempts: 3) { _ in true }

@@ -55,17 +55,17 @@ import Testing
 
     /// Nothing is made for them unless something comes of it.
     @Test func anOperationThatSucceedsNeedsNoDetails() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation {}.retry(.exponential(from: .seconds(1)), attempts: 3).timeout(.seconds(5))
-        #expect(operation.withLife { $0.details == nil })
+        #expect(operation.withLife { $0.optionalState == nil })
         stage.run(operation)
-        #expect(operation.withLife { $0.details == nil })
+        #expect(operation.withLife { $0.optionalState == nil })
         #expect(operation.attempts.map(\.number) == [1])
         #expect(operation.attempts.first?.error == nil)
     }
 
     @Test func whatHappensToOneDoesNotHappenToOthers() {
-        let stage = Stage()
+        let stage = TestQueue()
         func make(_ name: String, failures: Int) -> AsyncOperation<Void> {
             AsyncOperation { context in
                 stage.log("\(name) \(context.attempt)")
@@ -84,7 +84,7 @@ import Testing
 
     /// In whatever order they come, each keeps what the others have said; the last of its kind counts.
     @Test(arguments: 0..<24) func theyBecomeDetailsWhenThereIsMore(order: Int) {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation { context in
             stage.log("\(context.attempt)")
             throw Oops(text: "failure")
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func itIsTooLateAfterTheAdd() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation {}.timeout(.seconds(5))
         stage.queue.add(operation)
         operation.timeout(.seconds(1)).retry(.immediately, attempts: 2)

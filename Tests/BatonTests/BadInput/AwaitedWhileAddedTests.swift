@@ -6,7 +6,7 @@ import Testing
 /// A body begins to wait for an operation that has been claimed by an add, and is not linked to its dependencies yet:
 /// its search for a cycle cannot see them from both sides, so the add has to search again.
 @Suite(.timeLimit(.minutes(10))) struct AwaitedWhileAddedTests {
-    private let stage = Stage()
+    private let stage = TestQueue()
     private let gate = Gate()
     /// With more to look at on one side than on the other.
     private let others = (0..<4).map { AsyncOperation("other \($0)") {} }

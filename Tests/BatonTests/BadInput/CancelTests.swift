@@ -5,7 +5,7 @@ import Testing
 
 /// A cancel from anywhere, at any time.
 @Suite(.timeLimit(.minutes(10))) struct CancelTests {
-    private let stage = Stage(width: 1)
+    private let stage = TestQueue(width: 1)
 
     @Test func fromInsideTheBody() {
         let throwing = AsyncOperation<Void>("throwing") { context in
@@ -94,7 +94,7 @@ import Testing
 
     @Test func whileItsDependenciesAreUnfinishedOnAnotherQueue() {
         let gate = Gate()
-        let other = Stage(on: stage.steps)
+        let other = TestQueue(on: stage.steps)
         let source = stage.waiting("source", at: gate)
         other.run(source)
         let waiting = stage.noting("waiting", after: source)
@@ -112,7 +112,7 @@ import Testing
         let gate = Gate()
         let count = 100
         let operations = EventLog<AsyncOperation<Void>>()
-        let wide = Stage(width: count, on: stage.steps)
+        let wide = TestQueue(width: count, on: stage.steps)
         for number in 0..<count {
             operations(
                 AsyncOperation("\(number)") {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct CycleTests {
     /// Each depends on the next, the last on the first.
-    private func ring(of count: Int, on stage: Stage) -> [AsyncOperation<Void>] {
+    private func fire(of count: Int, on stage: TestQueue) -> [AsyncOperation<Void>] {
         let members = (0..<count).map { stage.noting("\($0)") }
         for (index, member) in members.enumerated() { member.addDependency(members[(index + 1) % count]) }
         return members
@@ -13,8 +13,8 @@ import Testing
 
     @Test(arguments: [1, 2, 3, 100], ["one by one", "backwards", "at once"])
     func everyMemberFailsAndNamesThePath(count: Int, way: String) {
-        let stage = Stage()
-        let members = ring(of: count, on: stage)
+        let stage = TestQueue()
+        let members = fire(of: count, on: stage)
         switch way {
         case "at once": stage.queue.add(members)
         case "backwards": for member in members.reversed() { stage.queue.add(member) }
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func anOperationThatDependsOnItself() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("operation")
         operation.addDependency(operation)
         stage.run(operation)
@@ -45,8 +45,8 @@ import Testing
     }
 
     @Test func operationsOutsideThatDependOnItAreReleased() {
-        let stage = Stage()
-        let members = ring(of: 3, on: stage)
+        let stage = TestQueue()
+        let members = fire(of: 3, on: stage)
         let before = stage.noting("outside", after: members[0], members[1])
         let reader = members[2].then { _ in }
         reader.name = "reader"
@@ -59,11 +59,11 @@ import Testing
     }
 
     @Test func runAndAddToFindItToo() {
-        let stage = Stage()
-        let first = ring(of: 3, on: stage)
+        let stage = TestQueue()
+        let first = fire(of: 3, on: stage)
         first[0].add(to: stage.queue, includingDependencies: true)
         #expect(first.allSatisfy { $0.failure?.cycleNames == ["0", "1", "2"] })
-        let second = ring(of: 3, on: stage)
+        let second = fire(of: 3, on: stage)
         let thrown = EventLog<String>()
         stage.steps.task { [queue = stage.queue] in
             do throws(OperationError) { try await queue.run(second[1]) } catch { thrown(error.inShort) }
@@ -74,8 +74,8 @@ import Testing
     }
 
     @Test func aCancelledMemberBreaksIt() {
-        let stage = Stage()
-        let members = ring(of: 3, on: stage)
+        let stage = TestQueue()
+        let members = fire(of: 3, on: stage)
         members[1].cancel()
         stage.queue.add(members)
         stage.steps.runAll()
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func valueEdgesCloseItToo() {
-        let stage = Stage()
+        let stage = TestQueue()
         let a = AsyncOperation("a") { 1 }
         let b = a.then { $0 + 1 }
         b.name = "b"
@@ -96,7 +96,7 @@ import Testing
 
     /// Linear: no search for an operation that nobody waits for, and none that walks all that went before.
     @Test func longQueuesAreNotSearchedAtEveryAdd() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         var forwards = [stage.noting("first")]
         for _ in 0..<20_000 {
             let next = AsyncOperation {}

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2]) func aChildThatDependsOnItsParent(width: Int) {
-        let stage = Stage(width: width)
+        let stage = TestQueue(width: width)
         let child = stage.noting("child")
         let parent = AsyncOperation("parent") { context in
             await self.thrown { () throws(OperationError) in try await context.run(child) }
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func aGrandchildThatDependsOnItsGrandparent() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let grandchild = stage.noting("grandchild")
         let child = AsyncOperation("child") { context in
             await self.thrown { () throws(OperationError) in try await context.run(grandchild) }
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func aBodyThatAwaitsItsOwnValue() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let itself = AsyncOperation("itself") { context in
             let own = context.operation as! AsyncOperation<String>
             return await self.thrown { () throws(OperationError) in _ = try await own.value }
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func aBodyThatRunsItself() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let itself = AsyncOperation("itself") { context in
             let own = context.operation as! AsyncOperation<String>
             return await self.thrown { () throws(OperationError) in _ = try await context.run(own) }
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2]) func twoBodiesThatAwaitEachOther(width: Int) {
-        let stage = Stage(width: width)
+        let stage = TestQueue(width: width)
         let others = EventLog<AsyncOperation<String>>()
         let operations = (0..<2).map { number in
             AsyncOperation("\(number)") {
@@ -98,7 +98,7 @@ import Testing
 
     /// An operation that waits for the body that is about to await it.
     @Test func aBodyThatAwaitsWhatDependsOnIt() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let later = AsyncOperation("later") { 1 }
         let body = AsyncOperation("body") {
             await self.thrown { () throws(OperationError) in _ = try await later.value }
@@ -111,7 +111,7 @@ import Testing
 
     /// The cycle is closed by an add, while the body waits already.
     @Test func aDependencyThatIsAddedWhileTheBodyWaits() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let later = AsyncOperation("later") { 1 }
         let body = AsyncOperation("body") {
             await self.thrown { () throws(OperationError) in _ = try await later.value }
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func waitUntilIdleInsideABodyIsMisuse() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let body = AsyncOperation("body") { [queue = stage.queue] in await queue.waitUntilIdle() }
         stage.run(body)
         #expect(body.ending == "success")
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func waitUntilIdleInsideAHandlerIsMisuse() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let operation = stage.noting("operation")
         operation.didFinish { [queue = stage.queue, log = stage.log] _ in
             await queue.waitUntilIdle()
@@ -145,8 +145,8 @@ import Testing
     }
 
     @Test func waitUntilIdleOfAnotherQueueIsNot() {
-        let stage = Stage(width: 1)
-        let other = Stage(width: 1, on: stage.steps)
+        let stage = TestQueue(width: 1)
+        let other = TestQueue(width: 1, on: stage.steps)
         let gate = Gate()
         other.run(other.waiting("other", at: gate))
         let body = AsyncOperation("body") { await other.queue.waitUntilIdle() }

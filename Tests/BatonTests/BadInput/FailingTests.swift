@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func aBodyThatThrowsAnErrorOfBatonIsTheFailure() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation<Void> { throw OperationError.queueReleased }
         stage.run(operation)
         guard case .failed(let error as OperationError)? = operation.failure, case .queueReleased = error else {
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func aBodyCanSayThatItsInputIsMissing() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation<Void> { throw OperationError.inputMissing }
         stage.run(operation)
         guard case .inputMissing? = operation.failure else {
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func aMissingInput(isCancelled: Bool) {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = AsyncOperation<Int>("source") { throw Oops() }
         if isCancelled { source.cancel() }
         let one = source.then { [log = stage.log] in log("\($0)") }
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func aBodyThatIgnoresCancellation() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let stubborn = AsyncOperation("stubborn") {
             await gate.wait()
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func aDependencyThatNobodyAdds() {
-        let stage = Stage()
+        let stage = TestQueue()
         let missing = stage.noting("missing")
         let waiting = stage.noting("waiting", after: missing)
         stage.run(waiting, stage.noting("other"))
@@ -86,7 +86,7 @@ import Testing
     /// Its handle is dropped with that of the one it waits for.
     @Test func oneThatIsCancelledAndWhoseDependencyIsLetGo() {
         let tokens = Tokens()
-        let stage = Stage()
+        let stage = TestQueue()
         do {
             let token = tokens.make()
             let missing = AsyncOperation { token.touch() }

@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func readersOnOtherQueuesAreTold() {
-        let stage = Stage(on: steps)
+        let stage = TestQueue(on: steps)
         let source = AsyncOperation("source") { 1 }
         let reader = source.then { $0 }
         let after = stage.noting("after", after: source)

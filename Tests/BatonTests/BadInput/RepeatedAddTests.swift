@@ -6,7 +6,7 @@ import Testing
 /// Added twice, or changed after adding: reported once, and nothing changes.
 @Suite(.timeLimit(.minutes(10))) struct RepeatedAddTests {
     @Test func toTheSameQueueAtEveryPointOfItsLife() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let operation = stage.waiting("operation", at: gate)
         stage.queue.add(operation)
@@ -26,8 +26,8 @@ import Testing
     }
 
     @Test func toAnotherQueue() {
-        let stage = Stage(name: "first")
-        let other = Stage(name: "second", on: stage.steps)
+        let stage = TestQueue(name: "first")
+        let other = TestQueue(name: "second", on: stage.steps)
         let operation = stage.noting("operation")
         stage.queue.add(operation)
         other.queue.add(operation)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func twiceInOneCall() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("operation")
         stage.run(operation, operation, operation)
         #expect(stage.misuseKinds == [.addedTwice, .addedTwice])
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func runningWhatWasAddedIsNoMisuse() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("operation") { 7 }
         let values = EventLog<Int>()
         stage.queue.add(operation)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func changesAfterAddingAreRefused() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let source = stage.noting("source")
         let other = stage.noting("other")
         let operation = stage.noting("operation", after: source)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func theyTellTheirPlaceWhereSwiftDoes() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operation = stage.noting("operation")
         stage.queue.add(operation)
         operation.addDependency(operation)
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func changesAfterTheFinishAreRefused() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("operation")
         stage.run(operation)
         operation.addDependency(stage.noting("other"))
@@ -104,7 +104,7 @@ import Testing
 
     /// Nobody has added it: the report goes to standard error.
     @Test func anInputCannotBeRemoved() {
-        let stage = Stage()
+        let stage = TestQueue()
         let data = AsyncOperation("data") { 20 }
         let reader = data.then { $0 + 1 }
         let warmUp = stage.noting("warm up")
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test func observersMayComeAnyTime() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("operation")
         stage.run(operation)
         operation.didFinish { [log = stage.log] _ in log("late") }

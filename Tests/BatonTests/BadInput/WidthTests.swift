@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: [0, -1, Int.min]) func theOldWidthStays(width: Int) {
-        let stage = Stage(width: 3)
+        let stage = TestQueue(width: 3)
         stage.queue.maxConcurrentOperationCount = width
         #expect(stage.queue.maxConcurrentOperationCount == 3)
         #expect(stage.misuseKinds == [.invalidWidth(width)])
@@ -46,8 +46,8 @@ import Testing
 
     /// What was awaited last ends first. It would take many minutes if it were quadratic.
     @Test(.timeLimit(.minutes(10))) func veryManyWaitsOfOneBodyAtOnce() {
-        let stage = Stage()
-        let others = Stage(isSuspended: true, on: stage.steps)
+        let stage = TestQueue()
+        let others = TestQueue(isSuspended: true, on: stage.steps)
         let operations = (0..<veryMany).map { number in AsyncOperation { number } }
         others.queue.add(operations.reversed())
         let body = AsyncOperation { context in

@@ -5,7 +5,7 @@ import Testing
 
 /// Operations that call a service that may fail.
 @Suite(.timeLimit(.minutes(10))) struct CircuitBreakerTests {
-    private let stage = Stage()
+    private let stage = TestQueue()
     private let breaker = CircuitBreaker("partner", failures: 2, retryAfter: .seconds(30))
 
     private func call(_ name: String, failing: Bool = false) -> AsyncOperation<Void> {

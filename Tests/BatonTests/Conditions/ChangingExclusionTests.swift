@@ -29,7 +29,7 @@ import Testing
 
     private let name: String
     private let x: Exclusion
-    private let stage = Stage()
+    private let stage = TestQueue()
     private let gate = Gate()
 
     /// Somebody holds the name until the gate opens.

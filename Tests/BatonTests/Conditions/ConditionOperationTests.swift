@@ -27,7 +27,7 @@ private struct Brings: OperationCondition {
                 return .satisfied
             }
         }
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let operation = stage.noting("body").addCondition(Asks(log: stage.log))
         stage.run(operation)
         #expect(stage.ran == ["request", "evaluate", "body"])
@@ -35,7 +35,7 @@ private struct Brings: OperationCondition {
     }
 
     @Test func severalRunSideBySide() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = stage.noting("body")
             .addCondition(Brings { _ in stage.waiting("one", at: gate) })
@@ -49,7 +49,7 @@ private struct Brings: OperationCondition {
     }
 
     @Test func oneThatFailsFailsTheCondition() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("body").addCondition(
             Brings { _ in AsyncOperation<Void>("request") { throw Oops() } })
         stage.run(operation)
@@ -59,7 +59,7 @@ private struct Brings: OperationCondition {
     }
 
     @Test func oneThatWasCancelledFailsTheCondition() {
-        let stage = Stage()
+        let stage = TestQueue()
         let request = stage.noting("request")
         request.cancel()
         let operation = stage.noting("body").addCondition(Brings { _ in request })
@@ -69,7 +69,7 @@ private struct Brings: OperationCondition {
     }
 
     @Test func oneThatWasAddedBeforeIsAwaited() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let request = stage.waiting("request", at: gate)
         stage.run(request)
@@ -86,7 +86,7 @@ private struct Brings: OperationCondition {
     }
 
     @Test(arguments: [1, 2]) func oneThatDependsOnTheOperationItself(width: Int) {
-        let stage = Stage(width: width)
+        let stage = TestQueue(width: width)
         let operation = stage.noting("operation")
             .addCondition(Brings { operation in stage.noting("request", after: operation) })
         stage.run(operation, stage.noting("beside"))
@@ -96,7 +96,7 @@ private struct Brings: OperationCondition {
     }
 
     @Test func theOperationItself() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("operation").addCondition(Brings { $0 })
         stage.run(operation, stage.noting("beside"))
         #expect(operation.error?.cycleNames == ["operation"])
@@ -104,7 +104,7 @@ private struct Brings: OperationCondition {
     }
 
     @Test func oneWhoseBodyAwaitsTheOperation() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("operation")
         let request = AsyncOperation("request") { try await operation.value }
         operation.addCondition(Brings { _ in request })
@@ -115,7 +115,7 @@ private struct Brings: OperationCondition {
     }
 
     @Test func itNeedsWhatNobodyHasAdded() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("body")
             .addCondition(Brings { _ in stage.noting("request", after: stage.noting("first")) })
         stage.run(operation)
@@ -123,7 +123,7 @@ private struct Brings: OperationCondition {
     }
 
     @Test func itIsCancelledWithTheOperation() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let request = stage.waiting("request", at: gate)
         let operation = stage.noting("body").addCondition(Brings { _ in request })
@@ -139,7 +139,7 @@ private struct Brings: OperationCondition {
     }
 
     @Test func itDoesNotRunIfTheConditionCancelsTheOperation() {
-        let stage = Stage()
+        let stage = TestQueue()
         let request = stage.noting("request")
         let operation = stage.noting("body").addCondition(
             Brings { operation in
@@ -153,7 +153,7 @@ private struct Brings: OperationCondition {
     }
 
     @Test func itRunsInASuspendedQueueOnceItWasBegun() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = stage.noting("body")
             .addCondition(Brings { _ in stage.noting("second", after: stage.waiting("first", at: gate)) })
@@ -168,7 +168,7 @@ private struct Brings: OperationCondition {
     }
 
     @Test func itRunsUnderTheNamesOfItsCondition() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = stage.noting("body").addCondition(
             Brings(exclusions: [.mutuallyExclusive("x in ConditionOperationTests")]) { _ in

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ConditionTests {
     @Test func aSatisfiedConditionLetsTheBodyRun() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("body").addCondition("yes") { [log = stage.log] _ in
             log("condition")
             return .satisfied
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func oneThatThrowsFailsTheOperation() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("body").addCondition("no") { _ in throw Oops() }
         stage.run(operation)
         guard case .conditionFailed("no", let cause)? = operation.error else {
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func oneThatSkipsIsNoFailure() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("body").addCondition("no") { _ in .skip("not today") }
         let fallback = stage.noting("fallback").addDependency(operation, on: .failure)
         stage.run(operation, fallback)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func itIsAskedWhenTheDependenciesHaveFinished() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = stage.noting("source")
         let operation = stage.noting("body", after: source).addCondition("asked") { [log = stage.log] _ in
             log("condition")
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func aMissingInputIsFoundBeforeAnyConditionIsAsked() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = AsyncOperation<Int>("source") { throw Oops() }
         let reader = source.then { $0 + 1 }.addCondition("asked") { [log = stage.log] _ in
             log("condition")
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func aPolicyThatIsNotMetComesFirst() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = stage.noting("source")
         let operation = stage.noting("body").addCondition("asked") { [log = stage.log] _ in
             log("condition")
@@ -104,14 +104,14 @@ import Testing
                 number == 1 ? .satisfied : .skip("\(number)")
             }
         }
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("body").addCondition(Digit(number: 1)).addCondition(Digit(number: 2))
         stage.run(operation)
         #expect(operation.ending == "skipped: 2")
     }
 
     @Test func aFailureComesBeforeASkipAndTheFirstFailureBeforeOthers() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("body")
             .addCondition("skips") { _ in .skip("no") }
             .addCondition("first") { _ in throw Oops(text: "first") }
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2]) func oneThatAwaitsWhatDependsOnItsOperation(conditions: Int) {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("operation")
         let later = stage.noting("later", after: operation)
         for number in 0..<conditions {
@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test(arguments: [1, 64]) func oneThatCancelsItsOwnOperation(width: Int) {
-        let stage = Stage(width: width)
+        let stage = TestQueue(width: width)
         let operation = stage.noting("body").addCondition("cancels") { operation in
             operation.cancel(reason: .because("of a whim"))
             #expect(Task.isCancelled)
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test func nothingIsAskedWhileTheQueueIsSuspended() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operation = stage.noting("body").addCondition("asked") { [log = stage.log] _ in
             log("condition")
             return .satisfied
@@ -215,7 +215,7 @@ import Testing
     }
 
     @Test func oneThatAnswersWhileTheQueueIsSuspendedWaitsWithItsBody() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("body").addCondition("suspends") { [queue = stage.queue] _ in
             queue.isSuspended = true
             return .satisfied
@@ -229,7 +229,7 @@ import Testing
     }
 
     @Test func aQueueReleasedWhileAConditionIsAskedAndSuspended() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = AsyncOperation("asked") { 1 }.addCondition("gate") { _ in
             await gate.wait()
@@ -247,7 +247,7 @@ import Testing
     }
 
     @Test func itIsMisuseAfterTheAdd() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operation = stage.noting("body")
         stage.run(operation)
         operation.addCondition("late") { _ in .skip("late") }
@@ -259,7 +259,7 @@ import Testing
 
     @Test func whatItCapturesIsReleasedWithTheOperation() {
         let tokens = Tokens()
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("body").addCondition("captures") { [token = tokens.make()] _ in
             token.touch()
             return .satisfied
@@ -283,7 +283,7 @@ import Testing
     }
 
     @Test func handlersAreToldOfTheStartAfterTheConditions() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("body").addCondition("yes") { [log = stage.log] _ in
             log("condition")
             return .satisfied
@@ -298,7 +298,7 @@ import Testing
 
     /// Another operation has its slot when the conditions have answered.
     @Test func oneThatIsCancelledWhileItIsEvaluatedIsNotListedAgain() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let (gate, busy) = (Gate(), Gate())
         let operation = stage.noting("body").addCondition("slow") { _ in
             await gate.wait()

@@ -25,7 +25,7 @@ private struct Answer: OperationCondition {
 
 @Suite(.timeLimit(.minutes(10))) struct WrappedConditionTests {
     private func ending(_ condition: some OperationCondition) -> String {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("body").addCondition(condition)
         stage.run(operation)
         return operation.ending
@@ -61,14 +61,14 @@ private struct Answer: OperationCondition {
                 return .satisfied
             }
         }
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("body").addCondition(Answer.throwing.or(Waiting())).addCondition(Answer.skips)
         stage.run(operation)
         #expect(operation.ending == "skipped: no")
     }
 
     @Test func silentBringsNothingAlong() {
-        let stage = Stage()
+        let stage = TestQueue()
         let loud = Answer(name: "asks", log: stage.log)
         stage.run(stage.noting("body").addCondition(loud.silent))
         #expect(stage.ran == ["asks", "body"])
@@ -77,7 +77,7 @@ private struct Answer: OperationCondition {
     }
 
     @Test func whatBothBringAlongRunsFirst() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let one = Answer(name: "one", log: stage.log)
         let two = Answer(name: "two", log: stage.log)
         stage.run(stage.noting("body").addCondition(one.and(two)))
@@ -111,7 +111,7 @@ private struct Answer: OperationCondition {
     }
 
     @Test func G14_aWrappedConditionKeepsOthersOut() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let name = "WrappedConditionTests"
         let condition = Answer(name: "x", exclusions: [.mutuallyExclusive(name)]).silent.and(Answer.yes)

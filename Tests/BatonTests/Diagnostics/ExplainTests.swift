@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test func whatNobodyAdded() {
-        let stage = Stage()
+        let stage = TestQueue()
         let missing = stage.noting("missing")
         let middle = stage.noting("middle", after: missing)
         let last = stage.noting("last", after: middle)
@@ -22,13 +22,14 @@ import Testing
         #expect(roots(last) == ["missing: notAdded"])
         #expect(
             explanation.description == "‘last’ waits for ‘middle’. "
-                + "‘missing’ was not added to any queue: add it, or use `run` or `add(to:)`.")
+                + "‘missing’ was not added to any queue: add it, or use `run` or `add(to:)`."
+        )
         missing.cancel()
         stage.steps.runAll()
     }
 
     @Test func aSuspendedQueue() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let first = stage.noting("first")
         let second = stage.noting("second", after: first)
         stage.queue.add(first, second)
@@ -44,7 +45,7 @@ import Testing
         let hint =
             " Its queue is suspended, which does not hold further attempts back: "
             + "set its `suspendsFurtherAttempts` for that."
-        let (stage, gate) = (Stage(), Gate())
+        let (stage, gate) = (TestQueue(), Gate())
         let operation = AsyncOperation<Void>("flaky") { context in
             if context.attempt == 1 { throw Oops() }
             await gate.wait()
@@ -69,7 +70,7 @@ import Testing
 
     @Test("Endless times are told in a way that one can read")
     func endlessTimes() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("later").delay(.seconds(Int64.max))
         stage.run(operation)
         #expect("\(operation.explain())" == "‘later’ is in its delay, of which 30 years or more are left.")
@@ -78,7 +79,7 @@ import Testing
     }
 
     @Test func aFullQueue() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let running = stage.waiting("running", at: gate)
         let next = stage.noting("next")
@@ -94,7 +95,7 @@ import Testing
     }
 
     @Test func oneThatIsAboutToStart() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("operation")
         stage.queue.add(operation)
         #expect(roots(operation) == ["operation: starting"])
@@ -103,7 +104,7 @@ import Testing
     }
 
     @Test func aBodyThatAwaitsAnother() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let gate = Gate()
         let child = stage.waiting("child", at: gate)
         let missing = stage.noting("missing")
@@ -125,8 +126,8 @@ import Testing
     }
 
     @Test func aBodyThatNeedsASlotToGoOn() {
-        let stage = Stage(width: 1)
-        let elsewhere = Stage(on: stage.steps)
+        let stage = TestQueue(width: 1)
+        let elsewhere = TestQueue(on: stage.steps)
         let gate = Gate()
         let source = stage.noting("source")
         let parent = AsyncOperation("parent") { try await source.value }
@@ -143,7 +144,7 @@ import Testing
     }
 
     @Test func oneThatHasFinished() {
-        let stage = Stage()
+        let stage = TestQueue()
         let done = stage.noting("done")
         let failed = AsyncOperation<Void>("failed") { throw Oops() }
         stage.run(done, failed)
@@ -162,7 +163,7 @@ import Testing
     }
 
     @Test func howLongABodyRunsIsKnownWhereItsStartIsNoted() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let limited = stage.waiting("limited", at: gate).timeout(.seconds(60))
         let withDeadline = stage.waiting("with a deadline", at: gate)
@@ -183,7 +184,7 @@ import Testing
     }
 
     @Test func ofAFurtherAttemptItIsThatOfTheAttempt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = AsyncOperation("flaky") { context in
             if context.attempt == 1 { throw Oops() }
@@ -200,7 +201,7 @@ import Testing
 
     /// The delay comes before the attempts, and is over when one of them pauses.
     @Test func aDelayIsToldFromTheOtherPauses() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation.delay(.seconds(5)).repeat(every: .seconds(7))
         stage.run(operation)
         #expect(roots(operation) == ["delay: delayed(timeLeft: 5.0 seconds)"])
@@ -210,7 +211,7 @@ import Testing
     }
 
     @Test func aFullQueueNamesAFewOfThoseThatRun() {
-        let stage = Stage(name: "wide", width: 7)
+        let stage = TestQueue(name: "wide", width: 7)
         let gate = Gate()
         for number in 0..<7 { stage.run(stage.waiting("\(number)", at: gate)) }
         let next = stage.noting("next")
@@ -223,7 +224,7 @@ import Testing
     }
 
     @Test func waitsSayWhatTheyAreFor() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let input = AsyncOperation<Int>("input") {
             await gate.wait()
@@ -249,7 +250,7 @@ import Testing
 
     /// Only the first few are listed; each root once, however many ways lead to it.
     @Test func manyRootsAreCutShort() {
-        let stage = Stage()
+        let stage = TestQueue()
         let missing = (0..<8).map { stage.noting("\($0)") }
         let operation = stage.noting("operation")
         for source in missing {
@@ -267,7 +268,7 @@ import Testing
 
     /// As many as there are, without recursion.
     @Test func aLongChain() {
-        let stage = Stage()
+        let stage = TestQueue()
         let missing = stage.noting("missing")
         var chain = [missing]
         for _ in 0..<50_000 {

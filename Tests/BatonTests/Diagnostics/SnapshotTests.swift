@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test func theQueueAndItsOperations() throws {
-        let stage = Stage(name: "photos", width: 2)
+        let stage = TestQueue(name: "photos", width: 2)
         let gate = Gate()
         let missing = stage.noting("missing")
         let waiting = stage.noting("waiting", after: missing)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func whatOneWaitsForHasItsKind() throws {
-        let stage = Stage()
+        let stage = TestQueue()
         let (gate, key) = (Gate(), ObjectIdentifier(stage.queue))
         let name = "\(#function) \(key)"
         let input = AsyncOperation<Int>("input") {
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func itCanBeWrittenAndRead() throws {
-        let stage = Stage(name: "photos", isSuspended: true)
+        let stage = TestQueue(name: "photos", isSuspended: true)
         let first = stage.noting("first")
         let second = stage.noting("second", after: first)
         second.priority = .low
@@ -137,7 +137,7 @@ import Testing
 
     @Test func itKeepsNothingAlive() {
         let tokens = Tokens()
-        let stage = Stage()
+        let stage = TestQueue()
         let snapshot: QueueSnapshot
         do {
             let (token, missing) = (tokens.make(), stage.noting("missing"))
@@ -152,7 +152,7 @@ import Testing
 
     /// A chain, a fan and a full queue: each queue, and who runs there, is looked at once.
     @Test func ofManyOperations() throws {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let root = stage.waiting("root", at: gate)
         var all: [AnyOperation] = [root]

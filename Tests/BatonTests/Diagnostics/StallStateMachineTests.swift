@@ -6,7 +6,7 @@ import Testing
     private typealias Machine = StallStateMachine<String>
 
     private var machine = Machine()
-    private var deadlines = TimerHeap<Duration, Alarm>()
+    private var deadlines = TimerHeap<Duration, EngineTimer>()
 
     private func signs(_ added: Int, _ finished: Int = 0, taken: Int = 0) -> Machine.Signs {
         Machine.Signs(added: added, finished: finished, taken: taken)
@@ -16,14 +16,14 @@ import Testing
         call.map { call in call.handlers.map { "\($0) \(call.quiet)" } } ?? []
     }
 
-    /// The number of the alarm that is to be set; nil if none is.
+    /// The number of the timer that is to be set; nil if none is.
     private mutating func adjust(isEmpty: Bool = false) -> UInt64? {
-        if case .setAlarm(let number) = machine.adjust(isEmpty: isEmpty) { number } else { nil }
+        if case .setTimer(let number) = machine.adjust(isEmpty: isEmpty) { number } else { nil }
     }
 
     private mutating func wasSet(_ number: UInt64) -> Bool {
-        let alarm = StallAlarm(core: AsyncOperationQueue().core, number: number)
-        return machine.wasSet(number, deadlines.add(.stall(alarm), at: .zero))
+        let timer = StallTimer(core: AsyncOperationQueue().core, number: number)
+        return machine.wasSet(number, deadlines.add(.stall(timer), at: .zero))
     }
 
     @Test mutating func nothingIsSetForAnEmptyQueueOrWithoutAWatcher() {
@@ -38,16 +38,16 @@ import Testing
         _ = machine.add("a", after: .seconds(4), at: .zero)
         _ = adjust()
         #expect(machine.begin(1, at: .seconds(1), signs: signs(1)) == .seconds(2))
-        #expect(calls(machine.rang(1, at: .seconds(2), signs: signs(1, taken: 1))) == [])
+        #expect(calls(machine.fired(1, at: .seconds(2), signs: signs(1, taken: 1))) == [])
         _ = adjust()
         #expect(machine.begin(2, at: .seconds(2), signs: signs(1, taken: 1)) == .seconds(3))
-        #expect(calls(machine.rang(2, at: .seconds(6), signs: signs(1, taken: 1))) == ["a 4.0 seconds"])
+        #expect(calls(machine.fired(2, at: .seconds(6), signs: signs(1, taken: 1))) == ["a 4.0 seconds"])
         _ = adjust()
         #expect(machine.begin(3, at: .seconds(6), signs: signs(1, taken: 1)) == .seconds(7))
-        #expect(calls(machine.rang(3, at: .seconds(60), signs: signs(1, taken: 1))) == [], "It was told.")
+        #expect(calls(machine.fired(3, at: .seconds(60), signs: signs(1, taken: 1))) == [], "It was told.")
         _ = adjust()
         #expect(machine.begin(4, at: .seconds(60), signs: signs(2, taken: 1)) == .seconds(61))
-        #expect(calls(machine.rang(4, at: .seconds(64), signs: signs(2, taken: 1))) == ["a 4.0 seconds"])
+        #expect(calls(machine.fired(4, at: .seconds(64), signs: signs(2, taken: 1))) == ["a 4.0 seconds"])
     }
 
     /// One thing has come for another that has gone.
@@ -55,7 +55,7 @@ import Testing
         _ = machine.add("a", after: .seconds(4), at: .zero)
         _ = adjust()
         _ = machine.begin(1, at: .zero, signs: signs(1))
-        #expect(calls(machine.rang(1, at: .seconds(5), signs: signs(2, 1))) == [])
+        #expect(calls(machine.fired(1, at: .seconds(5), signs: signs(2, 1))) == [])
     }
 
     @Test mutating func theAlarmRingsWhenTheFirstLimitIsOver() {
@@ -63,11 +63,11 @@ import Testing
         _ = machine.add("short", after: .seconds(10), at: .zero)
         _ = adjust()
         #expect(machine.begin(1, at: .seconds(100), signs: signs(1)) == .milliseconds(102_500))
-        #expect(calls(machine.rang(1, at: .milliseconds(107_500), signs: signs(1))) == [])
+        #expect(calls(machine.fired(1, at: .milliseconds(107_500), signs: signs(1))) == [])
         _ = adjust()
         #expect(machine.begin(2, at: .milliseconds(107_500), signs: signs(1)) == .seconds(110))
-        #expect(calls(machine.rang(2, at: .seconds(110), signs: signs(1))) == ["short 10.0 seconds"])
-        #expect(calls(machine.rang(2, at: .seconds(200), signs: signs(1))) == [], "It has rung.")
+        #expect(calls(machine.fired(2, at: .seconds(110), signs: signs(1))) == ["short 10.0 seconds"])
+        #expect(calls(machine.fired(2, at: .seconds(200), signs: signs(1))) == [], "It has fired.")
     }
 
     /// It waits for its whole limit.
@@ -75,28 +75,28 @@ import Testing
         _ = machine.add("a", after: .seconds(4), at: .zero)
         _ = adjust()
         _ = machine.begin(1, at: .zero, signs: signs(1))
-        #expect(calls(machine.rang(1, at: .seconds(4), signs: signs(1))) == ["a 4.0 seconds"])
+        #expect(calls(machine.fired(1, at: .seconds(4), signs: signs(1))) == ["a 4.0 seconds"])
         _ = machine.add("b", after: .seconds(4), at: .seconds(7))
         _ = adjust()
         #expect(machine.begin(2, at: .seconds(7), signs: signs(1)) == .seconds(8))
-        #expect(calls(machine.rang(2, at: .seconds(10), signs: signs(1))) == [])
+        #expect(calls(machine.fired(2, at: .seconds(10), signs: signs(1))) == [])
         _ = adjust()
         _ = machine.begin(3, at: .seconds(10), signs: signs(1))
-        #expect(calls(machine.rang(3, at: .seconds(11), signs: signs(1))) == ["b 11.0 seconds"])
+        #expect(calls(machine.fired(3, at: .seconds(11), signs: signs(1))) == ["b 11.0 seconds"])
     }
 
     @Test mutating func anEmptyQueueIsNoStall() {
         _ = machine.add("a", after: .seconds(4), at: .zero)
         _ = adjust()
         _ = machine.begin(1, at: .zero, signs: signs(1, 1))
-        #expect(calls(machine.rang(1, at: .seconds(9), signs: signs(1, 1))) == [])
+        #expect(calls(machine.fired(1, at: .seconds(9), signs: signs(1, 1))) == [])
     }
 
     @Test mutating func aTooShortLimitIsAMillisecond() {
         _ = machine.add("a", after: .seconds(-1), at: .zero)
         _ = adjust()
         #expect(machine.begin(1, at: .zero, signs: signs(1)) == .milliseconds(1))
-        #expect(calls(machine.rang(1, at: .milliseconds(1), signs: signs(1))) == ["a 0.001 seconds"])
+        #expect(calls(machine.fired(1, at: .milliseconds(1), signs: signs(1))) == ["a 0.001 seconds"])
     }
 
     // MARK: Races
@@ -104,25 +104,25 @@ import Testing
     @Test mutating func anAlarmThatIsNotWantedAnyMoreIsTakenOut() {
         _ = machine.add("a", after: .seconds(4), at: .zero)
         _ = adjust()
-        // The queue was empty before the alarm was set.
+        // The queue was empty before the timer was set.
         #expect(adjust(isEmpty: true) == nil)
         #expect(machine.begin(1, at: .zero, signs: signs(1, 1)) == nil)
         #expect(adjust() == 2)
         _ = machine.begin(2, at: .zero, signs: signs(2, 1))
         #expect(!wasSet(1))
         #expect(wasSet(2))
-        guard case .removeAlarm = machine.adjust(isEmpty: true) else {
-            Issue.record("The alarm stays.")
+        guard case .removeTimer = machine.adjust(isEmpty: true) else {
+            Issue.record("The timer stays.")
             return
         }
-        #expect(calls(machine.rang(2, at: .seconds(9), signs: signs(3, 1))) == [], "It was on its way.")
+        #expect(calls(machine.fired(2, at: .seconds(9), signs: signs(3, 1))) == [], "It was on its way.")
     }
 
     @Test mutating func anAlarmMayRingBeforeItsTicketIsKnown() {
         _ = machine.add("a", after: .seconds(4), at: .zero)
         _ = adjust()
         _ = machine.begin(1, at: .zero, signs: signs(1))
-        #expect(calls(machine.rang(1, at: .seconds(4), signs: signs(1))) == ["a 4.0 seconds"])
+        #expect(calls(machine.fired(1, at: .seconds(4), signs: signs(1))) == ["a 4.0 seconds"])
         #expect(!wasSet(1))
         #expect(adjust() == 2)
     }
@@ -134,9 +134,9 @@ import Testing
         _ = machine.begin(1, at: .zero, signs: signs(1))
         _ = wasSet(1)
         guard case ("a", .none) = machine.remove(first), case (nil, .none) = machine.remove(first),
-            case ("b", .removeAlarm) = machine.remove(second)
+            case ("b", .removeTimer) = machine.remove(second)
         else {
-            Issue.record("The alarm goes with the last one.")
+            Issue.record("The timer goes with the last one.")
             return
         }
         #expect(!machine.isWatched)

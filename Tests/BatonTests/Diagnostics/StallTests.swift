@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct StallTests {
-    private let stage = Stage(name: "photos")
+    private let stage = TestQueue(name: "photos")
     private let gate = Gate()
     private let reports = EventLog<StallReport>()
 
@@ -18,7 +18,7 @@ import Testing
         for _ in 0..<seconds { stage.advance(by: .seconds(1)) }
     }
 
-    private var pendingAlarms: Int { stage.queue.core.timerService.count }
+    private var pendingTimers: Int { stage.queue.core.timerService.count }
 
     @Test func aBodyThatRunsForLongerIsAStall() {
         watch()
@@ -65,7 +65,7 @@ import Testing
             stage.steps.runAll()
         }
         // Only a start: its dependency is on another queue.
-        let elsewhere = Stage(on: stage.steps)
+        let elsewhere = TestQueue(on: stage.steps)
         let source = elsewhere.noting("source")
         let late = stage.noting("late", after: source).repeat(every: .seconds(7))
         stage.run(late)
@@ -83,7 +83,7 @@ import Testing
     /// What is told is at the roots, also elsewhere; what others wait for comes first, and each once.
     @Test func itNamesTheRoots() {
         watch()
-        let uploads = Stage(name: "uploads", isSuspended: true, on: stage.steps)
+        let uploads = TestQueue(name: "uploads", isSuspended: true, on: stage.steps)
         let upload = uploads.noting("upload")
         uploads.run(upload)
         let missing = stage.noting("missing")
@@ -117,27 +117,27 @@ import Testing
         stage.steps.runAll()
     }
 
-    // MARK: The alarm
+    // MARK: The timer
 
     @Test func thereIsOneAlarmAndNoneForAnEmptyQueue() {
         watch()
         watch(after: .seconds(80))
-        #expect(pendingAlarms == 0)
+        #expect(pendingTimers == 0)
         let operations = (0..<100).map { _ in stage.waiting("waiting", at: gate) }
         stage.queue.add(operations)
-        #expect(pendingAlarms == 1)
+        #expect(pendingTimers == 1)
         stage.steps.runAll()
         advance(by: 5)
-        #expect(pendingAlarms == 1)
+        #expect(pendingTimers == 1)
         gate.open()
         stage.steps.runAll()
-        #expect(pendingAlarms == 0)
+        #expect(pendingTimers == 0)
         stage.run(stage.noting("again"))
-        #expect(pendingAlarms == 0)
+        #expect(pendingTimers == 0)
         stage.queue.addBarrier(stage.noting("missing").then {})
-        #expect(pendingAlarms == 1)
+        #expect(pendingTimers == 1)
         stage.queue.cancelAll()
-        #expect(pendingAlarms == 0)
+        #expect(pendingTimers == 0)
         advance(by: 100)
         #expect(reports.events.isEmpty)
     }
@@ -192,11 +192,11 @@ import Testing
             }
         }()
         stage.run(stage.waiting("slow", at: gate))
-        #expect(pendingAlarms == 1)
+        #expect(pendingTimers == 1)
         observation.cancel()
         observation.cancel()
         #expect(tokens.alive == 0)
-        #expect(pendingAlarms == 0)
+        #expect(pendingTimers == 0)
         advance(by: 20)
         #expect(reports.events.isEmpty)
         gate.open()
@@ -268,7 +268,7 @@ import Testing
         #expect(tokens.alive == 0)
     }
 
-    /// Many come and go while others begin to watch: in the end there is an alarm if and only if something is there.
+    /// Many come and go while others begin to watch: in the end there is a timer if and only if something is there.
     @Test func underThreadsTheAlarmIsThereWhileItIsNeeded() async throws {
         for _ in 0..<50 {
             let queue = AsyncOperationQueue(executor: ThreadExecutor(threads: 2), clock: TestClock())
@@ -280,16 +280,16 @@ import Testing
                 group.addTask { for _ in 0..<100 { _ = try? await queue.run(AsyncOperation {}) } }
             }
             await queue.waitUntilIdle()
-            // A worker may still be about to take out an alarm that it has set.
-            func alarms(become count: Int) async {
+            // A worker may still be about to take out a timer that it has set.
+            func timers(become count: Int) async {
                 while queue.core.timerService.count != count { await Task.yield() }
             }
-            await alarms(become: 0)
+            await timers(become: 0)
             queue.add { await gate.wait() }
-            await alarms(become: 1)
+            await timers(become: 1)
             gate.open()
             await queue.waitUntilIdle()
-            await alarms(become: 0)
+            await timers(become: 0)
         }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 /// Graphs that are stuck on purpose, each in another way. Who is asked is three operations or more away from what is at
 /// the root.
 @Suite(.timeLimit(.minutes(10))) struct StuckGraphTests {
-    private let stage = Stage()
+    private let stage = TestQueue()
     private let gate = Gate()
 
     /// The last of a chain: asked → middle → near → this.
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func itsQueueIsSuspended() {
-        let uploads = Stage(name: "uploads", isSuspended: true, on: stage.steps)
+        let uploads = TestQueue(name: "uploads", isSuspended: true, on: stage.steps)
         let root = uploads.noting("root")
         uploads.run(root)
         let asked = asked(behind: root)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func itsQueueIsFull() {
-        let narrow = Stage(name: "thumbnails", width: 1, on: stage.steps)
+        let narrow = TestQueue(name: "thumbnails", width: 1, on: stage.steps)
         narrow.run(narrow.waiting("busy", at: gate))
         let root = narrow.noting("root")
         narrow.run(root)
@@ -75,7 +75,7 @@ import Testing
 
     /// The holder, in its turn, waits for what nobody has added.
     @Test func itsExclusionIsHeldInAnotherQueue() {
-        let elsewhere = Stage(on: stage.steps)
+        let elsewhere = TestQueue(on: stage.steps)
         let name = "\(#function) \(ObjectIdentifier(stage.queue))"
         let missing = stage.noting("missing")
         let holder = AsyncOperation("holder") { try await missing.value }
@@ -87,7 +87,8 @@ import Testing
         #expect(
             "\(asked.explain())" == "‘asked’ waits for ‘middle’. "
                 + "‘root’ waits for the exclusion ‘\(name)’, after ‘holder’. "
-                + "‘missing’ was not added to any queue: add it, or use `run` or `add(to:)`.")
+                + "‘missing’ was not added to any queue: add it, or use `run` or `add(to:)`."
+        )
         stage.run(missing)
         #expect(asked.ending == "success")
     }
@@ -131,7 +132,7 @@ import Testing
     }
 
     @Test func itsChildCannotStart() {
-        let uploads = Stage(name: "uploads", isSuspended: true, on: stage.steps)
+        let uploads = TestQueue(name: "uploads", isSuspended: true, on: stage.steps)
         let child = uploads.noting("child")
         uploads.run(child)
         let group = GroupOperation(stage.noting("other"), child, name: "group")
@@ -216,7 +217,7 @@ import Testing
         let later = stage.noting("later")
         stage.run(later)
         let last = stage.noting("last", after: later)
-        let elsewhere = Stage(on: stage.steps)
+        let elsewhere = TestQueue(on: stage.steps)
         elsewhere.run(last)
         #expect(last.explainedRoots == ["earlier: executing(attempt: 1, time: nil, isCancelled: false)"])
         #expect(
@@ -241,7 +242,7 @@ import Testing
 
     /// What it waited for has finished, but others have taken its slot.
     @Test func itNeedsASlotToGoOn() {
-        let narrow = Stage(width: 1, on: stage.steps)
+        let narrow = TestQueue(width: 1, on: stage.steps)
         let source = stage.noting("source")
         let root = AsyncOperation("root") { try await source.value }
         narrow.run(root)

@@ -33,7 +33,7 @@ struct CycleBreakTests {
         linked.addDependency(other)
         other.addDependency(linked)
         let cycleBreak = cycleBreak(of: [linked, other], [[1], [0]])
-        let stage = Stage(probe: { event in
+        let stage = TestQueue(probe: { event in
             guard case .added = event.kind, event.operation == linked.reference else { return }
             // The thread that has found the cycle has come as far as this.
             cycleBreak.begin()
@@ -57,7 +57,7 @@ struct CycleBreakTests {
         other.addDependency(linked)
         let cycleBreak = cycleBreak(of: [linked, other], [[1], [0]])
         let end = Locked<AnyOperation.EarlyEnd?>(nil)
-        let stage = Stage(probe: { event in
+        let stage = TestQueue(probe: { event in
             // The other thread cancels it before it links the new one.
             guard case .finished = event.kind, event.operation == former.reference else { return }
             cycleBreak.begin()
@@ -76,7 +76,7 @@ struct CycleBreakTests {
 
     @Test("A thread that adds a member of a cycle which is being broken ends the others first")
     func memberThatEndsAtItsAdd() {
-        let stage = Stage()
+        let stage = TestQueue()
         let late = stage.noting("late")
         let first = stage.noting("first", after: late)
         let second = stage.noting("second", after: late)
@@ -98,7 +98,7 @@ struct CycleBreakTests {
 
     @Test("A thread that saw a part of the cycles ends what another one has yet to end")
     func searchThatSawAPart() {
-        let stage = Stage()
+        let stage = TestQueue()
         let late = stage.noting("late")
         let shared = stage.noting("shared", after: late)
         let rest = stage.noting("rest", after: shared)
@@ -118,7 +118,7 @@ struct CycleBreakTests {
 
     @Test("A break leaves the members of others alone")
     func breakOfOthers() {
-        let stage = Stage()
+        let stage = TestQueue()
         let (absent, others) = (stage.noting("absent"), [stage.noting("one"), stage.noting("two")])
         let far = stage.noting("far", after: absent)
         others[0].addDependency(others[1])

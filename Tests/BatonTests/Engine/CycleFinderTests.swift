@@ -4,7 +4,7 @@ import Testing
 
 /// The search itself, through operations on a suspended queue.
 @Suite struct CycleFinderTests {
-    private let stage = Stage(isSuspended: true)
+    private let stage = TestQueue(isSuspended: true)
 
     @Test func aGraphWithoutACycleIsLeftAlone() {
         let top = stage.noting("top")

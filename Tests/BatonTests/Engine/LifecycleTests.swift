@@ -11,7 +11,7 @@ import Testing
         if phase == .added { return life }
         if let worker { _ = life.begin(on: worker) }
         if phase == .finishing {
-            life.madeDetails().handlers.addBeforeFinish { _ in }
+            life.madeOptionalState().handlers.addBeforeFinish { _ in }
             let isHeldBack = life.beginFinishing()
             #expect(isHeldBack)
         }
@@ -129,16 +129,16 @@ import Testing
         let worker = worker
         var plain = life(in: .executing, on: worker)
         let end = plain.finish()
-        #expect(!end.isCancelled && !end.hasDetails && !end.hasOpenWaits)
+        #expect(!end.isCancelled && !end.hasOptionalState && !end.hasOpenWaits)
 
         var cancelled = life(in: .executing, on: worker)
         _ = cancelled.cancel()
         #expect(cancelled.finish().isCancelled == true)
 
         var waiting = life(in: .executing, on: worker)
-        waiting.madeDetails().openWaits = 1
+        waiting.madeOptionalState().openWaits = 1
         let late = waiting.finish()
-        #expect(late.hasDetails && late.hasOpenWaits)
+        #expect(late.hasOptionalState && late.hasOpenWaits)
     }
 }
 
@@ -147,9 +147,9 @@ extension Lifecycle.Beginning {
         switch self {
         case .endedBefore: "ended before"
         case .plain: "plain"
-        case .ruled: "ruled"
+        case .withPreconditions: "withPreconditions"
         case .timed: "timed"
-        case .withDetails: "with details"
+        case .withOptionalState: "with details"
         }
     }
 }

@@ -5,10 +5,10 @@ import Testing
 
 /// What operations tell that run again, or wait for a time.
 @Suite(.timeLimit(.minutes(10))) struct AttemptEventTests {
-    let stage = Stage()
+    let stage = TestQueue()
 
     /// Everything that is told while the clock moves on, a second at a time.
-    private func events(seconds: Int, _ body: (Stage) -> Void) -> [String] {
+    private func events(seconds: Int, _ body: (TestQueue) -> Void) -> [String] {
         let notes = stage.noteEvents()
         body(stage)
         stage.steps.runAll()
@@ -115,7 +115,7 @@ import Testing
 }
 
 @Test func anEventIsASentence() {
-    let stage = Stage()
+    let stage = TestQueue()
     let lines = EventLog<String>()
     stage.queue.observe { lines("\($0)") }
     let source = stage.noting("source")

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct DelegateTests {
-    let stage = Stage()
+    let stage = TestQueue()
 
     private final class Noting: OperationDelegate {
         let log = EventLog<String>()

@@ -106,7 +106,7 @@ import Testing
 
     /// Of several that observe an operation, each sees the same.
     @Test func G27_theOperationsObserversSeeWhatThoseOfItsQueueSee() {
-        let stage = Stage()
+        let stage = TestQueue()
         let (ofQueue, ofOperation) = (EventLog<OperationEvent>(), EventLog<OperationEvent>())
         stage.queue.observe { ofQueue($0) }
         let operation = stage.noting("a", after: stage.noting("source")).observe { ofOperation($0) }
@@ -156,7 +156,7 @@ import Testing
     // MARK: Misuse
 
     @Test func G10_misuseOfAnOperationIsAnEvent() {
-        let stage = Stage()
+        let stage = TestQueue()
         let notes = stage.noteEvents()
         let operation = stage.noting("a")
         stage.run(operation)
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test func G10_misuseOfOneThatIsWaitingIsAnEvent() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let notes = stage.noteEvents()
         let operation = stage.noting("a")
         stage.run(operation)
@@ -185,7 +185,7 @@ import Testing
     // MARK: Nobody is held up
 
     @Test func G29_anObserverThatNeverReturnsHoldsUpNobody() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let (gate, calls) = (Gate(), Tally())
         let operation = stage.noting("a")
         operation.observe { _ in await gate.wait() }
@@ -229,7 +229,7 @@ import Testing
 
     @Test func G31_observersAreReleasedWithWhatTheyObserve() {
         let tokens = Tokens()
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("a")
         do {
             let token = tokens.make()
@@ -253,7 +253,7 @@ import Testing
     }
 
     @Test func G31_noEventRetainsAnOperation() {
-        let (tokens, stage) = (Tokens(), Stage())
+        let (tokens, stage) = (Tokens(), TestQueue())
         let events = stage.queue.events
         let kept = EventLog<OperationEvent>()
         stage.queue.observe { kept($0) }
@@ -285,7 +285,7 @@ import Testing
             init(_ queue: AsyncOperationQueue) { self.queue = queue }
             deinit { _ = queue.events }
         }
-        let stage = Stage()
+        let stage = TestQueue()
         do {
             let events = stage.queue.events(buffering: .newest(1))
             for _ in 0..<3 {

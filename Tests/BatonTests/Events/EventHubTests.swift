@@ -6,11 +6,11 @@ import Testing
 /// The subscriptions of a hub as values, and their end.
 @Suite struct EventHubTests {
     private var subscriptions = EventBroadcaster.Subscriptions()
-    private var effects = EventBroadcaster.Subscriptions.Effects()
+    private var actions = EventBroadcaster.Subscriptions.Actions()
     private let operation = OperationReference(id: 1, name: "a")
 
     private var started: [UInt64] {
-        effects.compactMap { if case .start(let call) = $0 { call.id } else { nil } }
+        actions.compactMap { if case .start(let call) = $0 { call.id } else { nil } }
     }
 
     private mutating func isAtEnd(_ reader: UInt64) -> Bool {
@@ -45,13 +45,13 @@ import Testing
 
     @Test mutating func aStreamEndsWithTheQueueAndTheLastEventOfItsOperations() {
         let reader = subscriptions.addReader(limit: nil)
-        subscriptions.operationCame(&effects)
-        subscriptions.operationCame(&effects)
-        subscriptions.queueHasGone(&effects)
+        subscriptions.operationCame(&actions)
+        subscriptions.operationCame(&actions)
+        subscriptions.queueHasGone(&actions)
         #expect(!isAtEnd(reader))
         for number in 1...2 as ClosedRange<UInt64> {
             #expect(!isAtEnd(reader))
-            subscriptions.operationEnded(isLast: false, .sample(number), &effects)
+            subscriptions.operationEnded(isLast: false, .sample(number), &actions)
         }
         #expect(isAtEnd(reader))
     }
@@ -59,10 +59,10 @@ import Testing
     /// Another thread has told its end before the one that begins to observe it has counted it.
     @Test mutating func anEndThatComesBeforeItsBeginningIsCountedAllTheSame() {
         let reader = subscriptions.addReader(limit: nil)
-        subscriptions.operationEnded(isLast: false, .sample(1), &effects)
-        subscriptions.queueHasGone(&effects)
+        subscriptions.operationEnded(isLast: false, .sample(1), &actions)
+        subscriptions.queueHasGone(&actions)
         #expect(!isAtEnd(reader))
-        subscriptions.operationCame(&effects)
+        subscriptions.operationCame(&actions)
         #expect(isAtEnd(reader))
     }
 
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test mutating func whoComesAfterTheEndOfAnOperationGetsThat() {
-        subscriptions.operationEnded(isLast: true, .sample(7), &effects)
+        subscriptions.operationEnded(isLast: true, .sample(7), &actions)
         let reader = subscriptions.addReader(limit: 1)
         let event = subscriptions.withReader(reader) { $0.next() }
         guard case .event(let last)? = event else {
@@ -84,7 +84,7 @@ import Testing
         }
         #expect(last.number == 7)
         #expect(isAtEnd(reader))
-        let observer = subscriptions.add(NotingObserver(), &effects)
+        let observer = subscriptions.add(NotingObserver(), &actions)
         #expect(started == [observer])
         #expect(subscriptions.withListener(observer) { $0.nextCall()?.number } == 7)
         #expect(subscriptions.withListener(observer) { $0.nextCall()?.number } == .some(nil))
@@ -93,9 +93,9 @@ import Testing
 
     @Test mutating func nobodyIsToldAfterTheEnd() {
         let reader = subscriptions.addReader(limit: nil)
-        let observer = subscriptions.add(NotingObserver(), &effects)
-        subscriptions.end(&effects)
-        subscriptions.tell(.sample(1), &effects)
+        let observer = subscriptions.add(NotingObserver(), &actions)
+        subscriptions.end(&actions)
+        subscriptions.tell(.sample(1), &actions)
         #expect(isAtEnd(reader))
         #expect(started.isEmpty)
         #expect(subscriptions.withListener(observer) { $0.isDone } == nil)

@@ -39,7 +39,7 @@ struct NotingObserver: OperationObserver {
     func observe(_ event: OperationEvent) async { notes(event.inShort) }
 }
 
-extension Stage {
+extension TestQueue {
     /// Everything that the queue's observers are told from now on.
     func noteEvents() -> EventLog<String> {
         let observer = NotingObserver()

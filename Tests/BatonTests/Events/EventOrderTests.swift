@@ -5,9 +5,9 @@ import Testing
 
 /// What is told on each way through an operation's life.
 @Suite(.timeLimit(.minutes(10))) struct EventOrderTests {
-    let stage = Stage()
+    let stage = TestQueue()
 
-    private func events(_ body: (Stage) -> Void) -> [String] {
+    private func events(_ body: (TestQueue) -> Void) -> [String] {
         let notes = stage.noteEvents()
         body(stage)
         stage.steps.runAll()
@@ -100,7 +100,7 @@ import Testing
         var life = Lifecycle()
         _ = life.claim()
         let worker = Worker()
-        life.madeDetails().beginOutbox(hub: EventBroadcaster())
+        life.madeOptionalState().beginOutbox(hub: EventBroadcaster())
         #expect(life.begin(on: worker).inShort == "with details")
         _ = life.cancel()
         life.noteCancel(.requested)
@@ -173,7 +173,7 @@ import Testing
 
     @Test("A rate tells that an operation waits for it, and that its turn has come")
     func waitForARate() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let notes = stage.noteEvents()
         for name in ["a", "b"] {
             stage.queue.add(stage.noting(name).addCondition(.rate("EventOrder", 1, per: .seconds(2))))
@@ -196,12 +196,13 @@ import Testing
             try await context.run(stage.noting("run", after: stage.noting("upstream")))
             try context.produce(stage.noting("product"))
         }
-        let rule = stage.noting("ruled").addCondition(Bringing(child: stage.noting("brought")))
+        let rule = stage.noting("withPreconditions").addCondition(Bringing(child: stage.noting("brought")))
         stage.run(group, runs, rule)
         #expect(
             Set(parents.events) == [
-                "group in -", "runs in -", "ruled in -", "child in group", "run in runs", "upstream in runs",
-                "product in -", "brought in ruled",
+                "group in -", "runs in -", "withPreconditions in -", "child in group", "run in runs",
+                "upstream in runs",
+                "product in -", "brought in withPreconditions",
             ])
     }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct EventStreamTests {
-    let stage = Stage()
+    let stage = TestQueue()
 
     @Test func anOperationsStreamEndsAfterTheFinish() {
         let operation = stage.noting("a")

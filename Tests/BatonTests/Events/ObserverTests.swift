@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct ObserverTests {
-    let stage = Stage()
+    let stage = TestQueue()
 
     @Test func anObserverOfAnOperationIsToldOfThatAlone() {
         let observer = NotingObserver()

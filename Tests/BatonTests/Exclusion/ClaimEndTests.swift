@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ClaimEndTests {
     @Test func oneThatIsCancelledLeavesTheLineBeforeItsHandlersReturn() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let (gate, handlers) = (Gate(), Gate())
         stage.run(stage.waiting("reader", at: gate).addCondition(.mutuallyExclusive(name("x"), mode: .shared)))
         let writer = stage.noting("writer").addCondition(.mutuallyExclusive(name("x")))
@@ -29,7 +29,7 @@ import Testing
     /// The search for deadlocks found it in the cycle, could not end it, and searched again, for ever.
     @Test func oneThatIsCancelledIsInNoCycleWhileItsHandlersRun() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let (gate, handlers) = (Gate(), Gate())
         let inLine = stage.noting("in line").addCondition(.mutuallyExclusive(name("x")))
         inLine.willFinish { _ in await handlers.wait() }
@@ -53,7 +53,7 @@ import Testing
     /// single thread it could not.
     @Test func anEvaluationThatEndsADeadlockGivesItsClaimBackAtOnce() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let asking = stage.noting("asking")
         asking.addCondition(Asking(exclusions: [.mutuallyExclusive(name("x"))]))
         let holder = AsyncOperation("holder") { _ = try? await asking.value }
@@ -66,7 +66,7 @@ import Testing
     /// As above, of one that was cancelled before the cycle was closed, and whose task has not gone on.
     @Test func anEvaluationThatIsCancelledGivesItsClaimBackAtOnce() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let asking = stage.noting("asking")
         asking.addCondition(Asking(exclusions: [.mutuallyExclusive(name("x"))]))

@@ -18,7 +18,7 @@ import Testing
     @Test func twoHoldersWhoseChildrenAskForEachOthersNames() {
         let name = Names()
         let (x, y) = (Exclusion.mutuallyExclusive(name("x")), Exclusion.mutuallyExclusive(name("y")))
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let first = stage.noting("first").addCondition(y)
         let second = stage.noting("second").addCondition(x)
@@ -38,7 +38,7 @@ import Testing
     @Test func aHolderThatAwaitsSomebodyBehindItself() {
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let behind = stage.noting("behind").addCondition(x)
         let one = AsyncOperation("one") {
@@ -57,7 +57,7 @@ import Testing
     @Test func throughADependencyThatIsAddedLast() {
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
-        let stage = Stage()
+        let stage = TestQueue()
         let waits = stage.noting("waits").addCondition(x)
         let needed = stage.noting("needed", after: waits)
         let one = AsyncOperation("one") { try await needed.value }.addCondition(x)
@@ -73,7 +73,7 @@ import Testing
     @Test func oneThatIsOnlyBehindInLineGoesAhead() {
         let name = Names()
         let (x, y) = (Exclusion.mutuallyExclusive(name("x")), Exclusion.mutuallyExclusive(name("y")))
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let child = stage.noting("child").addCondition(x)
         let one = holder("one", of: y, gate, thenRuns: child)
@@ -89,7 +89,7 @@ import Testing
     @Test func ofSeveralHoldersOneThatEndsIsEnough() {
         let name = Names()
         let limit = Exclusion.limited(name("x"), to: 2)
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let rest = Gate()
         let child = stage.noting("child").addCondition(.limited(name("x"), to: 2, weight: 2))
@@ -108,7 +108,7 @@ import Testing
     @Test func permitsThatAllWouldHaveToGiveUp() {
         let name = Names()
         let limit = Exclusion.limited(name("x"), to: 2)
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let children = (1...2).map {
             stage.noting("child \($0)").addCondition(.limited(name("x"), to: 2, weight: 2))
@@ -131,7 +131,7 @@ import Testing
         }
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
-        let stage = Stage()
+        let stage = TestQueue()
         let asked = stage.noting("asked").addCondition(Under(exclusions: [x]))
         let one = AsyncOperation("one") { try await asked.value }.addCondition(x)
         stage.run(one)
@@ -142,9 +142,9 @@ import Testing
 
     @Test func threeInACycleAcrossQueues() {
         let name = Names()
-        let stages = [Stage()] + [0, 0].map { _ in Stage() }
+        let stages = [TestQueue()] + [0, 0].map { _ in TestQueue() }
         let steps = stages[0].steps
-        let queues = (0..<3).map { _ in Stage(on: steps) }
+        let queues = (0..<3).map { _ in TestQueue(on: steps) }
         let gate = Gate()
         let names = (0..<3).map { Exclusion.mutuallyExclusive(name("\($0)")) }
         let children = (0..<3).map { queues[$0].noting("child \($0)").addCondition(names[($0 + 1) % 3]) }
@@ -161,7 +161,7 @@ import Testing
     @Test func severalHoldersWaitAndNoCycleArises() {
         let name = Names()
         let (x, y) = (Exclusion.mutuallyExclusive(name("x")), Exclusion.mutuallyExclusive(name("y")))
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let child = stage.noting("child").addCondition(y)
         let one = holder("one", of: x, gate, thenRuns: child)
@@ -185,7 +185,7 @@ extension DeadlockTests {
         }
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let asked = stage.noting("asked").addCondition(Under(exclusions: [x]))
         let one = AsyncOperation("one") {
@@ -207,7 +207,7 @@ extension DeadlockTests {
     @Test func aHolderThatAwaitsSomebodyWhomAnotherHolderCanLetIn() {
         let name = Names()
         let limit = Exclusion.limited(name("x"), to: 2)
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let rest = Gate()
         let behind = stage.noting("behind").addCondition(limit)
@@ -233,7 +233,7 @@ extension DeadlockTests {
     @Test func oneInLineIsNotHeldForAnotherThatCanFinish() {
         let name = Names()
         func permits(_ weight: Int) -> Exclusion { .limited(name("x"), to: 4, weight: weight) }
-        let stage = Stage()
+        let stage = TestQueue()
         let (begins, rest) = (Gate(), Gate())
         let first = stage.noting("first").addCondition(permits(3))
         let second = stage.noting("second").addCondition(permits(3))
@@ -263,7 +263,7 @@ extension DeadlockTests {
         let name = Names()
         let permit = Exclusion.limited(name("x"), to: 2)
         let y = Exclusion.mutuallyExclusive(name("y"))
-        let stage = Stage()
+        let stage = TestQueue()
         let (begins, rest) = (Gate(), Gate())
         let near = stage.noting("near").addCondition(permit)
         let far = stage.noting("far").addCondition(y)
@@ -292,7 +292,7 @@ extension DeadlockTests {
     @Test("A cycle that is too long for the one who closes it is found in the background")
     func aVeryLongCycle() {
         let name = Names()
-        let stage = Stage(width: 1_000)
+        let stage = TestQueue(width: 1_000)
         let gate = Gate()
         let count = 400
         let names = (0..<count).map { Exclusion.mutuallyExclusive(name("\($0)")) }
@@ -311,7 +311,7 @@ extension DeadlockTests {
     func thoseInADeadlockGoAhead() {
         let name = Names()
         let (x, y) = (Exclusion.mutuallyExclusive(name("x")), Exclusion.mutuallyExclusive(name("y")))
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let (first, second) = (stage.noting("first").addCondition(y), stage.noting("second").addCondition(x))
         stage.run(holder("one", of: x, gate, thenRuns: first), holder("two", of: y, gate, thenRuns: second))

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct FamilyTests {
     @Test func childrenThatDoNotAskRunUnderTheirParents() {
         let name = Names()
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let parent = AsyncOperation { context in
             try await context.run(stage.noting("child"))
         }.addCondition(.mutuallyExclusive(name("x")))
@@ -18,7 +18,7 @@ import Testing
 
     @Test func aChildMayAskForWhatItsParentHolds() {
         let name = Names()
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let parent = AsyncOperation { context in
             try await context.run(stage.noting("child").addCondition(.mutuallyExclusive(name("x"))))
         }.addCondition(.mutuallyExclusive(name("x")))
@@ -29,7 +29,7 @@ import Testing
 
     @Test func childrenOfOneParentExcludeOneAnother() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let parent = GroupOperation(
             stage.waiting("one", at: gate).addCondition(.mutuallyExclusive(name("x"))),
@@ -45,7 +45,7 @@ import Testing
 
     @Test func aGrandchildIsInsideToo() {
         let name = Names()
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let grandchild = stage.noting("grandchild").addCondition(.mutuallyExclusive(name("x")))
         let child = AsyncOperation { context in try await context.run(grandchild) }
         let parent = AsyncOperation { context in
@@ -58,7 +58,7 @@ import Testing
 
     @Test func whatAChildNeedsIsInsideToo() {
         let name = Names()
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let parent = AsyncOperation { context in
             let needed = stage.noting("needed").addCondition(.mutuallyExclusive(name("x")))
             try await context.run(stage.noting("child", after: needed))
@@ -69,7 +69,7 @@ import Testing
 
     @Test func childrenShareTheirParentsPermits() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let limit = Exclusion.limited(name("x"), to: 3)
         let children = (1...2).map { stage.waiting("child \($0)", at: gate).addCondition(limit) }
@@ -86,7 +86,7 @@ import Testing
 
     @Test func whatABodyProducesIsOutside() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let parent = AsyncOperation { context in
             try context.produce(stage.noting("product").addCondition(.mutuallyExclusive(name("x"))))
@@ -107,7 +107,7 @@ import Testing
             func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
         }
         let name = Names()
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let parent = AsyncOperation { context in
             let request = stage.noting("request").addCondition(.mutuallyExclusive(name("x")))
             try await context.run(stage.noting("child").addCondition(Brings(operation: request)))

@@ -13,8 +13,8 @@ struct Names {
 @Suite(.timeLimit(.minutes(10))) struct HoldingTests {
     @Test func twoOfOneNameExcludeEachOtherOnAllQueues() {
         let name = Names()
-        let here = Stage()
-        let there = Stage(on: here.steps)
+        let here = TestQueue()
+        let there = TestQueue(on: here.steps)
         let gate = Gate()
         here.run(here.waiting("first", at: gate).addCondition(.mutuallyExclusive(name("x"))))
         let second = there.noting("second").addCondition(.mutuallyExclusive(name("x")))
@@ -32,7 +32,7 @@ struct Names {
 
     @Test func byTypeAndByTextAreTwoNames() {
         enum Camera {}
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         stage.run(stage.waiting("type", at: gate).addCondition(.mutuallyExclusive(Camera.self)))
         stage.run(stage.noting("text").addCondition(.mutuallyExclusive("Camera")))
@@ -45,7 +45,7 @@ struct Names {
 
     @Test func readersShareAndAWriterDoesNot() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         for reader in ["one", "two"] {
             stage.run(stage.waiting(reader, at: gate).addCondition(.mutuallyExclusive(name("x"), mode: .shared)))
@@ -60,7 +60,7 @@ struct Names {
 
     @Test func aLimitLetsSoManyIn() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         for number in 1...3 {
             stage.run(stage.waiting("\(number)", at: gate).addCondition(.limited(name("x"), to: 2)))
@@ -73,7 +73,7 @@ struct Names {
 
     @Test func weightsCount() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         stage.run(stage.waiting("three", at: gate).addCondition(.limited(name("x"), to: 4, weight: 3)))
         stage.run(stage.noting("two").addCondition(.limited(name("x"), to: 4, weight: 2)))
@@ -87,9 +87,9 @@ struct Names {
 
     @Test func waitingOnesAreServedInOrderOfArrivalAndHoldNoSlot() {
         let name = Names()
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
-        let elsewhere = Stage(on: stage.steps)
+        let elsewhere = TestQueue(on: stage.steps)
         elsewhere.run(elsewhere.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
         for number in 1...3 { stage.run(stage.noting("\(number)").addCondition(.mutuallyExclusive(name("x")))) }
         stage.run(stage.noting("beside"))
@@ -101,7 +101,7 @@ struct Names {
 
     @Test func allNamesAreTakenAtOnce() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         stage.run(stage.waiting("holds x", at: gate).addCondition(.mutuallyExclusive(name("x"))))
         stage.run(
@@ -118,7 +118,7 @@ struct Names {
 
     @Test func oneThatIsCancelledWhileItWaitsLeavesTheLine() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         stage.run(stage.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
         let second = stage.noting("second").addCondition(.mutuallyExclusive(name("x"), mode: .exclusive))
@@ -134,7 +134,7 @@ struct Names {
 
     @Test func oneThatFailsOrIsCancelledInItsBodyGivesBack() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let failing = AsyncOperation<Void> { throw Oops() }.addCondition(.mutuallyExclusive(name("x")))
         let cancelled = AsyncOperation<Void> { context in
             context.operation.cancel()
@@ -146,7 +146,7 @@ struct Names {
 
     @Test func namesAreHeldUntilTheWillFinishHandlersHaveReturned() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let first = stage.noting("first").addCondition(.mutuallyExclusive(name("x")))
         first.willFinish { _ in await gate.wait() }
@@ -159,7 +159,7 @@ struct Names {
 
     @Test func namesAreGivenBackBeforeTheDependentsStart() {
         let name = Names()
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let first = stage.noting("first").addCondition(.mutuallyExclusive(name("x")))
         let second = stage.noting("second", after: first).addCondition(.mutuallyExclusive(name("x")))
         stage.run(first, second)
@@ -168,8 +168,8 @@ struct Names {
 
     @Test func aSuspendedQueueHoldsNoNamesForWhatHasNotStarted() {
         let name = Names()
-        let stage = Stage()
-        let other = Stage(on: stage.steps)
+        let stage = TestQueue()
+        let other = TestQueue(on: stage.steps)
         let gate = Gate()
         other.run(other.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
         stage.run(stage.noting("waits").addCondition(.mutuallyExclusive(name("x"))))
@@ -187,8 +187,8 @@ struct Names {
 
     @Test func aQueueThatIsSuspendedBetweenTheGrantAndTheStartGivesTheNamesBack() {
         let name = Names()
-        let stage = Stage(width: 1)
-        let other = Stage(on: stage.steps)
+        let stage = TestQueue(width: 1)
+        let other = TestQueue(on: stage.steps)
         let gate = Gate()
         let busy = Gate()
         other.run(other.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
@@ -212,7 +212,7 @@ struct Names {
         let name = Names()
         let steps = StepExecutor()
         let log = EventLog<String>()
-        let other = Stage(on: steps)
+        let other = TestQueue(on: steps)
         let gate = Gate()
         other.run(other.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
         do {
@@ -229,7 +229,7 @@ struct Names {
         let name = Names()
         let tokens = Tokens()
         do {
-            let stage = Stage()
+            let stage = TestQueue()
             let gate = Gate()
             stage.run(stage.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
             for _ in 0..<3 {
@@ -255,7 +255,7 @@ struct Names {
         .limited("x", to: -1, weight: -1),
     ])
     func whatNobodyCouldHoldEndsTheOperation(exclusion: Exclusion) {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("body").addCondition(exclusion)
         stage.run(operation, stage.noting("other"))
         guard case .misuse(let misuse)? = operation.error, case .invalidExclusion(let text) = misuse.kind else {
@@ -268,7 +268,7 @@ struct Names {
     }
 
     @Test func twoThatAreImpossibleTogether() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("body").addCondition(.limited("x", to: 2)).addCondition(
             .limited("x", to: 4, weight: 3))
         stage.run(operation)
@@ -277,7 +277,7 @@ struct Names {
 
     @Test func twoLimitsOfOneName() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         stage.run(stage.waiting("one", at: gate).addCondition(.limited(name("x"), to: 3)))
         stage.run(stage.noting("two").addCondition(.limited(name("x"), to: 1)))
@@ -293,7 +293,7 @@ struct Names {
 extension ImpossibleExclusionTests {
     @Test func aChildThatLimitsANameToLessThanItsParentHolds() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let child = stage.noting("child").addCondition(.limited(name("x"), to: 2))
         let parent = GroupOperation(child).addCondition(.limited(name("x"), to: 4, weight: 3))
         stage.run(parent)
@@ -305,7 +305,7 @@ extension ImpossibleExclusionTests {
 
     @Test func oneInLineThatIsCancelledLeavesItBeforeItsHandlersHaveReturned() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let handler = Gate()
         stage.run(stage.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
@@ -341,7 +341,7 @@ extension ImpossibleExclusionTests {
     @Test func oneIsNotAskedWhileAnotherHoldsItsName() {
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         stage.run(stage.waiting("holder", at: gate).addCondition(x))
         let waits = stage.noting("waits").addCondition(Under(exclusions: [x], log: stage.log))
@@ -358,7 +358,7 @@ extension ImpossibleExclusionTests {
     @Test func nobodyHoldsTheNameWhileOneIsAsked() {
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         stage.run(stage.noting("first").addCondition(Under(exclusions: [x], log: stage.log, gate: gate)))
         stage.run(stage.noting("second").addCondition(Under(exclusions: [x], log: stage.log)))
@@ -372,7 +372,7 @@ extension ImpossibleExclusionTests {
     @Test func oneThatIsCancelledInLineGoesAtOnce() {
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         stage.run(stage.waiting("holder", at: gate).addCondition(x))
         let waits = stage.noting("waits").addCondition(Under(exclusions: [x], log: stage.log))

@@ -9,8 +9,8 @@ import Testing
     @Test func aSuspendedQueueGivesNamesBackInALoop() {
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
-        let other = Stage()
-        let stage = Stage(on: other.steps)
+        let other = TestQueue()
+        let stage = TestQueue(on: other.steps)
         let gate = Gate()
         let meter = Meter()
         other.run(other.waiting("holder", at: gate).addCondition(x))
@@ -31,8 +31,8 @@ import Testing
     @Test func theyKeepTheirOrder() {
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
-        let other = Stage()
-        let stage = Stage(on: other.steps)
+        let other = TestQueue()
+        let stage = TestQueue(on: other.steps)
         let gate = Gate()
         other.run(other.waiting("holder", at: gate).addCondition(x))
         stage.queue.add((1...4).map { stage.noting("\($0)").addCondition(x) })
@@ -48,8 +48,8 @@ import Testing
     @Test func soDoesOneThatIsSuspendedWhenTheFirstHasGotTheName() {
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
-        let other = Stage()
-        let stage = Stage(width: 1, on: other.steps)
+        let other = TestQueue()
+        let stage = TestQueue(width: 1, on: other.steps)
         let (gate, busy) = (Gate(), Gate())
         let meter = Meter()
         other.run(other.waiting("holder", at: gate).addCondition(x))
@@ -72,7 +72,7 @@ import Testing
     @Test func aReleasedQueueEndsThoseThatGetTheNameInALoop() {
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
-        let other = Stage()
+        let other = TestQueue()
         let gate = Gate()
         other.run(other.waiting("holder", at: gate).addCondition(x))
         var operations: [AnyOperation] = []
@@ -99,7 +99,7 @@ import Testing
     @Test func childrenThatAskForTheNameOfTheirParent() {
         let name = Names()
         let x = Exclusion.mutuallyExclusive(name("x"))
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let meter = Meter()
         let children = (0..<veryMany).map { _ in AsyncOperation { await meter.pass() }.addCondition(x) }

@@ -9,15 +9,15 @@ import Testing
     private let steps = StepExecutor()
     private let gate = Gate()
 
-    private func stage(within scope: OperationScope) -> Stage {
-        let stage = Stage(on: steps)
+    private func stage(within scope: OperationScope) -> TestQueue {
+        let stage = TestQueue(on: steps)
         stage.queue.scope = scope
         return stage
     }
 
     /// Adds a holder to the first, and somebody who wants the same to the second. True: that one runs, too.
     private func bothRun(
-        _ first: Stage, _ holding: Exclusion, _ second: Stage, _ wanting: Exclusion
+        _ first: TestQueue, _ holding: Exclusion, _ second: TestQueue, _ wanting: Exclusion
     ) -> Bool {
         first.run(first.waiting("holder", at: gate).addCondition(holding))
         second.run(second.noting("other").addCondition(wanting))
@@ -144,7 +144,7 @@ import Testing
     func keysCountInTheirScope() {
         let scope = OperationScope("imports")
         let (first, second) = (stage(within: scope), stage(within: .queue))
-        func download(_ stage: Stage, within own: OperationScope? = nil) -> AsyncOperation<Void> {
+        func download(_ stage: TestQueue, within own: OperationScope? = nil) -> AsyncOperation<Void> {
             stage.waiting("download", at: gate).unique(by: name, within: own)
         }
         first.run(download(first))

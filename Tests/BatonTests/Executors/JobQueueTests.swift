@@ -10,7 +10,7 @@ import Testing
     }
 
     private func next(_ queue: inout JobQueue<Int>) -> Step {
-        switch queue.nextTurn() {
+        switch queue.nextAction() {
         case .run(let job): .run(job)
         case .sleep: .sleep
         case .end: .end

@@ -7,7 +7,7 @@ import Testing
 
     /// Threads that have been started ask for their turn, at this time.
     private func take(_ jobs: inout Jobs, since sleepStart: Int64? = nil, at now: Int64 = 0) -> String {
-        switch jobs.nextTurn(since: sleepStart, now: now) {
+        switch jobs.nextAction(since: sleepStart, now: now) {
         case .run(let job): "\(job)"
         case .sleep(let nanoseconds): nanoseconds.map { "sleep \($0)" } ?? "sleep"
         case .end: "end"

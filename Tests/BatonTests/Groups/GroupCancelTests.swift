@@ -5,7 +5,7 @@ import Testing
 
 extension GroupTests {
     @Test func cancellingItCancelsItsChildrenAndWaitsForThem() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let stubborn = stage.waiting("stubborn", at: gate)
         let inner = GroupOperation(stubborn, stage.noting("later", after: stubborn), name: "inner")
@@ -23,7 +23,7 @@ extension GroupTests {
     }
 
     @Test func allChildrenThatSucceedAllTheSameMakeItASuccess() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let group = GroupOperation(stage.waiting("one", at: gate), stage.waiting("two", at: gate))
         stage.run(group)
@@ -35,7 +35,7 @@ extension GroupTests {
     }
 
     @Test func oneThatNeverStartsCancelsItsChildren() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let children = (0..<4).map { stage.noting("child \($0)") }
         let cancelled = GroupOperation(children[0])
         let neverAdded = GroupOperation(GroupOperation(children[1]))
@@ -51,7 +51,7 @@ extension GroupTests {
     }
 
     @Test(arguments: [1_000, veryMany]) func deepGroupsAreCancelledAndReleasedInALoop(depth: Int) {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let tokens = Tokens()
         func nest() -> GroupOperation {
             var group = GroupOperation(AsyncOperation { [token = tokens.make()] in token })
@@ -68,7 +68,7 @@ extension GroupTests {
     }
 
     @Test func oneThatIsCancelledBeforeItStartsTakesNoMoreWhileItsHandlersRun() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let gate = Gate()
         let child = stage.noting("child")
         let group = GroupOperation(child)
@@ -84,7 +84,7 @@ extension GroupTests {
 
     /// Else what needs the output of another one could have failed, when the group has only called both off.
     @Test func allChildrenAreCancelledBeforeAnyNotices() {
-        let stage = Stage()
+        let stage = TestQueue()
         let children = EventLog<AsyncOperation<Void>>()
         for name in ["one", "two"] {
             let gate = Gate()

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test func itCountsItsChildren() throws {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let half = AsyncOperation("half") { context in
             context.progress.report(completed: 1, of: 2)
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func whoAsksLateSeesTheSame() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let group = GroupOperation(
             stage.waiting("waits", at: gate), stage.noting("one"), AsyncOperation<Void>("bad") { throw Oops() })
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func groupsInGroups() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let inner = GroupOperation(stage.noting("one"), stage.waiting("two", at: gate))
         let group = GroupOperation(inner, stage.noting("three"))
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func whoAsksAfterAFailureSeesHowFarItCame() {
-        let stage = Stage()
+        let stage = TestQueue()
         let group = GroupOperation(
             stage.noting("one"), stage.noting("two"), AsyncOperation<Void>("bad") { throw Oops() },
             stage.noting("three"))

@@ -9,7 +9,7 @@ import Testing
         arguments: [false, true])
     func ownError(isOrdered: Bool) {
         struct Offline: Error {}
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let failing = AsyncOperation<Void>("failing") { throw Oops() }
         let group =
             isOrdered ? GroupOperation(.ordered, name: "sync", policy: .collectAll) : GroupOperation(name: "sync")
@@ -30,7 +30,7 @@ import Testing
 
     @Test("Its own error before it starts keeps its children from running, and one after its end changes nothing")
     func ownErrorEarlyAndLate() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let early = GroupOperation(stage.noting("child"), name: "early")
         early.fail(Oops())
         stage.run(early)
@@ -50,7 +50,7 @@ import Testing
     private func failing(_ name: String) -> AsyncOperation<Void> { AsyncOperation(name) { throw Oops(text: name) } }
 
     @Test func itFinishesWhenAllItsChildrenHave() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let group = GroupOperation(stage.noting("one"), stage.waiting("two", at: gate), name: "group")
         stage.run(group, stage.noting("after", after: group))
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func itHoldsNoSlot() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         var group = GroupOperation(stage.noting("innermost"))
         for _ in 0..<1_000 { group = GroupOperation(group) }
         stage.run(group)
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func childrenMayDependOnOneAnotherAndNeedWhatNobodyHasAdded() {
-        let stage = Stage()
+        let stage = TestQueue()
         let needed = stage.noting("needed")
         let first = stage.noting("first", after: needed)
         let group = GroupOperation(stage.noting("second", after: first), first)
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func emptyGroups() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let groups = [
             GroupOperation(), GroupOperation([]), GroupOperation(.ordered), GroupOperation(policy: .failFast),
         ]
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func collectAllNamesAllThatFailed() {
-        let stage = Stage()
+        let stage = TestQueue()
         let cancelled = stage.noting("cancelled")
         cancelled.cancel()
         let skipped = stage.noting("skipped").addCondition("no") { _ in .skip("no") }
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func theFirstFailureEndsAGroupThatFailsFast() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let other = AsyncOperation("other") { try await gate.waitUnlessCancelled() }
         let later = stage.noting("later", after: other)
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test func theFirstSuccessEndsAGroupThatWantsOne() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let other = AsyncOperation("other") { try await gate.waitUnlessCancelled() }
         let group = GroupOperation(failing("one"), other, stage.noting("good"), policy: .firstSuccess)
@@ -134,7 +134,7 @@ import Testing
     // MARK: Order
 
     @Test func anOrderedGroupRunsOneAfterAnother() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let group = GroupOperation(
             .ordered, stage.waiting("one", at: gate), stage.noting("two"), stage.noting("three"))
@@ -151,7 +151,7 @@ import Testing
             (GroupPolicy.failFast, ["one"], "group: two failed: two"),
             (.collectAll, ["one", "three", "four"], "group: two failed: two"),
         ] {
-            let stage = Stage()
+            let stage = TestQueue()
             let third = stage.noting("three")
             let group = GroupOperation(
                 .ordered, stage.noting("one"), failing("two"), third, stage.noting("four"), policy: policy)
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test func anOrderedGroupThatWantsOneSuccess() {
-        let stage = Stage()
+        let stage = TestQueue()
         let group = GroupOperation(
             .ordered, failing("one"), stage.noting("two"), stage.noting("three"), policy: .firstSuccess)
         stage.run(group)
@@ -174,7 +174,7 @@ import Testing
     // MARK: Adding while it runs
 
     @Test func childrenMayBeAddedWhileItRuns() throws {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let group = GroupOperation(name: "group")
         let first = AsyncOperation("first") { [log = stage.log] in
             log("first")
@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test func aChildAddedToAnOrderedGroupComesLast() throws {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let group = GroupOperation(.ordered, stage.waiting("one", at: gate), stage.noting("two"))
         stage.run(group)
@@ -200,7 +200,7 @@ import Testing
     }
 
     @Test func aChildAddedToAFinishedOrCancelledGroupIsLeftAlone() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let finished = GroupOperation(name: "finished")
         let cancelled = GroupOperation(stage.waiting("one", at: gate), name: "cancelled")
@@ -229,7 +229,7 @@ import Testing
     // MARK: Width, rules, cycles
 
     @Test func itsOwnWidth() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let children = (0..<5).map { stage.waiting("\($0)", at: gate) }
         let group = GroupOperation(children, maxConcurrentOperationCount: 2)
@@ -243,7 +243,7 @@ import Testing
     }
 
     @Test func aWidthOfNothingIsMisuseAndNoLimit() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let children = (0..<3).map { stage.waiting("\($0)", at: gate) }
         stage.run(GroupOperation(children, maxConcurrentOperationCount: 0))
@@ -253,7 +253,7 @@ import Testing
     }
 
     @Test func aChildThatWasAddedBeforeIsAwaited() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let running = stage.waiting("running", at: gate)
         let finished = stage.noting("finished")
@@ -268,7 +268,7 @@ import Testing
     }
 
     @Test func aChildThatDependsOnItsGroup() {
-        let stage = Stage()
+        let stage = TestQueue()
         let child = stage.noting("child")
         let group = GroupOperation(child, stage.noting("other"), name: "group")
         child.addDependency(group)
@@ -279,7 +279,7 @@ import Testing
     }
 
     @Test func aGroupInItself() throws {
-        let stage = Stage()
+        let stage = TestQueue()
         let group = GroupOperation(name: "group")
         try group.add(group)
         stage.run(group, stage.noting("beside"))
@@ -288,7 +288,7 @@ import Testing
     }
 
     @Test func twoGroupsThatHoldEachOther() throws {
-        let stage = Stage()
+        let stage = TestQueue()
         let one = GroupOperation(name: "one")
         let two = GroupOperation(one, name: "two")
         try one.add(two)
@@ -298,7 +298,7 @@ import Testing
     }
 
     @Test func childrenRunWhileTheQueueIsSuspended() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let group = GroupOperation(.ordered, stage.waiting("one", at: gate), stage.noting("two"))
         stage.run(group)
@@ -310,7 +310,7 @@ import Testing
     }
 
     @Test func aGroupRunByABody() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let parent = AsyncOperation { context in
             try await context.run(GroupOperation(stage.noting("one"), stage.noting("two")))
         }
@@ -321,7 +321,7 @@ import Testing
 
     @Test func nothingIsKeptAfterTheFinish() {
         let tokens = Tokens()
-        let stage = Stage()
+        let stage = TestQueue()
         let group = GroupOperation((0..<3).map { _ in AsyncOperation { [token = tokens.make()] in token } })
         stage.run(group)
         #expect(group.ending == "success")
@@ -332,7 +332,7 @@ import Testing
     }
 
     @Test func veryManyChildren() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let tally = Tally()
         let group = GroupOperation(.ordered, (0..<veryMany).map { _ in AsyncOperation { tally.add() } })
         stage.run(group)

@@ -6,7 +6,7 @@ import Testing
 /// A group is no task while its children run: what follows from that.
 extension GroupTests {
     @Test func nestedGroupsRunOnOneTask() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         var group = GroupOperation(stage.noting("innermost"))
         for _ in 0..<1_000 { group = GroupOperation(group) }
         stage.queue.add(group)
@@ -17,7 +17,7 @@ extension GroupTests {
 
     /// Those that have something around their body wait on tasks of their own.
     @Test func surroundedGroupsHaveATask() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let timed = GroupOperation(stage.noting("timed")).timeout(.seconds(1))
         let elsewhere = GroupOperation(stage.noting("elsewhere"))
         elsewhere.executor = stage.steps
@@ -33,7 +33,7 @@ extension GroupTests {
     }
 
     @Test func handlersOfAChildAreCalledBeforeThoseOfItsGroup() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let child = stage.noting("child").didFinish { _ in stage.log("child has finished") }
         let inner = GroupOperation(child).didFinish { _ in stage.log("inner has finished") }
         let outer = GroupOperation(inner).didFinish { _ in stage.log("outer has finished") }
@@ -43,7 +43,7 @@ extension GroupTests {
 
     /// What a group releases is chosen from before the worker of its last child goes on.
     @Test func whatDependsOnAGroupKeepsItsPlaceByPriority() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let group = GroupOperation(stage.noting("child"))
         let urgent = stage.noting("urgent", after: group)
         urgent.priority = .high
@@ -52,7 +52,7 @@ extension GroupTests {
     }
 
     @Test func whatDependsOnTheLastChildComesAfterWhatIsMoreUrgent() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let child = stage.noting("child")
         let group = GroupOperation(child)
         let urgent = stage.noting("urgent", after: group)
@@ -64,7 +64,7 @@ extension GroupTests {
     /// The task of its worker is cancelled with it: nothing else may run there, whether or not a child is left.
     @Test(arguments: [false, true]) func aGroupThatIsCancelledAsItStartsEndsItsWorker(hasChildLeft: Bool) {
         let cancelled = Locked<AnyOperation?>(nil)
-        let stage = Stage(width: 2) { event in
+        let stage = TestQueue(width: 2) { event in
             guard case .started = event.kind, event.operation.name == "group" else { return }
             cancelled.withLock { $0 }?.cancel()
         }
@@ -84,7 +84,7 @@ extension GroupTests {
     }
 
     @Test func aGroupNeedsNoSlotToFinish() {
-        let (stage, elsewhere) = (Stage(width: 1), Stage(width: 1))
+        let (stage, elsewhere) = (TestQueue(width: 1), TestQueue(width: 1))
         let (childGate, longGate) = (Gate(), Gate())
         let child = elsewhere.waiting("child", at: childGate)
         elsewhere.run(child)
@@ -104,7 +104,7 @@ extension GroupTests {
     }
 
     @Test func handlersBeforeItsFinishMayWaitForOthers() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let other = stage.noting("other")
         let group = GroupOperation(stage.noting("child")).willFinish { _ in
             stage.queue.add(other)
@@ -117,7 +117,7 @@ extension GroupTests {
     }
 
     @Test func oneChildEndsSeveralGroups() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let gate = Gate()
         let shared = stage.waiting("shared", at: gate)
         let groups = (1...3).map { _ in GroupOperation(shared) }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct CancellationGuarantees {
     @Test func G15_cancelledBeforeTheRunTheBodyNeverRuns() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let running = stage.waiting("running", at: gate)
         let ready = stage.noting("ready")
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func G15_itDoesNotWaitForItsDependencies() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let running = stage.waiting("running", at: gate)
         let waiting = stage.noting("waiting", after: running)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func G16_theBodyAndItsChildTasksSeeIt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let seen = EventLog<Bool>()
         let operation = AsyncOperation("operation") {
@@ -59,7 +59,7 @@ import Testing
 
     /// One worker would run them all: the cancelled one must be its last.
     @Test(arguments: [1, 2]) func G16_nothingElseSeesIt(width: Int) {
-        let stage = Stage(width: width)
+        let stage = TestQueue(width: width)
         let seen = EventLog<String>()
         let before = AsyncOperation("before") { seen("before \(Task.isCancelled)") }
         let cancelled = AsyncOperation("cancelled") { context in
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test func G17_theOutcomeComesWhenTheBodyHasReturned() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let stubborn = stage.waiting("stubborn", at: gate)
         let after = stage.noting("after", after: stubborn)
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func G18_aValueAfterACancelIsASuccess() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation { context in
             context.operation.cancel()
             return 7
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test func G18_anErrorAfterACancelIsTheCancel() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation<Void> { context in
             context.operation.cancel(reason: .because("of rain"))
             context.operation.cancel(reason: .because("of snow"))
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test func G18_anErrorWithoutACancelIsAFailure() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation<Void> { throw CancellationError() }
         stage.run(operation)
         guard case .failed(let error)? = operation.failure else {

@@ -9,7 +9,7 @@ import Testing
 /// See BadInput/ for every shape of a cycle.
 @Suite(.timeLimit(.minutes(10))) struct CycleGuarantees {
     @Test func G8_aCycleFailsAtTheAddOfItsLastMember() {
-        let stage = Stage()
+        let stage = TestQueue()
         let a = stage.noting("a")
         let b = stage.noting("b", after: a)
         let c = stage.noting("c", after: b)
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func G8_whatDependsOnACycleFollowsItsEdges() {
-        let stage = Stage()
+        let stage = TestQueue()
         let a = AsyncOperation("a") { 1 }
         let b = AsyncOperation("b") { 2 }
         a.addDependency(b)
@@ -43,8 +43,8 @@ import Testing
     }
 
     @Test func G8_aCycleAcrossQueues() {
-        let here = Stage()
-        let there = Stage(on: here.steps)
+        let here = TestQueue()
+        let there = TestQueue(on: here.steps)
         let a = here.noting("a")
         let b = here.noting("b", after: a)
         a.addDependency(b)
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func G8_waitingThroughContextRunCounts() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let child = stage.noting("child")
         let parent = AsyncOperation("parent") { context in try await context.run(child) }
         child.addDependency(parent)
@@ -91,7 +91,7 @@ import Testing
 
     /// Only the members of the cycle fail, not what they depend on besides.
     @Test func G8_whatACycleDependsOnRuns() {
-        let stage = Stage()
+        let stage = TestQueue()
         let before = stage.noting("before")
         let a = stage.noting("a", after: before)
         let b = stage.noting("b", after: a)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct EdgeGuarantees {
     @Test func G6_aReaderOfAFailedSourceFailsWithoutRunning() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = AsyncOperation<Int>("source") { throw Oops() }
         let reader = AsyncOperation(source) { [log = stage.log] value in log("ran \(value)") }
         reader.name = "reader"
@@ -19,7 +19,7 @@ import Testing
 
     /// However long the chain: the first that failed, its error, and the direct dependency.
     @Test func G6_theErrorStaysFlat() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = AsyncOperation<Int>("source") { throw Oops() }
         var chain = [source]
         for number in 1...50 {
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func G6_aCancelledSourceFailsItsReader() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = AsyncOperation<Int>("source") { 1 }
         let reader = source.then { $0 }
         let procedure = AsyncOperation(Doubling(), input: source)
@@ -51,7 +51,7 @@ import Testing
 
     /// The order of the inputs decides, not the order of the failures.
     @Test func G6_ofSeveralTheFirstInputDecides() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let first = AsyncOperation<Int>("first") { throw Oops(text: "1") }
         let second = AsyncOperation<Int>("second") { throw Oops(text: "2") }
         let reader = AsyncOperation(first, second) { $0 + $1 }
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func G6_aDefaultIsUsedWhateverTheReason() {
-        let stage = Stage()
+        let stage = TestQueue()
         let failing = AsyncOperation<Int>("failing") { throw Oops() }
         let cancelled = AsyncOperation { 1 }
         cancelled.cancel()
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func G6_anOrderEdgeReleasesWhateverTheOutcome() {
-        let stage = Stage()
+        let stage = TestQueue()
         let failing = AsyncOperation<Void>("failing") { throw Oops() }
         let cancelled = stage.noting("cancelled")
         let starved = failing.then { _ in }
@@ -87,7 +87,7 @@ import Testing
     @Test func G7_theOrderOfAddingDoesNotMatter() {
         var endings: Set<[String]> = []
         for order in permutations(of: 5) {
-            let stage = Stage(width: 2)
+            let stage = TestQueue(width: 2)
             let a = AsyncOperation("a") { 1 }
             let b = AsyncOperation<Int>("b") { throw Oops() }
             let c = AsyncOperation(a, b) { $0 + $1 }

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct FairnessGuarantees {
     /// Those that become ready at once come in the order in which they came to need it.
     @Test(arguments: [false, true]) func G23_dependentsComeInOrder(othersWait: Bool) {
-        let stage = Stage(width: 1, isSuspended: true)
+        let stage = TestQueue(width: 1, isSuspended: true)
         let source = stage.noting("source")
         stage.queue.add(source)
         if othersWait { stage.queue.add(stage.noting("other")) }
@@ -21,8 +21,8 @@ import Testing
     }
 
     @Test func G23_dependentsInAnotherQueueComeInOrder() {
-        let stage = Stage(width: 1, isSuspended: true)
-        let other = Stage(width: 1, isSuspended: true, on: stage.steps)
+        let stage = TestQueue(width: 1, isSuspended: true)
+        let other = TestQueue(width: 1, isSuspended: true, on: stage.steps)
         let source = stage.noting("source")
         stage.queue.add(source)
         other.queue.add(other.noting("ready"))
@@ -36,7 +36,7 @@ import Testing
 
     /// What a worker goes on with without asking counts, too.
     @Test func G23_shortChainsPassForSixteen() {
-        let stage = Stage(width: 1, isSuspended: true)
+        let stage = TestQueue(width: 1, isSuspended: true)
         let root = stage.noting("root")
         stage.queue.add(root)
         stage.queue.add(stage.noting("waits"))
@@ -55,7 +55,7 @@ import Testing
 
     /// On this executor a slice is 64 operations: whoever comes after the worker is next when it is over.
     @Test func G34_aTaskBesideABusyQueueWaitsForOneSlice() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         var chain = [stage.noting("0")]
         for number in 1..<1_000 { chain.append(stage.noting("\(number)", after: chain.last!)) }
         stage.queue.add(chain)
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func G34_aWorkerYieldsAfterEverySlice() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         stage.queue.add((0..<640).map { stage.noting("\($0)") })
         let jobs = stage.steps.runAll()
         #expect(jobs >= 10)
@@ -77,8 +77,8 @@ import Testing
     /// It runs none of them: each asks for a name, and waits for it.
     @Test func G34_aWorkerYieldsAmongOperationsThatWaitForNames() {
         let name = Names()
-        let stage = Stage(width: 1)
-        let elsewhere = Stage(on: stage.steps)
+        let stage = TestQueue(width: 1)
+        let elsewhere = TestQueue(on: stage.steps)
         let gate = Gate()
         elsewhere.run(elsewhere.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
         stage.queue.add((0..<640).map { stage.noting("\($0)").addCondition(.mutuallyExclusive(name("x"))) })

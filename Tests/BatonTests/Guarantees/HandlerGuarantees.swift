@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct HandlerGuarantees {
     @Test func G1_theOutcomeIsDecidedBeforeWillFinishAndPublishedAfterIt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = AsyncOperation("operation") { 7 }
         operation.willFinish { [log = stage.log] result in
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func G4_noDependentStartsBeforeWillFinishHasReturned() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let source = stage.noting("source")
         source.willFinish { _ in await gate.wait() }
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func G28_willFinishRunsForEveryOutcome() {
-        let stage = Stage()
+        let stage = TestQueue()
         func watched(_ operation: AsyncOperation<Void>) -> AsyncOperation<Void> {
             operation.willFinish { [log = stage.log] result in
                 switch result {
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test func G28_willFinishRunsOnATaskThatIsNotCancelled() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("operation") { withUnsafeCurrentTask { $0?.cancel() } }
         operation.willFinish { [log = stage.log] _ in log("cancelled: \(Task.isCancelled)") }
         let other = AsyncOperation("other") { try Task.checkCancellation() }
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test func G28_willFinishHoldsTheSlot() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let operation = stage.noting("operation")
         operation.willFinish { _ in await gate.wait() }
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func G28_handlersRunInOrderOneAtATime() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = AsyncOperation("operation") { await gate.wait() }
         operation.didFinish { [log = stage.log] _ in log("finish 1") }
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test func G28_idleComesAfterWillFinish() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = stage.noting("operation")
         operation.willFinish { _ in await gate.wait() }
@@ -167,7 +167,7 @@ import Testing
 
     /// Neither a slow `didStart` nor a slow `didCancel` holds anything back but the handlers that come after it.
     @Test func G29_slowHandlersDelayNobody() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let operation = stage.noting("operation")
         operation.didStart { await gate.wait() }
@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test func G31_handlersAreReleasedWithTheOperation() {
-        let stage = Stage()
+        let stage = TestQueue()
         let tokens = Tokens()
         for isCancelled in [false, true] {
             let operation = AsyncOperation("operation") {}
@@ -221,7 +221,7 @@ import Testing
                 log("\(operation.state)")
             }
         }
-        let stage = Stage()
+        let stage = TestQueue()
         func add(_ count: Int, to operation: AnyOperation) {
             let curious = Curious(operation, stage.log)
             for _ in 0..<count { operation.didCancel { _ in withExtendedLifetime(curious) {} } }

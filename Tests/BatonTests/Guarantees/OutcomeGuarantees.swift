@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct OutcomeGuarantees {
     @Test func G1_theOutcomeIsPublishedOnceAndNeverChanges() throws {
         let finishes = EventLog<String>()
-        let stage = Stage(probe: {
+        let stage = TestQueue(probe: {
             if case .finished(let outcome, _) = $0.kind { finishes("\($0.operation.name) \(outcome)") }
         })
         let number = AsyncOperation("number") { 7 }
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func G2_theBodyRunsOnceAndNeverAfterTheOutcome() {
-        let stage = Stage(width: 4)
+        let stage = TestQueue(width: 4)
         let operation = stage.noting("once")
         let cancelled = stage.noting("never")
         stage.queue.add(operation, cancelled)
@@ -102,7 +102,7 @@ import Testing
 
     /// Whoever is released finds the output: handlers, readers, those who await.
     @Test func G3_theOutputIsThereWhenADependentIsReleased() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let source = AsyncOperation("source") { 41 }
         let seen = EventLog<String>()
         let dependent = AsyncOperation("dependent") { seen("\(source.ending) \((try? source.result?.get()) ?? 0)") }
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test func G3_oneOfManyDependenciesIsNotEnough() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gates = (0..<3).map { _ in Gate() }
         let sources = gates.enumerated().map { stage.waiting("\($0)", at: $1) }
         let last = stage.noting("last", after: sources[0], sources[1], sources[2])

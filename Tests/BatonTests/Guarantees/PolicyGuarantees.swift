@@ -23,7 +23,7 @@ import Testing
     ]
 
     /// An operation that will end so, with what it takes.
-    private func source(_ ending: Ending, _ stage: Stage) -> [AnyOperation] {
+    private func source(_ ending: Ending, _ stage: TestQueue) -> [AnyOperation] {
         let failing = AsyncOperation<Void>("failing") { throw Oops() }
         switch ending {
         case .success: return [AsyncOperation("source") {}]
@@ -45,7 +45,7 @@ import Testing
 
     @Test(arguments: Ending.allCases, DependencyPolicy.allCases)
     func G5_theTruthTable(ending: Ending, policy: DependencyPolicy) throws {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = source(ending, stage)
         let dependent = AsyncOperation("dependent") { [log = stage.log] in log("ran") }
         dependent.addDependency(source[0], on: policy)
@@ -70,7 +70,7 @@ import Testing
     /// As in a build: what is up to date is skipped, and what needs it goes on; what failed stops all that comes after
     /// it.
     @Test func G5_upToDateIsNoFailure() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let fresh = stage.noting("fresh").addCondition("is older") { _ in .skip("up to date") }
         let broken = AsyncOperation("broken") { throw Oops() } as AsyncOperation<Void>
         let link = stage.noting("link").addDependency(fresh, on: .noFailure)
@@ -93,7 +93,7 @@ import Testing
 
     @Test func G5_anEdgeWithoutAPolicyReleasesWhateverTheOutcome() {
         for ending in Ending.allCases {
-            let stage = Stage()
+            let stage = TestQueue()
             let source = source(ending, stage)
             stage.queue.add([stage.noting("dependent", after: source[0])] + source)
             stage.steps.runAll()
@@ -103,7 +103,7 @@ import Testing
 
     /// Not the one that finished first.
     @Test func G5_theFirstUnmetPolicyInTheOrderAddedIsNamed() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let first = AsyncOperation("first") { throw Oops() } as AsyncOperation<Void>
         let second = AsyncOperation("second") { throw Oops() } as AsyncOperation<Void>
         let dependent = stage.noting("dependent")
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func G5_itIsDecidedWhenAllDependenciesHaveFinished() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let failing = AsyncOperation("failing") { throw Oops() } as AsyncOperation<Void>
         let slow = stage.waiting("slow", at: gate)
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func G5_policiesComeBeforeInputs() {
-        let stage = Stage()
+        let stage = TestQueue()
         let failing = AsyncOperation<Int>("failing") { throw Oops() }
         let reader = failing.then { $0 }
         reader.addDependency(failing, on: .success)
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test func G5_oneDependencyWithTwoPoliciesMustMeetBoth() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = stage.noting("source")
         let dependent = stage.noting("dependent")
         dependent.addDependency(source, on: .success)
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test func G5_aRemovedDependencyTakesItsPolicyAlong() {
-        let stage = Stage()
+        let stage = TestQueue()
         let failing = AsyncOperation("failing") { throw Oops() } as AsyncOperation<Void>
         let dependent = stage.noting("dependent")
         dependent.addDependency(failing, on: .success)
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test func G5_aPolicyAfterTheAddIsMisuse() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operation = stage.noting("operation")
         stage.queue.add(operation)
         operation.addDependency(stage.noting("late"), on: .failure)
@@ -171,7 +171,7 @@ import Testing
     /// Fallback, clean-up and branch, in one graph.
     @Test func G5_fallbackCleanUpAndBranch() {
         for isFailing in [false, true] {
-            let stage = Stage(width: 1)
+            let stage = TestQueue(width: 1)
             let primary = AsyncOperation("primary") { [log = stage.log] in
                 log("primary")
                 if isFailing { throw Oops() }

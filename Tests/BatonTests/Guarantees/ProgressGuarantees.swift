@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ProgressGuarantees {
     @Test func G24_suspendedNothingNewStarts() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let gate = Gate()
         let running = stage.waiting("running", at: gate)
         let follower = stage.noting("follower", after: running)
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func G24_whatRunsGoesOnWithItsChildren() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let root = stage.noting("root")
         let child = stage.noting("child", after: root)
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func G24_whatIsCancelledFinishes() async {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let first = stage.noting("first")
         let second = stage.noting("second", after: first)
         stage.queue.add(first, second)
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func G24_aQueueSuspendedByABodyStopsAfterIt() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let first = AsyncOperation("first") { [queue = stage.queue] in queue.isSuspended = true }
         stage.run(first, stage.noting("second"), stage.noting("follower", after: first))
         #expect(first.ending == "success")
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func G25_whatCannotFinishSaysWhatItWaitsFor() {
-        let stage = Stage()
+        let stage = TestQueue()
         let missing = stage.noting("missing")
         let waiting = stage.noting("waiting", after: missing)
         stage.run(waiting)
@@ -77,7 +77,7 @@ import Testing
 
     /// Everything waits for a child, at any depth, and only one may run.
     @Test(arguments: [1, 2, 7]) func G25_nestedToAnyDepth(width: Int) {
-        let stage = Stage(width: width)
+        let stage = TestQueue(width: width)
         let top = nested(depth: 200, breadth: 1)
         let wide = nested(depth: 6, breadth: 3)
         stage.run(top, wide)
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func G25_everyOperationWaitsForAnother() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let last = AsyncOperation("last") { 1 }
         var operations = [last]
         for _ in 0..<100 {
@@ -100,7 +100,7 @@ import Testing
 
     /// A child task of a body waits as part of the body through its context, also for what was added before.
     @Test func G25_aBodyThatAwaitsAnotherInAChildTask() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let other = AsyncOperation("other") { 1 }
         let body = AsyncOperation("body") { context in
             async let one = context.run(other)
@@ -127,7 +127,7 @@ import Testing
 
     /// One thread for everything: whoever blocked it would stop all the rest.
     @Test func G26_nothingBlocksAThread() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let awaited = EventLog<String>()
         let gate = Gate()
         let gated = stage.waiting("gated", at: gate)

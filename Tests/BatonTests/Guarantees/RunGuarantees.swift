@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RunGuarantees {
     @Test func G9_runAddsWhatItNeedsThatNobodyHasAdded() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let added = stage.waiting("added", at: gate)
         stage.run(added)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func G9_runLooksThroughWhatIsAddedAlready() {
-        let stage = Stage()
+        let stage = TestQueue()
         let root = stage.noting("root")
         let middle = stage.noting("middle", after: root)
         let top = stage.noting("top", after: middle)
@@ -56,10 +56,10 @@ import Testing
     }
 
     /// One run under way, cancelled while its first operation runs.
-    private func cancelledRun(_ prepare: (Stage, _ root: AsyncOperation<Void>, _ top: AsyncOperation<Void>) -> Void)
+    private func cancelledRun(_ prepare: (TestQueue, _ root: AsyncOperation<Void>, _ top: AsyncOperation<Void>) -> Void)
         -> [String]
     {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let running = stage.waiting("running", at: gate)
         let root = stage.noting("root", after: running)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func G9_cancelledRunLeavesWhatAnotherDependentNeeds() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let running = stage.waiting("running", at: gate)
         let root = stage.noting("root", after: running)
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func G9_runReturnsOnlyWhenTheCancelledOperationHasFinished() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let stubborn = stage.waiting("stubborn", at: gate)
         let returned = EventLog<String>()
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func G9_aTaskCancelledBeforehandAddsNothing() {
-        let stage = Stage()
+        let stage = TestQueue()
         let root = stage.noting("root")
         let top = stage.noting("top", after: root)
         let task = stage.steps.task { [queue = stage.queue] in try? await queue.run(top) }
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func G9_awaitingAValueIsNotInterrupted() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = stage.waiting("operation", at: gate)
         stage.run(operation)
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test func G10_misuseIsReportedOnceWithItsPlaceAndChangesNothing() {
-        let stage = Stage(name: "kitchen")
+        let stage = TestQueue(name: "kitchen")
         let a = stage.noting("a")
         let b = stage.noting("b")
         stage.queue.isSuspended = true

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct WidthGuarantees {
     @Test(arguments: [1, 2, 5]) func G22_neverMoreThanTheWidthRun(width: Int) {
-        let stage = Stage(width: width)
+        let stage = TestQueue(width: width)
         let gate = Gate()
         stage.queue.add((0..<10).map { stage.waiting("\($0)", at: gate) })
         stage.steps.runAll()
@@ -58,8 +58,8 @@ import Testing
     }
 
     @Test func G22_aBodyThatHasWaitedGoesOnOnlyWithASlot() {
-        let stage = Stage(width: 1)
-        let elsewhere = Stage(on: stage.steps)
+        let stage = TestQueue(width: 1)
+        let elsewhere = TestQueue(on: stage.steps)
         let gate = Gate()
         let source = stage.noting("source")
         let parent = AsyncOperation("parent") { [log = stage.log] in
@@ -78,7 +78,7 @@ import Testing
 
     /// The second branch computes while the first waits: one that waits with either holds no slot.
     @Test func G22_oneWaitOfTwoBranchesIsEnough() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let childGate = Gate()
         let child = stage.waiting("child", at: childGate)
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test func G22_twoWaitsOfABodyGiveBackOneSlot() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let children = [stage.waiting("one", at: gate), stage.waiting("other", at: gate)]
         let parent = AsyncOperation("parent") { context in
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test func G23_aHigherPriorityStartsFirst() {
-        let stage = Stage(width: 1, isSuspended: true)
+        let stage = TestQueue(width: 1, isSuspended: true)
         for priority in [OperationPriority.low, .veryHigh, .normal, .veryLow, .high] {
             for number in 1...2 {
                 let operation = stage.noting("\(priority) \(number)")
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: SchedulingOrder.allCases) func G23_aFollowerComesByTheOrderOfItsQueue(order: SchedulingOrder) {
-        let stage = Stage(width: 1, isSuspended: true)
+        let stage = TestQueue(width: 1, isSuspended: true)
         stage.queue.schedulingOrder = order
         #expect(stage.queue.schedulingOrder == order)
         let first = stage.noting("first")
@@ -148,7 +148,7 @@ import Testing
 
     /// A chain may go on inline for 16 while another of its priority waits, and no longer.
     @Test func G23_aChainGoesOnInlineForSixteen() {
-        let stage = Stage(width: 2, isSuspended: true)
+        let stage = TestQueue(width: 2, isSuspended: true)
         let gate = Gate()
         // It takes the second slot, so that the chain's worker is the only one that can run what waits.
         stage.queue.add(stage.waiting("blocker", at: gate))
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test func G23_aHigherPriorityStopsAChainAtOnce() {
-        let stage = Stage(width: 2, isSuspended: true)
+        let stage = TestQueue(width: 2, isSuspended: true)
         let gate = Gate()
         stage.queue.add(stage.waiting("blocker", at: gate))
         let urgent = stage.noting("urgent")

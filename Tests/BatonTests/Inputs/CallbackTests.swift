@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func theOperationEndsWhenFinishIsCalled() {
-        let stage = Stage()
+        let stage = TestQueue()
         let store = Store()
         let operation = AsyncOperation<Int>.callback("operation") { finish in store.load { finish($0) } }
         stage.run(operation)
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func finishMayBeCalledBeforeTheBodyReturns() {
-        let stage = Stage()
+        let stage = TestQueue()
         let value = AsyncOperation<Int>.callback { finish in finish(7) }
         let success = AsyncOperation<Int>.callback { finish in finish(Result<Int, Oops>.success(8)) }
         let failure = AsyncOperation<Int>.callback { finish in finish(Result<Int, Oops>.failure(Oops())) }
@@ -44,8 +44,20 @@ import Testing
         #expect([failure, thrown, void].map(\.ending) == ["failed: oops", "failed: oops", "success"])
     }
 
+    @Test func whatTheBodyThrowsCountsAlsoIfNobodyElseHasItsCallback() {
+        let stage = TestQueue()
+        let isBroken = true
+        let guarded = AsyncOperation<Int>.callback { finish in
+            if isBroken { throw Oops() }
+            finish(3)
+        }
+        let unused = AsyncOperation<Int>.callback { _ in throw Oops() }
+        stage.run(guarded, unused)
+        #expect([guarded, unused].map(\.ending) == ["failed: oops", "failed: oops"])
+    }
+
     @Test func whatTheBodyThrowsEndsIt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let store = Store()
         let operation = AsyncOperation<Int>.callback { finish in
             store.load { finish($0) }
@@ -59,7 +71,7 @@ import Testing
     }
 
     @Test func aDroppedFinishIsAnErrorNotAHang() {
-        let stage = Stage()
+        let stage = TestQueue()
         let store = Store()
         let atOnce = AsyncOperation<Int>.callback("at once") { _ in }
         let later = AsyncOperation<Int>.callback("later") { finish in store.load { finish($0) } }
@@ -81,7 +93,7 @@ import Testing
     }
 
     @Test func aSecondCallIsMisuseAndChangesNothing() {
-        let stage = Stage()
+        let stage = TestQueue()
         let store = Store()
         let operation = AsyncOperation<Int>.callback("operation") { finish in
             finish(1)
@@ -96,7 +108,7 @@ import Testing
     }
 
     @Test func aCancelCallsTheHandlersAndWaitsForTheCall() {
-        let stage = Stage()
+        let stage = TestQueue()
         let store = Store()
         let operation = AsyncOperation<Int>.callback { [log = stage.log] finish in
             store.load { finish($0) }
@@ -114,7 +126,7 @@ import Testing
     }
 
     @Test func aCancelHandlerThatComesLateIsCalledAtOnceOrNotAtAll() {
-        let stage = Stage()
+        let stage = TestQueue()
         let kept = Locked<Callback<Int>?>(nil)
         let operation = AsyncOperation<Int>.callback { finish in kept.withLock { $0 = finish } }
         stage.run(operation)
@@ -130,7 +142,7 @@ import Testing
     }
 
     @Test func aDropAfterACancelIsTheCancel() {
-        let stage = Stage()
+        let stage = TestQueue()
         let store = Store()
         let operation = AsyncOperation<Int>.callback { finish in store.load { finish($0) } }
         stage.run(operation)
@@ -141,7 +153,7 @@ import Testing
     }
 
     @Test func nothingIsKeptAlive() {
-        let stage = Stage()
+        let stage = TestQueue()
         let tokens = Tokens()
         do {
             let token = tokens.make()
@@ -165,7 +177,7 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func aCallbackThatIsKeptDoesNotKeepTheOutput(isCalledAtOnce: Bool) {
-        let stage = Stage()
+        let stage = TestQueue()
         let tokens = Tokens()
         let kept = Locked<Callback<Token>?>(nil)
         do {

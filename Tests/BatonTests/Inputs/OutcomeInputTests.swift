@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func anInputThatIsNotNeededCannotBeRemovedEither() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = failing()
         let operation = AsyncOperation(source, default: 9) { [log = stage.log] in log("\($0)") }
         let queue = AsyncOperationQueue()
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func sourcesAreReleasedWithTheReader() {
-        let stage = Stage()
+        let stage = TestQueue()
         let tokens = Tokens()
         do {
             let token = tokens.make()

@@ -4,7 +4,7 @@ import Testing
 /// That these compile is the test: the initializers differ in the closure alone, whose body need not say which is
 /// meant.
 @Suite(.timeLimit(.minutes(10))) struct OverloadTests {
-    private let stage = Stage()
+    private let stage = TestQueue()
     private let one = AsyncOperation("one") { 1 }
     private let text = AsyncOperation("text") { "two" }
     private let third = AsyncOperation("third") { 3.0 }

@@ -9,7 +9,7 @@ import Testing
 /// Handlers of many operations, which few tasks call.
 @Suite(.timeLimit(.minutes(10))) struct DeliveryGuarantees {
     @Test func G28_whatAHandlerDoesToItsTaskReachesNoOther() {
-        let stage = Stage()
+        let stage = TestQueue()
         let cancelled = EventLog<Bool>()
         let operations = (0..<20).map { number in
             let operation = AsyncOperation {}
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func G29_aHandlerThatNeverReturnsHoldsUpNoOther() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operations = (0..<1_001).map { number in
             AsyncOperation {}.didFinish { [log = stage.log] _ in
@@ -131,7 +131,7 @@ import Testing
 
     /// They all wait for one another.
     @Test func G29_handlersThatSuspendAreAllUnderWay() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         stage.queue.add((0..<100).map { _ in AsyncOperation {}.didFinish { _ in await gate.wait() } })
         stage.steps.runAll()
@@ -142,7 +142,7 @@ import Testing
 
     /// All are due at once, because their operations are cancelled before they run.
     @Test func G34_handlersGiveTheirThreadUpAfterEverySlice() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operations = (0..<1_000).map { _ in AsyncOperation {}.didFinish { [log = stage.log] _ in log("") } }
         stage.queue.add(operations)
         for operation in operations { operation.cancel() }
@@ -155,7 +155,7 @@ import Testing
 
     /// A task for each would cost more than the operation and its handler.
     @Test func shortHandlersShareTheirTasks() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operations = (0..<1_000).map { _ in AsyncOperation {}.didFinish { [log = stage.log] _ in log("") } }
         for number in 1..<1_000 { operations[number].addDependency(operations[number - 1]) }
         stage.queue.add(operations)

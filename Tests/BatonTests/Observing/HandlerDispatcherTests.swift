@@ -12,7 +12,7 @@ import Testing
 
     /// What a task does next, in short: the number of an operation, with a plus if another task has to follow.
     private func turn(_ deliveries: inout HandlerDispatcher, isSliceOver: Bool = false, emptyTurns: Int = 0) -> String {
-        switch deliveries.nextTurn(isSliceOver: isSliceOver, emptyTurns: emptyTurns) {
+        switch deliveries.nextAction(isSliceOver: isSliceOver, emptyTurns: emptyTurns) {
         case .call(let operation, let isFollowed):
             let number = operations.firstIndex { Unmanaged.passUnretained($0).toOpaque() == operation.toOpaque() }
             return "\(number!)" + (isFollowed ? "+" : "")

@@ -10,12 +10,12 @@ import Testing
         var list = HandlerList()
         list.add(at: .start, nothing)
         list.add(at: .finish, nothing)
-        #expect(!list.effects.isDue)
+        #expect(!list.actions.isDue)
         list.reach(.start)
-        #expect(list.effects.isDue)
+        #expect(list.actions.isDue)
         #expect(list.startDelivery() != nil)
         list.reach(.finish)
-        #expect(!list.effects.isDue)
+        #expect(!list.actions.isDue)
         #expect(list.startDelivery() == nil, "Somebody else delivers.")
         #expect(list.nextDue(isCancelled: false) != nil)
         #expect(list.nextDue(isCancelled: false) == nil)
@@ -31,10 +31,10 @@ import Testing
         list.reach(.finish)
         #expect(list.startDelivery() != nil)
         #expect(list.nextDue(isCancelled: true) == nil)
-        #expect(list.effects.isDue)
+        #expect(list.actions.isDue)
         #expect(list.startDelivery() != nil)
         #expect(list.nextDue(isCancelled: true) == nil)
-        #expect(!list.effects.isDue)
+        #expect(!list.actions.isDue)
     }
 
     @Test func everyMomentKeepsTheOrderOfItsHandlers() async {
@@ -58,9 +58,9 @@ import Testing
         var list = HandlerList()
         list.add(at: .cancel, nothing)
         list.reach(.start)
-        #expect(!list.effects.isDue)
+        #expect(!list.actions.isDue)
         list.reach(.cancel)
-        #expect(list.effects.isDue)
+        #expect(list.actions.isDue)
     }
 
     @Test func theFinishDropsWhatIsLeft() {
@@ -68,10 +68,10 @@ import Testing
         list.add(at: .start, nothing)
         list.add(at: .product, nothing)
         list.reach(.finish)
-        let effects = list.takeUncalled()
+        let actions = list.takeUncalled()
         list.reach(.start)
         list.reachProduct(AsyncOperation {})
-        #expect(!list.effects.isDue && !effects.isDue)
+        #expect(!list.actions.isDue && !actions.isDue)
     }
 
     @Test func onlyDidStartSurroundsTheBody() {
@@ -94,9 +94,9 @@ import Testing
         #expect(list.nextBeforeFinish() == nil)
         list.addBeforeFinish(nothing)
         #expect(list.nextBeforeFinish() == nil)
-        #expect(!list.effects.isDue)
+        #expect(!list.actions.isDue)
         list.reach(.finish)
-        #expect(list.effects.isDue)
+        #expect(list.actions.isDue)
     }
 
     @Test func productsAreToldInOrder() async {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct HandlerMomentTests {
     @Test func didStartIsCalledOnlyIfTheBodyRuns() {
-        let stage = Stage()
+        let stage = TestQueue()
         func watched(_ name: String, _ operation: AsyncOperation<Void>) -> AsyncOperation<Void> {
             operation.didStart { [log = stage.log] in log(name) }
         }
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func didStartComesBeforeTheEndOfTheBody() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = stage.waiting("body", at: gate)
         operation.didStart { [log = stage.log] in log("did start") }
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func lateHandlersOfMomentsThatHavePassedAreCalled() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = stage.waiting("body", at: gate)
         stage.run(operation)
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func lateHandlersOfMomentsThatNeverCameAreNotCalled() {
-        let stage = Stage()
+        let stage = TestQueue()
         let failing = AsyncOperation<Int>("failing") { throw Oops() }
         let cancelled = stage.noting("cancelled")
         let all: [AnyOperation] = [
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func didCancelIsCalledOnceWithTheFirstReason() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operation = stage.noting("operation")
         operation.didCancel { [log = stage.log] in log("\($0)") }
         stage.queue.add(operation)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func didCancelIsNotCalledForACancelAfterTheFinish() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("operation")
         operation.didCancel { [log = stage.log] _ in log("cancelled") }
         stage.run(operation)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func didProduceIsToldOfEveryProduct() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("operation") { [log = stage.log] context in
             for name in ["a", "b"] { try context.produce(AsyncOperation(name) { log(name) }) }
             let twice = try context.produce(AsyncOperation("c") { log("c") })
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func willFinishHandlersThatAreAddedByOneAreWaitedFor() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = AsyncOperation("operation") {}
         operation.willFinish { [log = stage.log] _ in
@@ -126,7 +126,7 @@ import Testing
 
     /// It would wait for itself.
     @Test(arguments: [false, true]) func willFinishThatAwaitsItsOwnValueIsRefused(isCancelled: Bool) {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let operation = AsyncOperation("operation") {}
         let dependent = operation.then { [log = stage.log] in log("dependent") }
         dependent.name = "dependent"
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test func willFinishThatAwaitsADependentFailsThatDependent() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("operation") {}
         let dependent = stage.noting("dependent", after: operation)
         operation.willFinish { [log = stage.log] _ in
@@ -154,7 +154,7 @@ import Testing
 
     /// At width 1 the other one needs the slot.
     @Test func willFinishThatAwaitsAnotherOperationLendsItsSlot() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let operation = stage.noting("operation")
         let other = stage.noting("other")
         operation.willFinish { [log = stage.log] _ in
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test func explainSaysThatWillFinishHandlersRun() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = AsyncOperation("operation") {}
         operation.willFinish { _ in await gate.wait() }
@@ -184,7 +184,7 @@ import Testing
     }
 
     @Test func waitingForTheOwnQueueInWillFinishIsMisuse() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("operation")
         operation.willFinish { [queue = stage.queue] _ in await queue.waitUntilIdle() }
         stage.run(operation)

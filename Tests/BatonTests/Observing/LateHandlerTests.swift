@@ -6,7 +6,7 @@ import Testing
 /// Handlers that are added, or whose moment comes, while their operation is on its way.
 @Suite(.timeLimit(.minutes(10))) struct LateHandlerTests {
     @Test func oneAddedWhileTheBodyRunsHoldsTheOutcomeBack() {
-        let stage = Stage()
+        let stage = TestQueue()
         let (gate, second) = (Gate(), Gate())
         let operation = stage.waiting("operation", at: gate)
         stage.run(operation, stage.noting("dependent", after: operation))
@@ -67,11 +67,11 @@ import Testing
         var life = Lifecycle()
         _ = life.claim()
         let source = AsyncOperation {}
-        life.madeDetails().policies.append(EdgePolicy(source: .passUnretained(source), policy: .failure))
+        life.madeOptionalState().policies.append(EdgePolicy(source: .passUnretained(source), policy: .failure))
         let worker = Worker()
         #expect(life.begin(on: worker).inShort == "with details")
-        #expect(life.details?.isStartOpen == true)
+        #expect(life.optionalState?.isStartOpen == true)
         life.bodyWasSkipped()
-        #expect(life.details?.isStartOpen == false && !life.hasBegun)
+        #expect(life.optionalState?.isStartOpen == false && !life.hasBegun)
     }
 }

@@ -40,7 +40,7 @@ import Testing
             #expect(delays.allSatisfy { $0 >= .zero && $0 <= .milliseconds(longest) })
             #expect(delays.contains { $0 > .milliseconds(longest / 2) })
         }
-        let stage = Stage()
+        let stage = TestQueue()
         let work = AsyncOperation<Int>("work") { [log = stage.log] in
             log("attempt")
             throw Oops()

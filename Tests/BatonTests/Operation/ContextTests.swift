@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ContextTests {
     @Test func itNamesTheOperationAndTheAttempt() {
-        let stage = Stage()
+        let stage = TestQueue()
         // Not the operation itself: one that is its own output would never be released.
         let operation = AsyncOperation { context in (ObjectIdentifier(context.operation), context.attempt) }
         stage.run(operation)
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func aChildIsRunWithAllThatItNeeds() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let parent = AsyncOperation("parent") { context in
             let number = AsyncOperation { 20 }
             return try await context.run(number.then { $0 * 2 }) + 2
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func theErrorOfAChildIsThrown() {
-        let stage = Stage()
+        let stage = TestQueue()
         let parent = AsyncOperation<String> { context in
             do throws(OperationError) {
                 try await context.run(AsyncOperation { throw Oops() })
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func aChildThatHasFinishedIsNotRunAgain() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let child = stage.noting("child")
         stage.run(child)
         let parent = AsyncOperation { context in
@@ -51,7 +51,7 @@ import Testing
 
     /// Whichever of several waits ends, the others are still told of and still cancelled; so is one that begins then.
     @Test(arguments: 0..<3) func aWaitThatEndsTakesNoOtherAway(ended: Int) {
-        let stage = Stage()
+        let stage = TestQueue()
         let gates = (0..<4).map { _ in Gate() }
         let children = gates.indices.map { stage.waiting("\($0)", at: gates[$0]) }
         let parent = AsyncOperation("parent") { context in
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func twoWaitsForOneEndEach() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let child = stage.waiting("child", at: gate)
         let parent = AsyncOperation("parent") { [log = stage.log] context in
@@ -93,8 +93,8 @@ import Testing
     }
 
     @Test func aChildMayHaveBeenAddedToAnotherQueue() {
-        let here = Stage(width: 1)
-        let there = Stage(width: 1, on: here.steps)
+        let here = TestQueue(width: 1)
+        let there = TestQueue(width: 1, on: here.steps)
         let child = here.noting("child")
         there.queue.add(child)
         let parent = AsyncOperation { context in try await context.run(child) }
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test func aCancelledParentCancelsItsChildrenAndWaitsForThem() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let stubborn = stage.waiting("stubborn", at: gate)
         let unrun = stage.noting("unrun", after: stubborn)
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test func aCancelledParentRefusesNewChildren() {
-        let stage = Stage()
+        let stage = TestQueue()
         let child = stage.noting("child")
         let parent = AsyncOperation("parent") { context in
             context.operation.cancel()
@@ -141,7 +141,7 @@ import Testing
 
     /// A task that the body has started is not cancelled with it, but what it runs for the body is.
     @Test func aCancelledParentRefusesNewChildrenOfTasksOfItsOwn() {
-        let stage = Stage()
+        let stage = TestQueue()
         let child = stage.noting("child")
         let parent = AsyncOperation("parent") { [steps = stage.steps] context in
             context.operation.cancel()
@@ -154,7 +154,7 @@ import Testing
 
     /// A child task of the body that is cancelled takes its child along, not the parent.
     @Test func aCancelledBranchCancelsOnlyItsChild() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let child = AsyncOperation("child") { try await gate.waitUnlessCancelled() }
         let parent = AsyncOperation("parent") { context in
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test func afterTheBodyHasReturnedItIsMisuse() {
-        let stage = Stage()
+        let stage = TestQueue()
         let child = stage.noting("child")
         let contexts = EventLog<OperationContext>()
         let parent = AsyncOperation("parent") { context in contexts(context) }

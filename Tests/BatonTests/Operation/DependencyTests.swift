@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func theyAreEmptyAfterTheFinish() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = stage.noting("source")
         let operation = stage.noting("operation", after: source)
         stage.queue.add(operation)
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func oneThatIsRemovedIsNotWaitedFor() {
-        let stage = Stage()
+        let stage = TestQueue()
         let never = stage.noting("never")
         let source = stage.noting("source")
         let operation = stage.noting("operation", after: never, source, never)
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func theSameDependencyTwiceIsWaitedForOnce() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = stage.noting("source")
         let operation = stage.noting("operation", after: source, source, source)
         stage.run(operation, source)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func oneThatHasFinishedIsNotWaitedFor() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = AsyncOperation("source") { 1 }
         stage.run(source)
         let operation = source.then { $0 + 1 }
@@ -54,8 +54,8 @@ import Testing
     }
 
     @Test func theyMayBeOnAnotherQueue() {
-        let here = Stage()
-        let there = Stage(on: here.steps)
+        let here = TestQueue()
+        let there = TestQueue(on: here.steps)
         let source = AsyncOperation("source") { 1 }
         let operation = source.then { $0 + 1 }
         here.queue.add(operation)
@@ -66,7 +66,7 @@ import Testing
 
     /// Its own queue is gone when its source on another one finishes.
     @Test func oneThatWasCancelledMayOutliveItsQueue() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let source = stage.waiting("source", at: gate)
         let dependent = stage.noting("dependent", after: source)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func addToAddsTheWholeChain() {
-        let stage = Stage()
+        let stage = TestQueue()
         let first = stage.noting("first")
         let second = stage.noting("second", after: first)
         let third = stage.noting("third", after: second).add(to: stage.queue, includingDependencies: true)

@@ -6,7 +6,7 @@ import Testing
 /// An executor for one operation, and the priority of a queue's tasks.
 @Suite(.timeLimit(.minutes(10))) struct ExecutorTests {
     @Test func theBodyRunsOnTheExecutorOfItsOperation() {
-        let stage = Stage()
+        let stage = TestQueue()
         let other = StepExecutor()
         let operation = stage.noting("operation")
         operation.executor = other
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func itKeepsItsSlotAndIsCancelledAsOthers() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let other = StepExecutor()
         let operation = AsyncOperation("operation") { [log = stage.log] in
             log("cancelled: \(Task.isCancelled)")
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func itsWaitsLendTheSlot() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let other = StepExecutor()
         let operation = AsyncOperation("operation") { [log = stage.log] context in
             try await context.run(AsyncOperation("child") { log("child") })
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func anExecutorAfterTheAddIsMisuse() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("operation")
         stage.queue.add(operation)
         operation.executor = StepExecutor()
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func operationsListsWhatHasNotFinished() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let (running, waiting, done) = (
             stage.waiting("running", at: gate), stage.noting("waiting"), stage.noting("done")
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func errorIsThereWhenTheOperationHasFailed() {
-        let stage = Stage()
+        let stage = TestQueue()
         let failing = AsyncOperation<Int>("failing") { throw Oops() }
         #expect(failing.error == nil)
         let fine = stage.noting("fine")

@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func afterTheEndThereIsNothing() {
-        let stage = Stage()
+        let stage = TestQueue()
         let kept = Locked<OperationContext?>(nil)
         let operation = AsyncOperation("operation") { context in kept.withLock { $0 = context } }
         operation.addDependency(AsyncOperation { Cover() }.add(to: stage.queue))

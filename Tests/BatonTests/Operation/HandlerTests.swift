@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct HandlerTests {
     @Test func everyHandlerIsCalledOnceInOrder() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation { 7 }
         for number in 0..<3 {
             operation.didFinish { [log = stage.log] result in log("\(number) \((try? result.get()) ?? 0)") }
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func theOutcomeIsVisibleInAHandler() {
-        let stage = Stage()
+        let stage = TestQueue()
         for operation in [AsyncOperation { 1 }, AsyncOperation<Int> { throw Oops() }] {
             operation.didFinish { [log = stage.log] result in
                 let seen = operation.result.map { "\($0)" }
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func aLateHandlerStillGetsTheOutcome() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation { 7 }
         stage.run(operation)
         operation.didFinish { [log = stage.log] result in log("\(try! result.get())") }
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func oneThatIsAddedByAHandlerComesLast() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation {}
         operation.didFinish { [log = stage.log] _ in
             operation.didFinish { _ in log("added by the first") }
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func waitUntilIdleWaitsForHandlers() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = AsyncOperation {}
         operation.didFinish { _ in await gate.wait() }
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func aSlowHandlerDelaysNobodyElse() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let operation = AsyncOperation("operation") {}
         operation.didFinish { _ in await gate.wait() }

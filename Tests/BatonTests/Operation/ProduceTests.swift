@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ProduceTests {
     @Test func aProductRunsOnTheSameQueueOnItsOwn() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let operation = AsyncOperation("operation") { [log = stage.log] context in
             let source = AsyncOperation("source") { log("source") }
             try context.produce(source.then { log("product") })
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func aCancelOfTheProducerDoesNotReachIt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let product = stage.waiting("product", at: gate)
         let operation = AsyncOperation("operation") { context in
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func producingAfterTheEndThrowsAndAddsNothing() {
-        let stage = Stage()
+        let stage = TestQueue()
         let kept = Locked<OperationContext?>(nil)
         let operation = AsyncOperation("operation") { context in kept.withLock { $0 = context } }
         stage.run(operation)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func aWillFinishHandlerComesTooLateToProduce() {
-        let stage = Stage()
+        let stage = TestQueue()
         let kept = Locked<OperationContext?>(nil)
         let operation = AsyncOperation("operation") { context in kept.withLock { $0 = context } }
         operation.willFinish { [log = stage.log] _ in

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A body that sleeps", .timeLimit(.minutes(10)))
 struct SleepTests {
-    private func sleeping(_ stage: Stage, _ name: String, for duration: Duration) -> AsyncOperation<Void> {
+    private func sleeping(_ stage: TestQueue, _ name: String, for duration: Duration) -> AsyncOperation<Void> {
         AsyncOperation(name) { [log = stage.log] context in
             try await context.sleep(for: duration)
             log(name)
@@ -14,7 +14,7 @@ struct SleepTests {
 
     @Test("A body sleeps on the clock of its queue")
     func sleepsOnTheClockOfItsQueue() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = sleeping(stage, "awake", for: .seconds(3_600))
         stage.run(operation)
         stage.advance(by: .seconds(3_599))
@@ -26,7 +26,7 @@ struct SleepTests {
 
     @Test("A body that sleeps keeps its permit")
     func keepsItsPermit() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         stage.run(sleeping(stage, "first", for: .seconds(1)), stage.noting("second"))
         #expect(stage.ran == [])
         stage.advance(by: .seconds(1))
@@ -35,7 +35,7 @@ struct SleepTests {
 
     @Test("With a replacement it is a debounce: only what is not replaced in time goes on")
     func debounce() {
-        let stage = Stage()
+        let stage = TestQueue()
         func type(_ text: String) {
             stage.run(sleeping(stage, text, for: .milliseconds(300)).unique(by: #function, policy: .replace))
         }
@@ -71,7 +71,7 @@ struct SleepTests {
 
     @Test("A cancel ends the sleep at once")
     func cancel() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = sleeping(stage, "awake", for: .seconds(1))
         stage.run(operation)
         operation.cancel()
@@ -106,7 +106,7 @@ struct SleepTests {
 
     @Test("A time limit ends the sleep, on the same clock")
     func timeLimit() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = sleeping(stage, "awake", for: .seconds(10)).timeout(.seconds(5))
         stage.run(operation)
         stage.advance(by: .seconds(5))
@@ -116,7 +116,7 @@ struct SleepTests {
 
     @Test("A body that has been cancelled does not begin to sleep", arguments: [Duration.zero, .seconds(1)])
     func cancelledBefore(duration: Duration) {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("operation") { [log = stage.log] context in
             context.operation.cancel()
             do { try await context.sleep(for: duration) } catch is CancellationError { log("cancelled") }
@@ -127,7 +127,7 @@ struct SleepTests {
 
     @Test("An unstructured task of a cancelled body does not begin to sleep")
     func cancelledBeforeInAnotherTask() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("operation") { [steps = stage.steps, log = stage.log] context in
             context.operation.cancel()
             await steps.task {
@@ -140,7 +140,7 @@ struct SleepTests {
 
     @Test("Child tasks sleep beside one another, and a cancel of one ends its sleep alone")
     func childTasks() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("operation") { [log = stage.log] context in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for seconds in [3, 1] {
@@ -167,7 +167,7 @@ struct SleepTests {
 
     @Test("A cancel of the operation reaches the sleeps of its child tasks")
     func cancelReachesChildTasks() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("operation") { context in
             async let first: Void = context.sleep(for: .seconds(1))
             async let second: Void = context.sleep(for: .seconds(2))
@@ -185,7 +185,7 @@ struct SleepTests {
         "A duration that is not positive is over at once",
         arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
     func nothing(duration: Duration) {
-        let stage = Stage()
+        let stage = TestQueue()
         stage.run(sleeping(stage, "awake", for: duration))
         #expect(stage.ran == ["awake"])
     }
@@ -194,7 +194,7 @@ struct SleepTests {
         "However long a sleep is, a cancel ends it",
         arguments: [Duration.seconds(Int64.max), .seconds(Int64.max) * 18])
     func enormous(duration: Duration) async {
-        let stage = Stage()
+        let stage = TestQueue()
         let virtual = sleeping(stage, "awake", for: duration)
         stage.run(virtual)
         stage.advance(by: .seconds(1_000_000_000))
@@ -227,7 +227,7 @@ struct SleepTests {
 
     @Test("After the body has returned, a sleep is misuse, and the clock is that of the system")
     func afterTheEnd() {
-        let stage = Stage()
+        let stage = TestQueue()
         let contexts = EventLog<OperationContext>()
         stage.run(AsyncOperation("operation") { context in contexts(context) })
         stage.steps.task { [log = stage.log] in
@@ -260,7 +260,7 @@ struct SleepTests {
 
     @Test("The clock of a context is that of the queue")
     func clock() {
-        let stage = Stage()
+        let stage = TestQueue()
         stage.clock.advance(by: .seconds(7))
         let operation = AsyncOperation("operation") { [log = stage.log] context in
             let clock = context.clock

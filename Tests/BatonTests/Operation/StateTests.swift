@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct StateTests {
     @Test func movesForwardThroughItsStates() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let source = stage.waiting("source", at: gate)
         let operation = stage.noting("operation", after: source)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func theDescriptionIsNameAndState() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("boil")
         #expect("\(operation)" == "‘boil’ (created)")
         stage.run(operation)

@@ -13,7 +13,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct ConcurrencyByTutorials_OperationDependencies {
-    private let stage = Stage()
+    private let stage = TestQueue()
 
     @Test func ConcurrencyByTutorials_1_aDependentDoesNotBeginBeforeItsPrerequisiteHasCompleted() {
         let arrival = Gate()

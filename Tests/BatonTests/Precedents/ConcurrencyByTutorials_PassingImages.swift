@@ -65,7 +65,7 @@ private struct TiltShift: Procedure {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct ConcurrencyByTutorials_PassingImages {
-    private let stage = Stage()
+    private let stage = TestQueue()
 
     private func download(_ subject: String?) -> AsyncOperation<Download> {
         AsyncOperation("download") { Download(image: subject.map { Picture(subject: $0) }) }

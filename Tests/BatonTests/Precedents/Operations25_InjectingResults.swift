@@ -40,7 +40,7 @@ private struct Captioning: InputProcedure {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct Operations25_InjectingResults {
-    private let stage = Stage()
+    private let stage = TestQueue()
 
     @Test func Operations25_1_aLiteralGoesThroughTheInitializer() throws {
         let processing = AsyncOperation(DataProcessing(), input: Array("so much".utf8))

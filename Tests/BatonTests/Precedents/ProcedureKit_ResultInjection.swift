@@ -32,7 +32,7 @@ private struct DataProcessing: InputProcedure {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct ProcedureKit_ResultInjection {
-    private let stage = Stage()
+    private let stage = TestQueue()
 
     /// A processing of what this fetch makes. Both are added, and run as far as they can.
     private func processing(of fetch: AsyncOperation<[Int]>) -> AsyncOperation<Int> {

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct ProgressOfChildrenTests {
-    private let stage = Stage()
+    private let stage = TestQueue()
 
     @Test func aChildCountsInPartWhileItRunsAndThenInFull() {
         let half = Gate()
@@ -37,7 +37,7 @@ import Testing
         let counts = EventLog<Int>()
         let children = EventLog<AsyncOperation<Void>>()
         let parent = OperationContext()
-        let stage = Stage { event in
+        let stage = TestQueue { event in
             guard case .finished = event.kind else { return }
             Task(executorPreference: ImmediateExecutor()) {
                 try await parent.run(children.events[0], weight: 3)

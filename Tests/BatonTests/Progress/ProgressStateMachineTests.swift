@@ -22,7 +22,7 @@ import Testing
         case release
     }
 
-    private static func apply(_ event: Event, to machine: inout Machine) -> Machine.Effects {
+    private static func apply(_ event: Event, to machine: inout Machine) -> Machine.Actions {
         switch event {
         case .completed(let count): machine.setCompleted(count)
         case .total(let count): machine.setTotal(count)
@@ -207,9 +207,9 @@ import Testing
         let waits = machine.wait(id, after: machine.value, "reader")
         #expect(waits, "\(what)")
         let version = machine.standing.version
-        let effects = Self.apply(event, to: &machine)
-        #expect(effects.waiters == (wakes ? ["reader"] : []), "\(what)")
-        #expect(effects.changesStanding == tellsParents, "\(what)")
+        let actions = Self.apply(event, to: &machine)
+        #expect(actions.waiters == (wakes ? ["reader"] : []), "\(what)")
+        #expect(actions.changesStanding == tellsParents, "\(what)")
         #expect((machine.standing.version > version) == tellsParents, "\(what)")
     }
 

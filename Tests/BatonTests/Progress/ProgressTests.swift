@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct ProgressTests {
-    private let stage = Stage()
+    private let stage = TestQueue()
 
     @Test func withoutReportsItIs0AndThen1() {
         let gate = Gate()
@@ -16,7 +16,7 @@ import Testing
         stage.steps.runAll()
         #expect("\(operation.progress)" == "100 %")
         #expect(operation.progress.isFinished)
-        #expect(operation.withLife { $0.details?.progress } == nil, "Reading it makes nothing.")
+        #expect(operation.withLife { $0.optionalState?.progress } == nil, "Reading it makes nothing.")
     }
 
     @Test func theBodyReports() {
@@ -84,7 +84,7 @@ import Testing
     @Test func whoSeesTheOutcomeSeesTheProgressFinished() {
         let log = EventLog<String>()
         let operations = EventLog<AnyOperation>()
-        let stage = Stage { event in
+        let stage = TestQueue { event in
             guard case .finished = event.kind else { return }
             let operation = operations.events[0]
             log("\(operation.state) \(operation.progress) \(operation.progress.isFinished)")

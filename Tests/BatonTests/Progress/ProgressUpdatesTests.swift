@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct ProgressUpdatesTests {
-    private let stage = Stage()
+    private let stage = TestQueue()
     private let seen = EventLog<String>()
 
     /// Notes what it gets, and "end".

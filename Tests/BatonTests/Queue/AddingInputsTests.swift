@@ -5,7 +5,7 @@ import Testing
 @testable import Baton
 
 @Suite("An add brings the inputs along", .timeLimit(.minutes(10))) struct AddingInputsTests {
-    private let stage = Stage()
+    private let stage = TestQueue()
 
     private func number(_ name: String, _ inputs: AsyncOperation<Int>...) -> AsyncOperation<Int> {
         inputs.isEmpty
@@ -93,7 +93,7 @@ import Testing
 
     @Test("Inputs on another queue are left where they are")
     func otherQueues() {
-        let other = Stage(on: stage.steps)
+        let other = TestQueue(on: stage.steps)
         let gate = Gate()
         let first = AsyncOperation("first") {
             await gate.wait()
@@ -184,7 +184,7 @@ import Testing
     func anyOrder() {
         var generator = SeededGenerator(seed: 39)
         for _ in 0..<300 {
-            let stage = Stage()
+            let stage = TestQueue()
             var all: [AsyncOperation<Int>] = []
             for place in 0..<Int.random(in: 1...20, using: &generator) {
                 let inputs = all.shuffled(using: &generator).prefix(Int.random(in: 0...3, using: &generator))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct AddingTests {
     @Test func oneSeveralAnArrayAClosure() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         stage.queue.add(stage.noting("one"))
         stage.queue.add(stage.noting("two"), stage.noting("three"), stage.noting("four"))
         stage.queue.add([stage.noting("five"), stage.noting("six")])
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func arraysOfOneTypeAndOfSeveral() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let ofOneType: [AsyncOperation<Void>] = ["one", "two"].map { stage.noting($0) }
         let number = AsyncOperation { [log = stage.log] in
             log("three")
@@ -39,7 +39,7 @@ import Testing
 
     /// More than are listed under one lock, with dependencies in both directions of the order.
     @Test(arguments: [63, 64, 65, 200]) func manyAtOnce(count: Int) {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let last = stage.noting("last")
         var operations: [AnyOperation] = [last]
         for number in 0..<count {
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func aBodyMayAdd() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let adding = AsyncOperation { [queue = stage.queue, log = stage.log] in
             queue.add { log("added") }
             log("adding")
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func aBodyDoesNotInheritTaskLocals() {
-        let stage = Stage()
+        let stage = TestQueue()
         let words = EventLog<String>()
         Ambience.$word.withValue("loud") { stage.queue.add { words(Ambience.word) } }
         stage.steps.runAll()
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func bodiesAndHandlersRunOnTheQueuesExecutor() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.queue.add {}
         operation.didFinish { _ in }
         #expect(operation.state != .finished)
@@ -100,7 +100,7 @@ import Testing
     @Test func aCancelWhileItIsBeingAddedEndsItWhenItIsLinked() {
         let known = EventLog<AnyOperation>()
         let kinds = EventLog<String>()
-        let stage = Stage { event in
+        let stage = TestQueue { event in
             kinds(event.inShort)
             if case .added = event.kind { known.events.last?.cancel() }
         }

@@ -7,7 +7,7 @@ import Testing
     @TaskLocal private static var request = 0
 
     @Test func aHookIsAroundEveryBody() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         stage.queue.around { [log = stage.log] context, body in
             log("before \(context.operation.name!)")
             try await body()
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func theFirstHookIsOutermost() {
-        let stage = Stage()
+        let stage = TestQueue()
         for name in ["outer", "inner"] {
             stage.queue.around { [log = stage.log] _, body in
                 log(name)
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func theHookSeesWhatTheBodyThrew() {
-        let stage = Stage()
+        let stage = TestQueue()
         stage.queue.around { [log = stage.log] _, body in
             do { try await body() } catch { log("\(error)") }
         }
@@ -65,7 +65,7 @@ import Testing
 
     @Test func whatTheHookThrowsFailsTheOperation() {
         for isBefore in [true, false] {
-            let stage = Stage()
+            let stage = TestQueue()
             stage.queue.around { _, body in
                 if isBefore { throw Oops(text: "before") }
                 try await body()
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func aHookThatLeavesTheBodyOutFailsTheOperation() {
-        let stage = Stage()
+        let stage = TestQueue()
         stage.queue.around { _, _ in }
         let operation = stage.noting("operation")
         let reader = operation.then {}
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func aHookThatCallsTheBodyTwiceRunsItOnce() {
-        let stage = Stage()
+        let stage = TestQueue()
         stage.queue.around { [log = stage.log] _, body in
             try await body()
             do { try await body() } catch { log((error as? OperationError)?.inShort ?? "") }
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test func noHookIsCalledForABodyThatDoesNotRun() {
-        let stage = Stage()
+        let stage = TestQueue()
         stage.queue.around { [log = stage.log] context, body in
             log(context.operation.name!)
             try await body()
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func aHookDoesNotConcernWhatHasStarted() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = stage.waiting("operation", at: gate)
         stage.run(operation)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct BarrierTests {
     @Test func itComesAfterAllThatIsThereAndBeforeAllThatComes() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let held = stage.waiting("held", at: gate)
         stage.run(held, stage.noting("dependent", after: held))
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func nothingRunsBesideIt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gates = (0..<3).map { _ in Gate() }
         stage.run(stage.waiting("a", at: gates[0]), stage.waiting("b", at: gates[0]))
         stage.queue.addBarrier("barrier") { [log = stage.log] in
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func barriersFollowOneAnother() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         for name in ["1", "2", "3"] {
             stage.queue.add(stage.noting("before \(name)"))
             stage.queue.addBarrier(stage.noting("barrier \(name)"))
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func inAnEmptyQueueItRunsAtOnceAndHoldsNothingBackLater() {
-        let stage = Stage()
+        let stage = TestQueue()
         stage.run(stage.noting("before"))
         stage.queue.addBarrier(stage.noting("barrier"))
         stage.steps.runAll()
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func oneThatFailsOrIsCancelledLetsTheOthersGo() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let failing = stage.queue.addBarrier("failing") { throw Oops() } as AsyncOperation<Void>
         stage.queue.add(stage.noting("a"))
         let cancelled = stage.queue.addBarrier("cancelled") {}
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func whatABodyAwaitsGoesBeforeItAndWhatItProducesAfterIt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let body = AsyncOperation("body") { [log = stage.log, queue = stage.queue] context in
             await gate.wait()
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func itsOwnBodyMayRunOthers() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let barrier = AsyncOperation("barrier") { [log = stage.log] context in
             try await context.run(AsyncOperation("child") { log("child") })
             log("barrier")
@@ -101,7 +101,7 @@ import Testing
 
     /// What comes before it needs what comes after it.
     @Test func aCycleThroughItFails() {
-        let stage = Stage()
+        let stage = TestQueue()
         let late = stage.noting("late")
         let early = stage.noting("early", after: late)
         stage.queue.add(early)
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test func explainNamesIt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         stage.run(stage.waiting("earlier", at: gate))
         stage.queue.addBarrier {}
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test func addingOneTwiceIsMisuse() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let barrier = stage.noting("barrier")
         stage.queue.addBarrier(barrier)
         stage.queue.addBarrier(barrier)
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test func nothingOfItIsLeftInAnIdleQueue() {
-        let stage = Stage()
+        let stage = TestQueue()
         let tokens = Tokens()
         do {
             let token = tokens.make()
@@ -179,7 +179,7 @@ import Testing
 
     /// What is behind a barrier does not depend on it.
     @Test func cancellingWhatIsBehindItWithItsDependenciesLeavesIt() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         stage.queue.add(stage.noting("before"))
         stage.queue.addBarrier(stage.noting("barrier"))
         let needed = stage.noting("needed")
@@ -193,7 +193,7 @@ import Testing
 
     /// A barrier waits for it, and that is no use of it.
     @Test func whatIsBeforeItIsNotNeededByIt() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let needed = stage.noting("needed")
         let user = stage.noting("user", after: needed)
         stage.queue.add(needed, user)
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test func aBarrierThatJoinsAnotherOperationHoldsNothingBack() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let original = AsyncOperation("original") { [log = stage.log] in
             await gate.wait()
@@ -224,7 +224,7 @@ import Testing
 
     /// The second barrier is cancelled while the first still waits: what comes after both waits for the first.
     @Test func aCancelledBarrierLeavesTheEarlierOneInPlace() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         stage.queue.add(stage.waiting("before", at: gate))
         stage.queue.addBarrier(stage.noting("first"))
@@ -240,7 +240,7 @@ import Testing
 
     /// As above, cancelled when what comes after it is there.
     @Test func whatWaitsForACancelledBarrierWaitsForTheEarlierOne() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         stage.queue.add(stage.waiting("before", at: gate))
         stage.queue.addBarrier(stage.noting("first"))
@@ -257,7 +257,7 @@ import Testing
 
     /// As if the cancelled one had never been there.
     @Test func aBarrierBehindACancelledOneNamesTheEarlierOne() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         stage.queue.add(stage.noting("before"))
         stage.queue.addBarrier(stage.noting("first"))
         let second = stage.noting("second")
@@ -276,7 +276,7 @@ import Testing
 
     /// What entered behind the first of them is waited for by the next barrier.
     @Test func aBarrierBehindTwoCancelledOnesWaitsForWhatIsBetweenThem() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gates = (0..<2).map { _ in Gate() }
         stage.queue.add(stage.waiting("before", at: gates[0]))
         stage.queue.addBarrier(stage.noting("first"))
@@ -299,7 +299,7 @@ import Testing
     func randomBarriers() {
         for seed in 0..<400 {
             var random = SeededGenerator(seed: UInt64(seed))
-            let stage = Stage(isSuspended: true)
+            let stage = TestQueue(isSuspended: true)
             var added: [(name: String, operation: AsyncOperation<Void>, isBarrier: Bool)] = []
             for number in 0..<40 {
                 let isBarrier = Bool.random(using: &random)
@@ -327,8 +327,8 @@ import Testing
 
     /// Fences are on the cycle of waits, and are not named.
     @Test func aDeadlockThroughItNamesOperationsOnly() {
-        let stage = Stage()
-        let other = Stage(on: stage.steps)
+        let stage = TestQueue()
+        let other = TestQueue(on: stage.steps)
         let names = Names()
         let (first, second) = (Gate(), Gate())
         stage.queue.add(stage.waiting("long", at: first))
@@ -354,7 +354,7 @@ import Testing
 
     /// The later one waits for what the cancelled one would have waited for.
     @Test func aBarrierBehindACancelledOneWaitsForAllThatWasThere() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         stage.queue.add(stage.waiting("before", at: gate))
         let first = stage.noting("first")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A cancel that includes dependencies ends what nobody else needs")
 struct CancellingNeedsTests {
-    private func suspended() -> Stage { Stage(width: 1, isSuspended: true) }
+    private func suspended() -> TestQueue { TestQueue(width: 1, isSuspended: true) }
 
     @Test("A whole chain, and only what belongs to it")
     func chain() {
@@ -48,7 +48,7 @@ struct CancellingNeedsTests {
             try await second.value
         }
         await began.wait()
-        while second.withLife({ $0.details?.waiters.isEmpty != false }) { await Task.yield() }
+        while second.withLife({ $0.optionalState?.waiters.isEmpty != false }) { await Task.yield() }
         last.cancel(includingDependencies: true)
         #expect(last.isCancelled && !second.isCancelled && !first.isCancelled)
         stage.queue.isSuspended = false
@@ -83,7 +83,7 @@ struct CancellingNeedsTests {
 
     @Test("What runs is cancelled, too")
     func running() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let source = AsyncOperation("source") { [clock = stage.clock] in try await clock.sleep(for: .seconds(100)) }
         let reader = stage.noting("reader", after: source)
         stage.run(source, reader)

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func theWidthMayBeRaisedWhileItRuns() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         stage.queue.add((0..<4).map { stage.waiting("\($0)", at: gate) })
         stage.steps.runAll()
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func theWidthMayBeLoweredWhileItRuns() {
-        let stage = Stage(width: 3)
+        let stage = TestQueue(width: 3)
         let gates = (0..<6).map { _ in Gate() }
         stage.queue.add(gates.enumerated().map { stage.waiting("\($0)", at: $1) })
         stage.steps.runAll()
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func unlimitedRunsEverythingAtOnce() {
-        let stage = Stage(width: AsyncOperationQueue.unlimited)
+        let stage = TestQueue(width: AsyncOperationQueue.unlimited)
         let gate = Gate()
         stage.queue.add((0..<300).map { stage.waiting("\($0)", at: gate) })
         stage.steps.runAll()
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func cancelAllReachesWhatIsThereAndNothingLater() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let running = stage.waiting("running", at: gate)
         let ready = stage.noting("ready")
@@ -89,7 +89,7 @@ import Testing
     /// Otherwise a body that throws because its child was cancelled would have failed, though it was to be cancelled,
     /// too.
     @Test func cancelAllCancelsEverythingBeforeAnyBodyNotices() async throws {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let (early, seen) = (Gate(), EventLog<Bool>())
         // Leaves the first place of the queue to the child.
         let first = stage.waiting("first", at: early)

@@ -13,7 +13,7 @@ import Testing
     private static let many = 100
 
     /// Forty short ones, these, and many more unless they are not wanted, in a queue that goes on when all are there.
-    private func add(_ operations: AnyOperation..., to stage: Stage, withMany: Bool = true) {
+    private func add(_ operations: AnyOperation..., to stage: TestQueue, withMany: Bool = true) {
         stage.queue.isSuspended = true
         stage.queue.add((0..<40).map { stage.noting("before \($0)") })
         stage.queue.add(operations)
@@ -23,7 +23,7 @@ import Testing
 
     /// The worker that runs this has others in its hand.
     private func inTheMiddle(
-        _ stage: Stage, _ body: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Void
+        _ stage: TestQueue, _ body: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Void
     ) -> AsyncOperation<Void> {
         let middle = AsyncOperation("middle") { [core = stage.queue.core] context in
             #expect(core.state.withLock { !$0.localQueues.isEmpty && $0.localQueues.haveMore })
@@ -33,12 +33,12 @@ import Testing
         return middle
     }
 
-    private func after(_ stage: Stage) -> [String] { stage.ran.filter { !$0.hasPrefix("before") } }
+    private func after(_ stage: TestQueue) -> [String] { stage.ran.filter { !$0.hasPrefix("before") } }
 
     private static let numbers = (0..<many).map { "\($0)" }
 
     @Test func G23_whatWaitsBehindABodyThatWaitsGoesOnElsewhere() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let gate = Gate()
         _ = inTheMiddle(stage) { _ in await gate.wait() }
         stage.steps.runAll()
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// Another worker begins with what is first in the line, and has then seen that the hand does not move.
-    private func expectNearlyInOrder(_ stage: Stage) {
+    private func expectNearlyInOrder(_ stage: TestQueue) {
         let ran = after(stage)
         let behind = ran.firstIndex(of: "0")!
         #expect(behind == 1)
@@ -59,7 +59,7 @@ import Testing
 
     /// It awaits one that is in the hand of its own worker.
     @Test func aBodyMayAwaitWhatIsInTheHandOfItsWorker() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let next = Mutex<AsyncOperation<Void>?>(nil)
         let middle = inTheMiddle(stage) { _ in try await next.withLock { $0 }?.value }
         next.withLock { $0 = stage.queue.operations.first { $0.name == "3" } as? AsyncOperation<Void> }
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func G23_aHigherPriorityComesBeforeWhatALaneHasTaken() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let urgent = stage.noting("urgent")
         urgent.priority = .high
         _ = inTheMiddle(stage) { [queue = stage.queue] _ in queue.add(urgent) }
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func aChildComesNext() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let child = stage.noting("child")
         _ = inTheMiddle(stage) { try await $0.run(child) }
         stage.steps.runAll()
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func suspendedNothingMoreStarts() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         _ = inTheMiddle(stage) { [queue = stage.queue] _ in queue.isSuspended = true }
         stage.steps.runAll()
         #expect(after(stage).isEmpty)
@@ -96,14 +96,14 @@ import Testing
     }
 
     @Test func aNarrowerQueueIsFirstInFirstOut() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         _ = inTheMiddle(stage) { [queue = stage.queue] _ in queue.maxConcurrentOperationCount = 1 }
         stage.steps.runAll()
         #expect(after(stage) == Self.numbers)
     }
 
     @Test func whatHasFinishedIsNotCounted() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let seen = EventLog<Int>()
         _ = inTheMiddle(stage) { [queue = stage.queue] _ in
             seen(queue.operationCount)
@@ -116,7 +116,7 @@ import Testing
 
     @Test func whatHasFinishedIsLetGoAtOnce() {
         final class Output: Sendable {}
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let gate = Gate()
         weak let output: Output?
         do {
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func cancelledNoneOfThemRuns() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let middle = inTheMiddle(stage) { [queue = stage.queue] _ in queue.cancelAll() }
         stage.steps.runAll()
         #expect(after(stage).isEmpty)
@@ -145,7 +145,7 @@ import Testing
 
     /// They are cancelled while they wait in the hand, and a new one takes the place of one of them in the registry.
     @Test func aPlaceThatIsUsedAgainIsNotGivenBackTwice() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let added = (0..<5).map { stage.noting("added \($0)") }
         _ = inTheMiddle(stage) { [queue = stage.queue] _ in
             for operation in queue.operations.filter({ ["0", "1", "2"].contains($0.name) }) { operation.cancel() }
@@ -159,7 +159,7 @@ import Testing
 
     /// What a body makes ready runs on the same worker, and what is in its hand comes after at most sixteen of them.
     @Test func aChainGoesOnForSixteen() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let first = stage.noting("c0")
         var last = first
         for number in 1..<40 {
@@ -174,7 +174,7 @@ import Testing
 
     /// It runs between two of the hand, and is none of them.
     @Test func aFollowerLeavesByItself() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let seen = EventLog<[String]>()
         let source = stage.noting("source")
         let looks = AsyncOperation("looks") { [queue = stage.queue] in
@@ -190,7 +190,7 @@ import Testing
     /// Each leaves by the hand of the worker that goes on with the next, and whoever looks sees only those that are
     /// left.
     @Test func whatHasFinishedInAChainIsNotCounted() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let seen = EventLog<Int>()
         var chain = [stage.noting("0")]
         for number in 1..<50 {
@@ -211,8 +211,8 @@ import Testing
     /// It waits for a name, while its worker goes on with another one.
     @Test func whatHasGoneAwayHasNotLeft() {
         let name = Names()
-        let stage = Stage(width: 2)
-        let elsewhere = Stage(on: stage.steps)
+        let stage = TestQueue(width: 2)
+        let elsewhere = TestQueue(on: stage.steps)
         let gate = Gate()
         elsewhere.run(elsewhere.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
         let away = stage.noting("away").addCondition(.mutuallyExclusive(name("x")))
@@ -228,7 +228,7 @@ import Testing
 
     /// Its task is cancelled with an attempt that takes too long, so it runs nothing more.
     @Test func aWorkerThatEndsGivesItsHandBack() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let slow = AsyncOperation("slow") { [clock = stage.clock] in try await clock.sleep(for: .seconds(100)) }
             .retry(.constant(.seconds(1)), attempts: 2).timeout(.seconds(5))
         // No other worker takes it back before.

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct IdleTests {
     /// Notes "idle" when the queue is.
-    private func watch(_ stage: Stage) {
+    private func watch(_ stage: TestQueue) {
         stage.steps.task { [queue = stage.queue, log = stage.log] in
             await queue.waitUntilIdle()
             log("idle")
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func itIsIdleWhenEverythingHasFinished() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let first = stage.waiting("first", at: gate)
         stage.queue.add(first, stage.noting("second", after: first))
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func itIsNotWhileItIsSuspendedWithOperations() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         stage.queue.add(stage.noting("operation"))
         watch(stage)
         #expect(stage.ran == [])
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func itMayBecomeIdleAgainAndAgain() {
-        let stage = Stage()
+        let stage = TestQueue()
         for round in 1...3 {
             stage.queue.add(stage.noting("operation"))
             watch(stage)
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func aCancelledOperationDoesNotKeepItBusy() {
-        let stage = Stage()
+        let stage = TestQueue()
         let missing = stage.noting("missing")
         let waiting = stage.noting("waiting", after: missing)
         stage.run(waiting)

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct ShutDownTests {
-    private func drain(_ stage: Stage, _ name: String = "drained") {
+    private func drain(_ stage: TestQueue, _ name: String = "drained") {
         stage.steps.task { [queue = stage.queue, log = stage.log] in
             await queue.drain()
             log(name)
@@ -14,7 +14,7 @@ import Testing
 
     @discardableResult
     private func shutDown(
-        _ stage: Stage, within limit: Duration, _ clock: TestClock, _ name: String = "shut down"
+        _ stage: TestQueue, within limit: Duration, _ clock: TestClock, _ name: String = "shut down"
     ) -> Task<Void, Never> {
         let task = stage.steps.task { [queue = stage.queue, log = stage.log] in
             await queue.shutdown(within: limit, clock: clock)
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func drainLetsEverythingFinishAndTakesNoMore() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         stage.run(stage.waiting("a", at: gate), stage.noting("b"))
         drain(stage)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func whatBodiesRunAndProduceIsStillTaken() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let body = AsyncOperation("body") { [log = stage.log, queue = stage.queue] context in
             await gate.wait()
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func whoWaitsToSubmitIsRefused() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         stage.queue.maxWaitingOperationCount = 1
         stage.queue.add(stage.noting("first"))
         let second = stage.noting("second")
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test func shutdownGivesTimeAndThenCancels() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let clock = TestClock()
         let polite = AsyncOperation("polite") {
             while !Task.isCancelled { await Task.yield() }
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func afterTheLimitBodiesGetNothingMoreEither() {
-        let stage = Stage()
+        let stage = TestQueue()
         let clock = TestClock()
         let gate = Gate()
         let stubborn = AsyncOperation("stubborn") { [log = stage.log] context in
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1)]) func aLimitOfNothingCancelsAtOnce(limit: Duration) {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operation = stage.noting("operation")
         stage.run(operation)
         shutDown(stage, within: limit, TestClock())
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test func aSuspendedQueueShutsDownAtItsLimit() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let clock = TestClock()
         stage.run(stage.noting("operation"))
         shutDown(stage, within: .seconds(1), clock)
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test func twiceTheShorterLimitCountsAndBothReturn() {
-        let stage = Stage()
+        let stage = TestQueue()
         let clock = TestClock()
         let operation =
             AsyncOperation.callback("operation") { finish in finish.onCancel { finish(throwing: Oops()) } }
@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test func aCancelledCallerCutsItShort() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operation = stage.noting("operation")
         stage.run(operation)
         let clock = TestClock()
@@ -202,7 +202,7 @@ import Testing
     }
 
     @Test func insideABodyItIsMisuseAndChangesNothing() {
-        let stage = Stage()
+        let stage = TestQueue()
         let body = AsyncOperation("body") { [queue = stage.queue] in
             await queue.drain()
             await queue.shutdown(within: .zero)
@@ -215,7 +215,7 @@ import Testing
     }
 
     @Test func handlersAreWaitedFor() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = stage.noting("operation")
         operation.didFinish { _ in await gate.wait() }

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct SubmitTests {
     /// Submits these one after another, in a task of the test, and notes each when it has been added.
     @discardableResult
-    private func submit(_ operations: [AnyOperation], to stage: Stage) -> Task<Void, Never> {
+    private func submit(_ operations: [AnyOperation], to stage: TestQueue) -> Task<Void, Never> {
         stage.steps.task { [log = stage.log, queue = stage.queue] in
             for operation in operations {
                 do throws(OperationError) {
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func withoutALimitItIsAnAdd() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         submit((0..<50).map { stage.noting("\($0)") }, to: stage)
         stage.steps.runAll()
         #expect(stage.queue.waitingOperationCount == 50)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func itWaitsWhileSoManyWait() {
-        let stage = Stage(width: 2)
+        let stage = TestQueue(width: 2)
         let gates = (0..<10).map { _ in Gate() }
         stage.queue.maxWaitingOperationCount = 3
         submit(gates.indices.map { number in AsyncOperation("\(number)") { await gates[number].wait() } }, to: stage)
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func thoseWhoWaitAreServedInOrder() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         stage.queue.maxWaitingOperationCount = 1
         for number in 0..<5 { submit([stage.noting("\(number)")], to: stage) }
         stage.steps.runAll()
@@ -64,7 +64,7 @@ import Testing
 
     /// It would take minutes if it were quadratic.
     @Test func veryManyWaitAndEverySecondGivesUp() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         stage.queue.maxWaitingOperationCount = 1
         let order = EventLog<Int>()
         let callers = (0..<veryMany).map { number in
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func aHigherLimitLetsMoreIn() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         stage.queue.maxWaitingOperationCount = 2
         submit((0..<8).map { stage.noting("\($0)") }, to: stage)
         stage.steps.runAll()
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func aCancelledOperationMakesRoom() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         stage.queue.maxWaitingOperationCount = 1
         let first = stage.noting("first")
         submit([first, stage.noting("second")], to: stage)
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test func whatIsAddedCountsAndDoesNotWait() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         stage.queue.maxWaitingOperationCount = 2
         stage.queue.add((0..<5).map { stage.noting("\($0)") })
         submit([stage.noting("submitted")], to: stage)
@@ -121,7 +121,7 @@ import Testing
 
     /// A parked body is not waiting to begin.
     @Test func aBodyThatHasLentItsSlotDoesNotCount() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         stage.queue.maxWaitingOperationCount = 1
         let parent = AsyncOperation("parent") { context in
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test func aCancelledCallerEndsTheOperation() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         stage.queue.maxWaitingOperationCount = 1
         submit([stage.noting("first")], to: stage)
         stage.steps.runAll()
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test func aCallerThatWasCancelledBeforeDoesNotWait() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         stage.queue.maxWaitingOperationCount = 1
         submit([stage.noting("first")], to: stage)
         stage.steps.runAll()
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test func aBodyOfTheQueueIsNotHeldBack() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         stage.queue.maxWaitingOperationCount = 1
         let body = AsyncOperation("body") { [queue = stage.queue, log = stage.log] in
             for number in 0..<5 { try await queue.submit(AsyncOperation("\(number)") { log("\(number)") }) }
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test func submittingTwiceIsMisuse() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operation = stage.noting("operation")
         submit([operation, operation], to: stage)
         stage.steps.runAll()
@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test(arguments: [0, -5]) func aLimitBelowOneIsMisuse(limit: Int) {
-        let stage = Stage()
+        let stage = TestQueue()
         stage.queue.maxWaitingOperationCount = limit
         #expect(stage.misuseKinds == [.invalidWaitingLimit(limit)])
         #expect(stage.queue.maxWaitingOperationCount == .max)
@@ -217,7 +217,7 @@ import Testing
 
     /// Refused by a queue that was shut down, it goes on in the queue to which it was added.
     @Test func whatWasAddedElsewhereIsLeftAlone() async {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = stage.noting("operation", after: stage.waiting("source", at: gate))
         operation.add(to: stage.queue, includingDependencies: true)
@@ -234,7 +234,7 @@ import Testing
 
     /// Admitted, then the queue is shut down, then it is added: the caller is told.
     @Test func oneThatIsAddedTooLateThrows() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         stage.queue.maxWaitingOperationCount = 1
         stage.queue.isSuspended = true

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct WorkerTests {
     @Test("A child task of a body belongs to it, and an unstructured task does not")
     func childTasksBelongToTheBody() async {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let seen = EventLog<String>()
         let operation = AsyncOperation("operation") { context in
             seen("body \(WorkerTaskContext.current?.running === context.operation)")
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func oneWorkerRunsMany() {
-        let stage = Stage(width: 64)
+        let stage = TestQueue(width: 64)
         stage.queue.add((0..<50).map { stage.noting("\($0)") })
         let jobs = stage.steps.runAll()
         #expect(jobs < 10, "No task for each operation.")
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func workersGrowWhenBodiesSuspend() {
-        let stage = Stage(width: 64)
+        let stage = TestQueue(width: 64)
         let gate = Gate()
         stage.queue.add((0..<50).map { stage.waiting("\($0)", at: gate) })
         stage.steps.runAll()
@@ -68,7 +68,7 @@ import Testing
 
     /// A body that leaves a wait behind has lent its slot: the worker must not run another without one.
     @Test func aBodyThatLeavesAWaitOpenReturnsItsSlotOnce() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let child = stage.waiting("child", at: gate)
         let parent = AsyncOperation("parent") { [steps = stage.steps] context in
@@ -89,7 +89,7 @@ import Testing
 
     /// Between the end of a wait and a free slot for it, the body begins another wait.
     @Test func aSlotThatABodyNoLongerNeedsIsReturned() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let elsewhere = AsyncOperationQueue(executor: stage.steps)
         let (childGate, slotGate, bodyGate) = (Gate(), Gate(), Gate())
         let first = stage.waiting("first", at: childGate)

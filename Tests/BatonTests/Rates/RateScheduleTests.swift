@@ -68,7 +68,7 @@ import Testing
 
     @Test("Ten thousand waiting operations start one after the other, or are cancelled at once")
     func veryManyWait() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let tally = Tally()
         let rate = Rate.rate("api", 1000, per: .seconds(1))
         let operations = (0..<10_000).map { _ in AsyncOperation { tally.add() }.addCondition(rate) }
@@ -84,7 +84,7 @@ import Testing
 
     /// Until half of them have been cancelled, and the others have run.
     private func time(of count: Int) -> Duration {
-        let stage = Stage()
+        let stage = TestQueue()
         let rate = Rate.rate("api", 1000, per: .seconds(1))
         let operations = (0..<count).map { _ in AsyncOperation {}.addCondition(rate) }
         let start = ContinuousClock.now

@@ -6,7 +6,7 @@ import Testing
 /// Operations whose starts are limited. Each stage has a clock of its own, and so has its rates for itself.
 @Suite(.timeLimit(.minutes(10))) struct RateTests {
     /// Its queue takes operations up in the order in which they were added, because it has one slot.
-    private let stage = Stage(width: 1)
+    private let stage = TestQueue(width: 1)
 
     /// Notes its name and the time when it starts.
     private func call(_ name: String, _ rate: Rate? = nil) -> AsyncOperation<Void> {
@@ -90,7 +90,7 @@ import Testing
     @Test("Queues with different clocks each have the whole rate")
     func twoClocks() {
         let rate = Rate.rate("api", 1, per: .seconds(1))
-        let other = Stage(on: stage.steps)
+        let other = TestQueue(on: stage.steps)
         let (mine, theirs) = (calls(2, rate), other.noting("theirs").addCondition(rate))
         stage.queue.add(mine)
         other.run(theirs)
@@ -539,7 +539,7 @@ import Testing
         let identity: ObjectIdentifier
         let tokens = Tokens()
         do {
-            let stage = Stage(on: stage.steps)
+            let stage = TestQueue(on: stage.steps)
             identity = stage.queue.core.time.clockIdentity
             for number in 0..<1000 {
                 let token = tokens.make()
@@ -561,7 +561,7 @@ extension TestClock {
     var seconds: Double { TestClock.Instant.start.duration(to: now) / .seconds(1) }
 }
 
-extension Stage {
+extension TestQueue {
     /// Moves the clock from one deadline to the next, up to this time since its start, and runs everything that can run
     /// then.
     func walk(to end: Duration) {

@@ -19,14 +19,14 @@ import Testing
     /// A worker that has run so many has learned to take more at once.
     private func learn(_ times: Int = 1) { for _ in 0..<times { localQueue.giveBack(isPlain: true, isNeeded: false) } }
 
-    private func name(_ turn: Scheduler.Turn) -> String? {
+    private func name(_ turn: Scheduler.WorkerAction) -> String? {
         guard case .run(let operation) = turn else { return nil }
         return operation.takeUnretainedValue().name
     }
 
     private func rest(_ state: inout QueueCore.State) -> [String] {
         var names: [String] = []
-        while let name = name(state.turn { $0.nextTurn() }) { names.append(name) }
+        while let name = name(state.nextAction { $0.nextAction() }) { names.append(name) }
         return names
     }
 

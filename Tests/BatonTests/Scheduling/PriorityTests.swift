@@ -5,9 +5,9 @@ import Testing
 
 @Suite("A priority counts until the operation starts, and what it waits for has at least the same")
 struct PriorityTests {
-    private func serial() -> Stage { Stage(width: 1, isSuspended: true) }
+    private func serial() -> TestQueue { TestQueue(width: 1, isSuspended: true) }
 
-    private func runAll(_ stage: Stage) -> [String] {
+    private func runAll(_ stage: TestQueue) -> [String] {
         stage.queue.isSuspended = false
         stage.steps.runAll()
         #expect(stage.misuses.count == 0)
@@ -67,7 +67,7 @@ struct PriorityTests {
 
     @Test("Of one that has started or finished, where it changes nothing")
     func tooLate() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let running = stage.waiting("running", at: gate)
         stage.run(running)
@@ -140,7 +140,7 @@ struct PriorityTests {
     @Test("In another queue, too")
     func inAnotherQueue() {
         let stage = serial()
-        let other = Stage(width: 1, isSuspended: true, on: stage.steps)
+        let other = TestQueue(width: 1, isSuspended: true, on: stage.steps)
         let needed = other.noting("needed")
         other.queue.add(other.noting("first"))
         other.queue.add(needed)
@@ -210,8 +210,8 @@ struct PriorityTests {
 
     @Test("A body that waits for its turn to go on is raised, too")
     func resumption() {
-        let stage = Stage(width: 1)
-        let other = Stage(on: stage.steps)
+        let stage = TestQueue(width: 1)
+        let other = TestQueue(on: stage.steps)
         let gate = Gate()
         let awaited = other.waiting("awaited", at: gate)
         let blocker = Gate()

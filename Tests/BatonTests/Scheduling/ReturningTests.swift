@@ -18,8 +18,8 @@ import Testing
         _ = rig.settle()
         #expect(rig.workerStarted() == .run("urgent"))
         let expected = ["deep", "child, back", "child", "released", "back", "back, too", "ready"]
-        #expect(expected.map { _ in rig.nextTurn() } == expected.map { .run($0) })
-        #expect(rig.nextTurn() == .end)
+        #expect(expected.map { _ in rig.nextAction() } == expected.map { .run($0) })
+        #expect(rig.nextAction() == .end)
     }
 
     @Test func childrenWaitForSixteenOfThem() {
@@ -28,9 +28,9 @@ import Testing
         for number in 0..<20 { _ = rig.appendReturning("\(number)", hasDependencies: true) }
         _ = rig.settle()
         _ = rig.workerStarted()
-        for number in 1..<16 { #expect(rig.nextTurn() == .run("\(number)")) }
-        #expect(rig.nextTurn() == .run("child"))
-        #expect(rig.nextTurn() == .run("16"))
+        for number in 1..<16 { #expect(rig.nextAction() == .run("\(number)")) }
+        #expect(rig.nextAction() == .run("child"))
+        #expect(rig.nextAction() == .run("16"))
     }
 
     @Test func whileSuspendedChildrenAlone() {
@@ -39,7 +39,7 @@ import Testing
         #expect(rig.appendReturning("child", isChild: true))
         #expect(rig.settle() == .startWorker)
         #expect(rig.workerStarted() == .run("child"))
-        #expect(rig.nextTurn() == .end)
+        #expect(rig.nextAction() == .end)
     }
 
     @Test func aSuspensionTakesOutWhatMayNotStart() {
@@ -52,7 +52,7 @@ import Testing
         #expect(rig.takeReturning().isEmpty)
         _ = rig.settle()
         #expect(rig.workerStarted() == .run("child"))
-        #expect(rig.nextTurn() == .end)
+        #expect(rig.nextAction() == .end)
     }
 
     @Test func aWorkerThatHasLentItsSlotTakesOneIfThereIsOne() {
@@ -67,7 +67,7 @@ import Testing
         _ = rig.appendReturning("asks")
         #expect(rig.slotAgain() == .end, "The other one has it.")
         #expect(rig.scheduler.parked == 0)
-        #expect(rig.nextTurn() == .run("asks"))
+        #expect(rig.nextAction() == .run("asks"))
         rig.scheduler.lendSlot()
         _ = rig.appendReturning("asks")
         #expect(rig.slotAgain() == .run("asks"))
@@ -82,7 +82,7 @@ import Testing
         #expect(rig.park() == .run("child"))
         #expect(rig.scheduler.running == 1)
         #expect(rig.scheduler.begun == 2)
-        #expect(rig.nextTurn() == .end)
+        #expect(rig.nextAction() == .end)
         rig.scheduler.endedWithoutSlot()
         #expect(rig.scheduler.begun == 0)
     }

@@ -15,7 +15,7 @@ import Testing
             case .handOver(let name): order.append("on with \(name)")
             case .end: return order
             }
-            turn = rig.nextTurn()
+            turn = rig.nextAction()
         }
     }
 
@@ -59,7 +59,7 @@ import Testing
         var turn = rig.workerStarted()
         while turn != .end {
             order.append("\(turn)")
-            turn = rig.nextTurn()
+            turn = rig.nextAction()
         }
         #expect(
             order == [
@@ -85,9 +85,9 @@ import Testing
         #expect(rig.settle() == .startWorker)
         for number in 0..<20 { await rig.appendResumption("\(number)") }
         #expect(rig.workerStarted() == .handOver("0"))
-        for number in 1..<16 { #expect(rig.nextTurn() == .handOver("\(number)")) }
-        #expect(rig.nextTurn() == .run("a"))
-        #expect(rig.nextTurn() == .handOver("16"))
+        for number in 1..<16 { #expect(rig.nextAction() == .handOver("\(number)")) }
+        #expect(rig.nextAction() == .run("a"))
+        #expect(rig.nextAction() == .handOver("16"))
     }
 
     @Test func aResumptionDoesNotPassAHigherPriority() async {
@@ -96,7 +96,7 @@ import Testing
         await rig.appendResumption("parent")
         #expect(rig.settle() == .startWorker)
         #expect(rig.workerStarted() == .run("high"))
-        #expect(rig.nextTurn() == .handOver("parent"))
+        #expect(rig.nextAction() == .handOver("parent"))
     }
 
     @Test func theHintIsTheHighestThatWaits() async {
@@ -133,7 +133,7 @@ import Testing
         rig.scheduler.append(.passUnretained(ended))
         let isReturned = rig.scheduler.appendReturning(.passUnretained(returning), hasDependencies: false)
         #expect(isReturned)
-        #expect(rig.nextTurn() == .end)
+        #expect(rig.nextAction() == .end)
         #expect(rig.takeEnded() == ["ended", "returning"])
         #expect(rig.takeEnded().isEmpty)
     }

@@ -39,8 +39,8 @@ import Testing
         rig.append("b")
         _ = rig.settle()
         #expect(rig.workerStarted() == .run("a"))
-        #expect(rig.nextTurn() == .run("b"))
-        #expect(rig.nextTurn() == .end)
+        #expect(rig.nextAction() == .run("b"))
+        #expect(rig.nextAction() == .end)
         #expect(rig.scheduler.running == 0)
     }
 
@@ -82,8 +82,8 @@ import Testing
         #expect(rig.settle() == .startWorker)
         #expect(rig.workerStarted() == .run("child"))
         await rig.appendResumption("parent")
-        #expect(rig.nextTurn() == .handOver("parent"))
-        #expect(rig.nextTurn() == .end)
+        #expect(rig.nextAction() == .handOver("parent"))
+        #expect(rig.nextAction() == .end)
     }
 
     @Test func aWiderQueueStartsMore() {
@@ -106,9 +106,9 @@ import Testing
         }
         rig.scheduler.width = 1
         #expect(rig.scheduler.hint == Scheduler.mustAsk)
-        #expect(rig.nextTurn() == .end)
+        #expect(rig.nextAction() == .end)
         #expect(rig.scheduler.running == 1)
-        #expect(rig.nextTurn() == .run("c"))
+        #expect(rig.nextAction() == .run("c"))
     }
 
     @Test func aSliceEndsTheWorkerOnlyForOneThatStarts() {
@@ -131,7 +131,7 @@ import Testing
         _ = rig.workerStarted()
         rig.append("follower")
         #expect(!rig.endSlice())
-        #expect(rig.nextTurn() == .run("b"))
-        #expect(rig.nextTurn() == .run("follower"))
+        #expect(rig.nextAction() == .run("b"))
+        #expect(rig.nextAction() == .run("follower"))
     }
 }

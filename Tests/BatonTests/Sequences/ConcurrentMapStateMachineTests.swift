@@ -15,7 +15,7 @@ struct ConcurrentMapStateMachineTests {
         return machine
     }
 
-    private func inShort(_ turn: Machine.Turn) -> String {
+    private func inShort(_ turn: Machine.ConsumerAction) -> String {
         switch turn {
         case .start: "start"
         case .wait: "wait"
@@ -91,10 +91,10 @@ struct ConcurrentMapStateMachineTests {
     @Test func inOrderAFailureCutsOffWhatComesAfterIt() {
         var machine = machine("a", "b", "c", "d")
         _ = machine.ended(3, .success(3))
-        let effects = machine.ended(1, oops)
-        #expect(effects.cancel == ["c"])
-        #expect(effects.stopsUpstream)
-        #expect(effects.unwanted.count == 1)
+        let actions = machine.ended(1, oops)
+        #expect(actions.cancel == ["c"])
+        #expect(actions.stopsUpstream)
+        #expect(actions.unwanted.count == 1)
         #expect(machine.take("e") == nil)
         _ = machine.ended(0, .success(0))
         #expect(inShort(machine.next()) == "0")
@@ -110,9 +110,9 @@ struct ConcurrentMapStateMachineTests {
     @Test func anEarlierFailureTakesTheLaterOnesPlace() {
         var machine = machine("a", "b", "c")
         #expect(machine.ended(2, .failure(.inputMissing)).cancel == [])
-        let effects = machine.ended(0, oops)
-        #expect(effects.cancel == ["b"])
-        #expect(effects.unwanted.count == 1)
+        let actions = machine.ended(0, oops)
+        #expect(actions.cancel == ["b"])
+        #expect(actions.unwanted.count == 1)
         _ = machine.ended(1, .failure(.cancelled(reason: .requested)))
         _ = machine.upstreamEnded(nil)
         #expect([inShort(machine.next()), inShort(machine.next())] == ["failed: oops", "end"])
@@ -131,18 +131,18 @@ struct ConcurrentMapStateMachineTests {
 
     @Test func whenResultsAreWantedAFailureEndsNothing() {
         var machine = machine("a", "b", endsAtFailure: false)
-        let effects = machine.ended(0, oops)
-        #expect(effects.cancel == [])
-        #expect(!effects.stopsUpstream)
+        let actions = machine.ended(0, oops)
+        #expect(actions.cancel == [])
+        #expect(!actions.stopsUpstream)
         #expect(inShort(machine.next()) == "failed: oops")
         #expect(machine.room == .free)
     }
 
     @Test func aQueueThatIsShutDownEndsTheResults() {
         var machine = machine("a", "b", endsAtFailure: false)
-        let effects = machine.ended(1, .failure(.queueShutDown))
-        #expect(effects.stopsUpstream)
-        #expect(effects.cancel == [])
+        let actions = machine.ended(1, .failure(.queueShutDown))
+        #expect(actions.stopsUpstream)
+        #expect(actions.cancel == [])
         #expect(machine.room == .closed)
         _ = machine.upstreamEnded(nil)
         _ = machine.ended(0, .success(0))
@@ -153,10 +153,10 @@ struct ConcurrentMapStateMachineTests {
     @Test func aCancelWaitsForEverything() {
         var machine = machine("a", "b", "c")
         _ = machine.ended(1, .success(1))
-        let effects = machine.cancel()
-        #expect(effects.cancel == ["a", "c"])
-        #expect(effects.stopsUpstream)
-        #expect(effects.unwanted.count == 1)
+        let actions = machine.cancel()
+        #expect(actions.cancel == ["a", "c"])
+        #expect(actions.stopsUpstream)
+        #expect(actions.unwanted.count == 1)
         #expect(machine.cancel().cancel == [])
         #expect(inShort(machine.next()) == "wait")
         #expect(!machine.ended(0, .success(0)).wakesConsumer)
@@ -183,9 +183,9 @@ struct ConcurrentMapStateMachineTests {
     @Test func whatIsToldTwiceCountsOnce() {
         var machine = machine("a", "b")
         _ = machine.ended(0, .success(0))
-        let effects = machine.ended(0, oops)
-        #expect(effects.cancel == [])
-        #expect(!effects.wakesConsumer)
+        let actions = machine.ended(0, oops)
+        #expect(actions.cancel == [])
+        #expect(!actions.wakesConsumer)
         #expect(machine.flights == ["b"])
         #expect(inShort(machine.next()) == "0")
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct DeliveringTests {
     @Test func everyElementRunsInAnOperationOfItsOwn() {
-        let stage = Stage()
+        let stage = TestQueue()
         stage.consume(Numbers(4).deliver(to: Doubling(), on: stage.queue))
         stage.steps.runAll()
         #expect(stage.ran == ["0", "2", "4", "6", "end"])
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func aClosureIsEnoughAndMayWantItsContext() {
-        let stage = Stage()
+        let stage = TestQueue()
         stage.consume(Numbers(2).deliver(on: stage.queue) { number in number + 10 })
         stage.steps.runAll()
         stage.consume(
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func nothingHappensBeforeAnOutputIsAskedFor() {
-        let stage = Stage()
+        let stage = TestQueue()
         let numbers = Numbers(4)
         let iterator = numbers.deliver(to: Doubling(), on: stage.queue).makeAsyncIterator()
         stage.steps.runAll()
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: [[3, 2, 1, 0], [1, 3, 0, 2]]) func theOrderOfTheElementsIsKept(finishing: [Int]) {
-        let stage = Stage()
+        let stage = TestQueue()
         let gates = Gates(4)
         stage.consume(
             Numbers(4).deliver(on: stage.queue) { number in
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func onArrivalTheyComeAsTheyFinish() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gates = Gates(4)
         stage.consume(
             Numbers(4).deliver(on: stage.queue, order: .arrival) { number in
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: [OutputOrder.preserved, .arrival]) func soManyAreInFlightAndNoMore(order: OutputOrder) {
-        let stage = Stage()
+        let stage = TestQueue()
         let gates = Gates(9)
         let numbers = Numbers(9)
         stage.consume(
@@ -89,7 +89,7 @@ import Testing
 
     /// What has finished counts until it is consumed.
     @Test(arguments: [OutputOrder.preserved, .arrival]) func aSlowConsumerHoldsUpstreamBack(order: OutputOrder) {
-        let stage = Stage()
+        let stage = TestQueue()
         let numbers = Numbers(.max)
         let gates = Gates(5)
         let outputs = numbers.deliver(to: Doubling(), on: stage.queue, width: 4, order: order)
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func aSlowOneHoldsUpstreamBackWhenTheOrderIsKept() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let numbers = Numbers(.max)
         let consumer = stage.consume(
@@ -133,7 +133,7 @@ import Testing
     @Test(arguments: [(5, 5), (AsyncOperationQueue.unlimited, 64)]) func theDefaultIsTheWidthOfTheQueue(
         queueWidth: Int, expected: Int
     ) {
-        let stage = Stage(width: queueWidth)
+        let stage = TestQueue(width: queueWidth)
         let gate = Gate()
         let numbers = Numbers(100)
         stage.consume(numbers.deliver(on: stage.queue) { _ in await gate.wait() })
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: [0, -1, .min]) func aWidthBelowOneIsMisuseAndCountsAsOne(width: Int) {
-        let stage = Stage()
+        let stage = TestQueue()
         let gates = Gates(2)
         let numbers = Numbers(2)
         stage.consume(numbers.deliver(on: stage.queue, width: width) { await gates[$0].wait() })
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test func eachOperationMayBeConfigured() {
-        let stage = Stage()
+        let stage = TestQueue()
         let outputs = Numbers(3).deliver(to: Doubling(), on: stage.queue) { operation, number in
             operation.name = "number \(number)"
             operation.addDependency(stage.noting("before \(number)"))
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test func oneThatIsConfiguredToBeCancelledHasFailed() {
-        let stage = Stage()
+        let stage = TestQueue()
         let outputs = Numbers(3).deliver(to: Doubling(), on: stage.queue) { operation, number in
             if number == 1 { operation.cancel() }
         }
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test func twoIterationsAreTwoRuns() {
-        let stage = Stage()
+        let stage = TestQueue()
         let numbers = Numbers(3)
         let outputs = numbers.deliver(to: Doubling(), on: stage.queue)
         stage.consume(outputs)
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test func deliveriesCanBeChained() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         stage.consume(
             Numbers(5).deliver(to: Doubling(), on: stage.queue, width: 2)
                 .deliver(on: stage.queue, width: 3) { number in "<\(number)>" })

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct DeliveryCancelTests {
-    private let stage = Stage()
+    private let stage = TestQueue()
 
     /// Each waits at the gate, cancelled or not, and notes when it has ended.
     private func outputs(
@@ -55,7 +55,7 @@ import Testing
 
     @Test func whatIsCancelledBeforeItRunsNeverRuns() {
         let gate = Gate()
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let consumer = stage.consume(
             Numbers(.max).deliver(on: stage.queue, width: 3) { [log = stage.log] number in
                 log("began \(number)")

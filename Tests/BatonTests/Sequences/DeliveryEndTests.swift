@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct DeliveryEndTests {
     /// Each waits at its gate, cancelled or not, and notes when it has ended; `failing` fails.
     private func outputs(
-        of stage: Stage, _ gates: Gates, failing: Int, order: OutputOrder = .preserved
+        of stage: TestQueue, _ gates: Gates, failing: Int, order: OutputOrder = .preserved
     ) -> OperationOutputs<Numbers<Never>, Int> {
         Numbers(gates.all.count).deliver(on: stage.queue, order: order) { [log = stage.log] number in
             await gates[number].wait()
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func aFailureComesAtItsPlaceWhenTheRestHasEnded() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gates = Gates(4)
         stage.consume(outputs(of: stage, gates, failing: 1))
         stage.steps.runAll()
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func onArrivalAFailureCancelsTheRest() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gates = Gates(3)
         stage.consume(outputs(of: stage, gates, failing: 1, order: .arrival))
         stage.steps.runAll()
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func afterAFailureUpstreamIsNotAskedAndHasEnded() {
-        let stage = Stage()
+        let stage = TestQueue()
         let numbers = Numbers(.max)
         stage.consume(
             numbers.deliver(on: stage.queue, width: 2) { number in
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func whatOneThatIsCancelledHadBroughtAlongIsCancelledToo() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gates = Gates(2)
         let never = stage.waiting("before 1", at: gates[1])
         stage.consume(
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func resultsGoOnAfterAFailure() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gates = Gates(3)
         stage.consume(outputs(of: stage, gates, failing: 1).results)
         for gate in gates.all { gate.open() }
@@ -94,7 +94,7 @@ import Testing
     @Test(arguments: [OutputOrder.preserved, .arrival]) func upstreamsErrorComesAfterWhatIsInFlight(
         order: OutputOrder
     ) {
-        let stage = Stage()
+        let stage = TestQueue()
         let gates = Gates(3)
         let outputs = Numbers(3, then: Oops(text: "dry")).deliver(on: stage.queue, order: order) { number in
             await gates[number].wait()
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func anOperationErrorOfUpstreamIsPassedOnAsItIs() {
-        let stage = Stage()
+        let stage = TestQueue()
         let failing = Numbers(3).deliver(on: stage.queue) { number in
             if number == 1 { throw Oops() }
             return number
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func anUpstreamThatThrowsAnything() {
-        let stage = Stage()
+        let stage = TestQueue()
         let upstream = AsyncThrowingStream<Int, any Error> { continuation in
             continuation.yield(1)
             continuation.finish(throwing: Oops(text: "torn"))
@@ -135,14 +135,14 @@ import Testing
     }
 
     @Test func anEmptyUpstreamIsAnEmptySequence() {
-        let stage = Stage()
+        let stage = TestQueue()
         stage.consume(Numbers(0).deliver(to: Doubling(), on: stage.queue))
         stage.steps.runAll()
         #expect(stage.ran == ["end"])
     }
 
     @Test func afterTheEndThereIsNothing() {
-        let stage = Stage()
+        let stage = TestQueue()
         let outputs = Numbers(1).deliver(on: stage.queue) { _ in throw Oops() }
         stage.steps.task { [log = stage.log] in
             var iterator = outputs.makeAsyncIterator()
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test func aSuspendedQueueHoldsEverything() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         stage.consume(Numbers(3).deliver(to: Doubling(), on: stage.queue))
         stage.steps.runAll()
         #expect(stage.ran == [])
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test func aQueueThatIsShutDownEndsIt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gates = Gates(1)
         let numbers = Numbers(.max)
         let outputs = numbers.deliver(on: stage.queue, width: 2) { number in
@@ -194,7 +194,7 @@ import Testing
         "A queue that closes ends the iteration of a sequence that is silent", arguments: Closing.allCases,
         [false, true])
     func silentSequences(closing: Closing, arePlain: Bool) {
-        let (stage, gate) = (Stage(), Gate())
+        let (stage, gate) = (TestQueue(), Gate())
         let (numbers, more) = AsyncStream.makeStream(of: Int.self)
         more.yield(0)
         more.yield(1)
@@ -230,7 +230,7 @@ import Testing
         "A body goes on to take a sequence while its queue drains, and not when that is shut down",
         arguments: Closing.allCases)
     func sequencesInBodies(closing: Closing) {
-        let stage = Stage()
+        let stage = TestQueue()
         let (numbers, more) = AsyncStream.makeStream(of: Int.self)
         more.yield(0)
         let body = AsyncOperation { [queue = stage.queue] in
@@ -254,7 +254,7 @@ import Testing
     }
 
     @Test func aQueueThatIsCutOffEndsIt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let numbers = Numbers(.max)
         stage.consume(numbers.deliver(on: stage.queue) { _ in try await Gate().waitUnlessCancelled() })
         stage.steps.runAll()
@@ -266,7 +266,7 @@ import Testing
 
     @Test("A queue that closes ends its sequences in the order in which they began")
     func closingOrder() {
-        let stage = Stage()
+        let stage = TestQueue()
         for number in 0..<16 {
             let (silence, _) = AsyncStream<Int>.makeStream()
             stage.steps.task {

@@ -7,7 +7,7 @@ import Testing
     @Test(arguments: [1, 2, 64], [OutputOrder.preserved, .arrival]) func aBodyMayIterateOnItsOwnQueue(
         width: Int, order: OutputOrder
     ) {
-        let stage = Stage(width: width)
+        let stage = TestQueue(width: width)
         let queue = stage.queue
         let body = AsyncOperation("sum") {
             var sum = 0
@@ -21,7 +21,7 @@ import Testing
 
     /// Upstream's operations need the slot, too, while nothing of the outer one is in flight.
     @Test func aBodyMayIterateAChainOnItsOwnQueue() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let queue = stage.queue
         let body = AsyncOperation("sum") {
             let doubled = Numbers(10).deliver(to: Doubling(), on: queue)
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func bodiesMayIterateInsideOneAnother() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let queue = stage.queue
         @Sendable func sum(_ depth: Int) async throws -> Int {
             if depth == 0 { return 1 }
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func theBodyTakesItsSlotAgain() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let (queue, log) = (stage.queue, stage.log)
         let gate = Gate()
         stage.run(
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func whatABodyIteratesGoesBeforeABarrier() {
-        let stage = Stage()
+        let stage = TestQueue()
         let (queue, log) = (stage.queue, stage.log)
         let gate = Gate()
         stage.run(
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func theBodysCancelReachesWhatItIterates() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let (queue, log) = (stage.queue, stage.log)
         let body = AsyncOperation("iterates") {
             for try await _ in Numbers(.max).deliver(
@@ -101,7 +101,7 @@ import Testing
     @Test(arguments: [OutputOrder.preserved, .arrival]) func anOperationThatWaitsForTheIteratingOneFails(
         order: OutputOrder
     ) {
-        let stage = Stage()
+        let stage = TestQueue()
         let (queue, log) = (stage.queue, stage.log)
         let body = AsyncOperation("iterates") { context in
             let outputs = Numbers(3).deliver(
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func oneThatWasAddedBeforeAndAwaitsTheIteratingOneIsNotWaitedFor() {
-        let stage = Stage()
+        let stage = TestQueue()
         let queue = stage.queue
         let errors = EventLog<String>()
         let body = AsyncOperation<Void>("iterates") { context in
@@ -146,7 +146,7 @@ import Testing
     @Test(arguments: [OutputOrder.preserved, .arrival]) func whatNeedsTheNameOfTheIteratingOneFails(
         order: OutputOrder
     ) {
-        let stage = Stage()
+        let stage = TestQueue()
         let (queue, log) = (stage.queue, stage.log)
         let body = AsyncOperation("iterates") {
             let outputs = Numbers(3).deliver(
@@ -173,7 +173,7 @@ import Testing
         final class Holder: Sendable {
             nonisolated(unsafe) var iterator: OperationOutputs<Numbers<Never>, Int>.Iterator?
         }
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let (queue, holder, tokens) = (stage.queue, Holder(), Tokens())
         stage.run(
             AsyncOperation("iterates") { () -> Token in
@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test func aBodyThatHasLeftItsLoopMayAwaitWhatWaitsForAnElement() {
-        let stage = Stage()
+        let stage = TestQueue()
         let (queue, log) = (stage.queue, stage.log)
         let (gate, elements) = (Gate(), EventLog<AnyOperation>())
         let body = AsyncOperation("iterates") { context in
@@ -209,7 +209,7 @@ import Testing
     }
 
     @Test func explainNamesWhatTheBodyWaitsFor() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let queue = stage.queue
         let (elements, gate) = (Gate(), Gate())
         let body = AsyncOperation("iterates") {

@@ -59,7 +59,7 @@ struct Gates: Sendable {
     subscript(number: Int) -> Gate { all[number] }
 }
 
-extension Stage {
+extension TestQueue {
     /// A task that notes every output, and then how it ended.
     @discardableResult
     func consume<Upstream, Output>(_ outputs: OperationOutputs<Upstream, Output>) -> Task<Void, Never> {

@@ -92,11 +92,11 @@ final class SchedulerRig {
 
     func park() -> Turn { named(scheduler.park()) }
 
-    func nextTurn() -> Turn { named(scheduler.nextTurn()) }
+    func nextAction() -> Turn { named(scheduler.nextAction()) }
 
     func endSlice() -> Bool { scheduler.endSlice() }
 
-    private func named(_ turn: Scheduler.Turn) -> Turn {
+    private func named(_ turn: Scheduler.WorkerAction) -> Turn {
         switch turn {
         case .run(let operation): .run(operation.takeUnretainedValue().name!)
         case .handOver(let resumption): .handOver(resumption.takeRetainedValue().body!.name!)

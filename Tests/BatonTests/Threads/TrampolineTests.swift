@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func aThreadThatHasBeenInsideIsOutsideAgain() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         for _ in 0..<3 {
             let operation = stage.noting("operation")
             Trampoline.run(.cancel([operation], .because("of rain")))

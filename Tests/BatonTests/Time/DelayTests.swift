@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct DelayTests {
     @Test func aDelayPassesItsInputOn() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = AsyncOperation("source") { 7 }
         let delay = source.delayed(by: .seconds(2))
         stage.run(source, delay)
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func oneWithoutAnInputIsAnOperationLikeOthers() {
-        let stage = Stage()
+        let stage = TestQueue()
         let delay = AsyncOperation.delay(.seconds(1))
         let after = stage.noting("after", after: delay)
         stage.run(delay, after)
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func itHoldsNoSlot() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let delay = AsyncOperation.delay(.seconds(1))
         let other = stage.noting("other")
         stage.run(delay, other)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func aSourceWithoutAnOutputIsNotWaitedAfter() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = AsyncOperation<Int>("source") { throw Oops() }
         let delay = source.delayed(by: .seconds(2))
         stage.run(source, delay)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func aNegativeDelayCountsAsZero() {
-        let stage = Stage()
+        let stage = TestQueue()
         let delay = AsyncOperation.delay(.seconds(-2))
         stage.run(delay)
         #expect(delay.ending == "success")
@@ -55,7 +55,7 @@ import Testing
 
     @Test func cancelledItEndsAtOnceAndLeavesNothing() {
         let tokens = Tokens()
-        let stage = Stage()
+        let stage = TestQueue()
         do {
             let token = tokens.make()
             let source = AsyncOperation("source") { token }
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func conditionsAreAskedAfterTheDelay() {
-        let stage = Stage()
+        let stage = TestQueue()
         let delay = AsyncOperation.delay(.seconds(1)).addCondition("asked") { [log = stage.log] _ in
             log("condition")
             return .satisfied
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func whenTheQueueIsSuspendedItEndsLater() {
-        let stage = Stage()
+        let stage = TestQueue()
         let delay = AsyncOperation.delay(.seconds(1))
         stage.run(delay)
         stage.queue.isSuspended = true
@@ -100,7 +100,7 @@ import Testing
 
     @Test("A delay makes this operation start later, and nothing else")
     func configuring() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let source = AsyncOperation("source") { 7 }
         let sum = AsyncOperation("sum", source) { [log = stage.log] number in
             log("sum")
@@ -118,7 +118,7 @@ import Testing
 
     @Test("A delay counts for the first attempt alone")
     func attempts() {
-        let stage = Stage()
+        let stage = TestQueue()
         let work = AsyncOperation<Int>("work") { [log = stage.log] in
             log("attempt")
             throw Oops()
@@ -133,7 +133,7 @@ import Testing
 
     @Test("A delay of an operation whose inputs are missing, or that is a duplicate, is not waited for")
     func withoutInputs() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = AsyncOperation<Int>("source") { throw Oops() }
         let reader = source.map { $0 + 1 }.delay(.seconds(2))
         stage.run(source, reader)
@@ -147,7 +147,7 @@ import Testing
 
     @Test("A delay after the add is misuse, and a negative one counts as zero")
     func misuse() {
-        let stage = Stage()
+        let stage = TestQueue()
         let work = stage.noting("work").delay(.seconds(-1))
         stage.run(work)
         #expect(stage.ran == ["work"])
@@ -175,7 +175,7 @@ import Testing
     // MARK: At least
 
     @Test func AOperationPages_7_whatTheChainHasTakenCounts() {
-        let stage = Stage()
+        let stage = TestQueue()
         let work = AsyncOperation("work") { try await stage.clock.sleep(for: .seconds(2)) }
         let delay = work.delayed(untilAtLeast: .seconds(5))
         stage.run(work, delay)
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test func AOperationPages_7_aChainThatHasTakenLongerIsNotWaitedAfter() {
-        let stage = Stage()
+        let stage = TestQueue()
         let work = AsyncOperation("work") { try await stage.clock.sleep(for: .seconds(6)) }
         let delay = work.delayed(untilAtLeast: .seconds(5))
         stage.run(work, delay)
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test func theFirstOfTheChainCounts() {
-        let stage = Stage()
+        let stage = TestQueue()
         let first = AsyncOperation("first") { try await stage.clock.sleep(for: .seconds(2)) }
         let second = first.then { try await stage.clock.sleep(for: .seconds(2)) }
         let delay = second.delayed(untilAtLeast: .seconds(5))
@@ -213,7 +213,7 @@ import Testing
     }
 
     @Test func aStartThatComesAfterConditionsCounts() {
-        let stage = Stage()
+        let stage = TestQueue()
         let work = AsyncOperation("work") {}
         work.addCondition("patience") { _ in
             try await stage.clock.sleep(for: .seconds(100))
@@ -232,7 +232,7 @@ import Testing
     }
 
     @Test func aChainThatHasStartedBeforeCountsFromTheCall() {
-        let stage = Stage()
+        let stage = TestQueue()
         let work = stage.noting("work")
         stage.run(work)
         let delay = work.delayed(untilAtLeast: .seconds(3600))

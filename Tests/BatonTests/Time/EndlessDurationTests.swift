@@ -8,7 +8,7 @@ import Testing
     private static let endless: [Duration] = [.seconds(Int64.max), Duration(attoseconds: .max)]
 
     @Test(arguments: endless) func aLimitOfThemNeverEndsAnything(limit: Duration) {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = stage.waiting("patient", at: gate).timeout(limit).timeout(waiting: limit)
             .retry(.immediately, attempts: 2, deadline: limit)
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: endless) func aDelayOfThemCanBeCancelled(delay: Duration) {
-        let stage = Stage()
+        let stage = TestQueue()
         let operations: [AnyOperation] = [
             AsyncOperation<Void>.delay(delay), AsyncOperation { 1 }.delayed(by: delay),
             AsyncOperation { 1 }.delayed(untilAtLeast: delay), AsyncOperation {}.delay(asking: { delay }),
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func aRetryWithADeadlineDoesNotWaitForThem() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation { throw Oops() }
             .retry(
                 .immediately.honoring { _ in Duration(attoseconds: .max) }, attempts: 2,
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: endless) func aStallAfterThemIsNotTold(limit: Duration) {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let observation = stage.queue.onStall(after: limit) { _ in stage.log("stalled") }
         stage.run(stage.waiting("stuck", at: gate))

@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func areTakenAtOnceOnAClockThatATestMoves() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operation = stage.noting("patient").timeout(waiting: day * 1000)
         stage.run(operation)
         #expect(stage.clock.nextDeadline == .start.advanced(by: day * 1000))

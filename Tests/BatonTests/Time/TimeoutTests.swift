@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct TimeoutTests {
     @Test func aBodyThatTakesTooLongIsCancelledAndItsErrorIsTheTimeout() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("slow") { try await stage.clock.sleep(for: .seconds(60)) }
             .timeout(.seconds(5))
         stage.run(operation)
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func G20_aValueAfterTheTimeoutIsASuccess() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = stage.waiting("stubborn", at: gate).timeout(.seconds(5))
         stage.run(operation)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func oneThatIsInTimeNeverHearsOfIt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = AsyncOperation("quick") {
             await gate.wait()
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func theNextOperationOnTheWorkerIsNotCancelled() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let slow = AsyncOperation("slow") { try await stage.clock.sleep(for: .seconds(60)) }.timeout(.seconds(1))
         let next = AsyncOperation("next") { Task.isCancelled }
         stage.run(slow, next)
@@ -62,9 +62,9 @@ import Testing
         #expect(try! next.result!.get() == false)
     }
 
-    /// The alarm that was set for the first rings while the second runs.
+    /// The timer that was set for the first fires while the second runs.
     @Test func theNextOperationOnTheWorkerHasItsOwnTime() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let first = stage.waiting("first", at: gate).timeout(.seconds(5))
         let second = AsyncOperation("second") { try await stage.clock.sleep(for: .seconds(60)) }.timeout(.seconds(5))
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func itCountsFromTheStartOfTheBody() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let gate = Gate()
         let first = stage.waiting("first", at: gate)
         let second = AsyncOperation("second") { try await stage.clock.sleep(for: .seconds(2)) }.timeout(.seconds(3))
@@ -94,14 +94,14 @@ import Testing
     }
 
     @Test func aZeroTimeoutCancelsTheBodyAtItsFirstWait() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("none") { try await stage.clock.sleep(for: .seconds(1)) }.timeout(.zero)
         stage.run(operation)
         #expect(operation.ending == "timed out after 0.0 seconds")
     }
 
     @Test func aNegativeTimeoutIsReportedAndCountsAsZero() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operation = AsyncOperation("none") { try await stage.clock.sleep(for: .seconds(1)) }
         operation.timeout(.seconds(-5))
         stage.queue.isSuspended = false
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func afterTheAddItIsMisuse() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operation = stage.noting("a")
         stage.run(operation)
         operation.timeout(.seconds(1))
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func itsChildrenAreCancelledWithIt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let child = AsyncOperation("child") { try await stage.clock.sleep(for: .seconds(60)) }
         let parent = AsyncOperation("parent") { context in try await context.run(child) }.timeout(.seconds(1))
         stage.run(parent)
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test func aGroupCanHaveOne() {
-        let stage = Stage()
+        let stage = TestQueue()
         let child = AsyncOperation("child") { try await stage.clock.sleep(for: .seconds(60)) }
         let group = GroupOperation(child, name: "group").timeout(.seconds(1))
         stage.run(group)
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test func handlersOfACancelAreToldOfIt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation("slow") { try await stage.clock.sleep(for: .seconds(60)) }.timeout(.seconds(1))
             .didCancel { stage.log("cancelled \($0)") }
         stage.run(operation)
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test func aCancelThatCameFirstIsTheReason() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = AsyncOperation("slow") {
             await gate.wait()
@@ -201,7 +201,7 @@ import Testing
     // MARK: Waiting
 
     @Test func oneThatWaitsTooLongEndsWithoutRunning() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operation = stage.noting("waiting").timeout(waiting: .seconds(5))
         let dependent = stage.noting("dependent").addDependency(operation, on: .failure)
         stage.run(operation, dependent)
@@ -216,7 +216,7 @@ import Testing
     }
 
     @Test func itDoesNotWaitForItsDependencies() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let source = stage.waiting("source", at: gate)
         let operation = stage.noting("dependent", after: source).timeout(waiting: .seconds(1))
@@ -229,7 +229,7 @@ import Testing
     }
 
     @Test func oneThatHasStartedInTimeMayTakeLonger() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let operation = stage.waiting("a", at: gate).timeout(waiting: .seconds(1))
         stage.run(operation)
@@ -241,7 +241,7 @@ import Testing
     }
 
     @Test func conditionsThatAreEvaluatedAreCancelled() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("a").timeout(waiting: .seconds(1)).addCondition("slow") { _ in
             try await stage.clock.sleep(for: .seconds(60))
             return .satisfied
@@ -254,7 +254,7 @@ import Testing
     }
 
     @Test func itEndsTheWaitForAnExclusion() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let holder = stage.waiting("holder", at: gate).addCondition(.mutuallyExclusive("timeouts"))
         let waiting = stage.noting("waiting").addCondition(.mutuallyExclusive("timeouts")).timeout(waiting: .seconds(1))
@@ -267,7 +267,7 @@ import Testing
     }
 
     @Test func oneThatIsSkippedLeavesNoAlarm() {
-        let stage = Stage()
+        let stage = TestQueue()
         let source = stage.noting("source")
         let skipped = stage.noting("skipped").timeout(waiting: .seconds(1)).addDependency(source, on: .failure)
         let cancelled = stage.noting("cancelled").timeout(waiting: .seconds(1))

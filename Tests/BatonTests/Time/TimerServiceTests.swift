@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct TimerServiceTests {
     @Test func veryManyPendingTimeoutsUseOneSleeper() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let count = veryMany
         let operations = (0..<count).map { number in
             AsyncOperation {}.timeout(waiting: .seconds(1 + number % 100))
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func veryManyAtOnce() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operations = (0..<veryMany).map { _ in AsyncOperation {}.timeout(waiting: .seconds(1)) }
         stage.queue.add(operations)
         stage.steps.runAll()
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func anEarlierDeadlineWakesItEarlier() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let late = stage.noting("late").timeout(waiting: .seconds(10))
         let early = stage.noting("early").timeout(waiting: .seconds(1))
         stage.run(late)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func aClockThatJumpsAheadRingsEverythingInOrder() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         for seconds in [3, 1, 2] {
             let operation = stage.noting("\(seconds)").timeout(waiting: .seconds(seconds))
             operation.willFinish { [log = stage.log] _ in log("\(seconds)") }

@@ -6,7 +6,7 @@ import Testing
 /// Who can cancel an original that others have joined.
 @Suite(.timeLimit(.minutes(10))) struct InterestTests {
     private struct Shared {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let original: AsyncOperation<Void>
         let joiners: [AsyncOperation<Void>]
@@ -61,7 +61,7 @@ import Testing
             joiner.cancel()
         }
         #expect(shared.original.isCancelled)
-        #expect(shared.original.withLife { $0.details?.cancellationReason }?.description == "because of rain")
+        #expect(shared.original.withLife { $0.optionalState?.cancellationReason }?.description == "because of rain")
         shared.finish()
     }
 
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func oneThatHasNotBegunIsCancelledByTheLastToo() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let all = (0..<3).map { stage.noting("\($0)").unique(by: #function, policy: .join) }
         stage.queue.add(all)
         for operation in all {
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func aRunThatIsTakenBackLeavesTheOriginalToThoseWhoHaveJoinedIt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let original = stage.waiting("original", at: gate).unique(by: #function, policy: .join)
         let last = stage.noting("last", after: original)
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func theParentOfAnOriginalOnlyEndsItsInterest() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let original = stage.waiting("original", at: gate).unique(by: #function, policy: .join)
         let parent = AsyncOperation("parent") { context in try await context.run(original) }
@@ -151,7 +151,7 @@ import Testing
 
     @Test func aShutDownCancelsItWhoeverElseIsInterested() {
         let clock = TestClock()
-        let (here, there) = (Stage(), Stage())
+        let (here, there) = (TestQueue(), TestQueue())
         let gate = Gate()
         let original = AsyncOperation("original") { try await gate.waitUnlessCancelled() }
         let joiner = there.noting("joiner").unique(by: #function, policy: .join)
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test func aJoinerThatItsQueueRefusesIsNotInterested() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let original = stage.waiting("original", at: gate).unique(by: #function, policy: .join)
         stage.run(original)

@@ -4,7 +4,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct JoinTests {
-    private func answering(_ name: String, on stage: Stage, at gate: Gate) -> AsyncOperation<Int> {
+    private func answering(_ name: String, on stage: TestQueue, at gate: Gate) -> AsyncOperation<Int> {
         AsyncOperation(name) { [log = stage.log] in
             log(name)
             await gate.wait()
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func itGetsTheValueOfTheOneThatRuns() throws {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let original = answering("original", on: stage, at: gate).unique(by: #function, policy: .join)
         let joiners = ["a", "b"].map { answering($0, on: stage, at: gate).unique(by: #function, policy: .join) }
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func itGetsTheOriginalsOwnError() {
-        let stage = Stage()
+        let stage = TestQueue()
         let failing = AsyncOperation<Int>("failing") { throw Oops() }
         let original = failing.then { $0 }.unique(by: #function, policy: .join)
         let joiner = AsyncOperation { 1 }.unique(by: #function, policy: .join)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func itNeedsNothingOfItsOwn() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let original = stage.waiting("original", at: gate).unique(by: #function, policy: .join)
         let never = stage.noting("never added")
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func whatItWouldHaveNeededIsReleasedByTheAdd() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let tokens = Tokens()
         let original = stage.noting("original").unique(by: #function, policy: .join)
         let joiner = AsyncOperation { [token = tokens.make()] in token.touch() }
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func itTakesNoSlotAndNoNoticeOfASuspension() {
-        let (here, there) = (Stage(), Stage(width: 1, isSuspended: true))
+        let (here, there) = (TestQueue(), TestQueue(width: 1, isSuspended: true))
         let original = here.noting("original").unique(by: #function, policy: .join)
         let joiner = there.noting("joiner").unique(by: #function, policy: .join)
         joiner.didStart { [log = there.log] in log("did start") }
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func itsHandlersAndDependentsAreTold() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let original = answering("original", on: stage, at: gate).unique(by: #function, policy: .join)
         let joiner = AsyncOperation { 1 }.unique(by: #function, policy: .join)
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func aJoinOfAJoinGoesToTheOriginal() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let all = ["original", "a", "b"].map { stage.noting($0).unique(by: #function, policy: .join) }
         stage.queue.add(all)
         #expect(all[1].dependencies == [all[0]])
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test func anotherOutputIsMisuse() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let original = answering("original", on: stage, at: gate).unique(by: #function, policy: .join)
         let group = GroupOperation(stage.noting("child"), name: "group")
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test func aGroupJoinsAGroup() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let original = GroupOperation(stage.waiting("child", at: gate)).unique(by: #function, policy: .join)
         let child = stage.noting("other child")
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test func itExplainsWhatItWaitsFor() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let original = stage.noting("original").unique(by: #function, policy: .join)
         let joiner = stage.noting("joiner").unique(by: #function, policy: .join)
         stage.queue.add(original, joiner)
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test func thePolicyOfTheNewcomerDecides() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let original = stage.waiting("original", at: gate).unique(by: #function, policy: .replace)
         let rejected = stage.noting("rejected").unique(by: #function)
@@ -202,7 +202,7 @@ import Testing
     }
 
     @Test func anOriginalWhoseHandlersRunIsJoined() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let original = stage.noting("original").unique(by: #function, policy: .join)
         original.willFinish { _ in await gate.wait() }
@@ -221,7 +221,7 @@ import Testing
     @Test func anOriginalThatEndsInTheMidstOfTheAddIsTold() throws {
         let steps = StepExecutor()
         let gate = Gate()
-        let stage = Stage(on: steps) { event in
+        let stage = TestQueue(on: steps) { event in
             guard event.operation.name == "joiner", case .added = event.kind else { return }
             gate.open()
             steps.runAll()
@@ -241,7 +241,7 @@ import Testing
     @Test func oneThatIsCancelledInTheMidstOfTheAddIsNotInterested() {
         let gate = Gate()
         let joiner = Locked<AsyncOperation<Void>?>(nil)
-        let stage = Stage { event in
+        let stage = TestQueue { event in
             if case .added = event.kind { joiner.withLock { $0 }?.cancel() }
         }
         let original = stage.waiting("original", at: gate).unique(by: #function, policy: .join)
@@ -260,7 +260,7 @@ import Testing
     @Test func nothingIsKeptAlive() {
         let tokens = Tokens()
         do {
-            let stage = Stage()
+            let stage = TestQueue()
             let gate = Gate()
             let makes = (0..<4).map { number in
                 AsyncOperation { [token = tokens.make()] in

@@ -15,7 +15,7 @@ private struct OtherWork: Procedure {
 
 @Suite(.timeLimit(.minutes(10))) struct RejectTests {
     @Test func aDuplicateOfAnUnfinishedOneIsSkipped() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let first = stage.waiting("first", at: gate).unique(by: #function)
         let second = stage.noting("second").unique(by: #function)
@@ -31,7 +31,7 @@ private struct OtherWork: Procedure {
     }
 
     @Test func itIsADuplicateFromTheAddOnWhateverTheQueue() {
-        let (here, there) = (Stage(isSuspended: true), Stage())
+        let (here, there) = (TestQueue(isSuspended: true), TestQueue())
         let first = here.noting("first").unique(by: #function)
         let second = there.noting("second").unique(by: #function)
         here.queue.add(first)
@@ -43,7 +43,7 @@ private struct OtherWork: Procedure {
     }
 
     @Test func oneThatNobodyAddedKeepsNobodyOut() {
-        let stage = Stage()
+        let stage = TestQueue()
         let unadded = stage.noting("unadded").unique(by: #function)
         stage.run(stage.noting("added").unique(by: #function))
         #expect(stage.ran == ["added"])
@@ -51,7 +51,7 @@ private struct OtherWork: Procedure {
     }
 
     @Test func theOrderOfTheArrayDecides() {
-        let stage = Stage()
+        let stage = TestQueue()
         let all = ["a", "b", "c"].map { stage.noting($0).unique(by: #function) }
         stage.queue.add(all)
         stage.steps.runAll()
@@ -60,7 +60,7 @@ private struct OtherWork: Procedure {
     }
 
     @Test func itsDependentsFollowTheUsualRules() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let first = stage.waiting("first", at: gate).unique(by: #function)
         let second = AsyncOperation("second") { 1 }.unique(by: #function)
@@ -83,7 +83,7 @@ private struct OtherWork: Procedure {
 
     @Test(arguments: End.allCases, UniquenessPolicy.allCases)
     func theIdentityIsFreeAgainWhateverTheEnd(end: End, policy: UniquenessPolicy) async {
-        let stage = Stage(isSuspended: end == .cancelBefore)
+        let stage = TestQueue(isSuspended: end == .cancelBefore)
         let key = "\(#function) \(end) \(policy)"
         let failing = AsyncOperation<Int>("failing") { throw Oops() }
         var first = AsyncOperation("first") { [log = stage.log] in log("first") }
@@ -105,7 +105,7 @@ private struct OtherWork: Procedure {
             first = failing.then { _ in }
             stage.run(first.unique(by: key, policy: policy), failing)
         case .closedDoor:
-            let closed = Stage()
+            let closed = TestQueue()
             closed.steps.task { await closed.queue.drain() }
             closed.steps.runAll()
             closed.run(first.unique(by: key, policy: policy))
@@ -123,7 +123,7 @@ private struct OtherWork: Procedure {
     }
 
     @Test func theBodyOfADependentFindsTheIdentityFree() {
-        let stage = Stage()
+        let stage = TestQueue()
         let first = stage.noting("first").unique(by: #function)
         let after = AsyncOperation("after") { [stage] in
             stage.queue.add(stage.noting("second").unique(by: #function))
@@ -135,7 +135,7 @@ private struct OtherWork: Procedure {
     /// On another queue, whose worker begins while the first one still tells those who wait for it.
     @Test(arguments: UniquenessPolicy.allCases)
     func aDependentThatRunsInsideTheFinishFindsItFreeToo(policy: UniquenessPolicy) {
-        let stage = Stage()
+        let stage = TestQueue()
         let key = "\(#function) \(policy)"
         let first = stage.noting("first").unique(by: key)
         let second = stage.noting("second").unique(by: key, policy: policy)
@@ -146,10 +146,10 @@ private struct OtherWork: Procedure {
         #expect(second.ending == "success")
     }
 
-    // MARK: Identities
+    // MARK: Deduplication
 
     @Test func theIdentityIsTheTypeOfTheProcedureAndTheKey() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operations: [AnyOperation] = [
             AsyncOperation(Work(log: stage.log)).unique(by: #function),
             AsyncOperation(OtherWork(log: stage.log)).unique(by: #function),
@@ -164,7 +164,7 @@ private struct OtherWork: Procedure {
     }
 
     @Test func closuresShareTheNamespaceWithoutAName() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operations: [AnyOperation] = [
             AsyncOperation { 1 }.unique(by: #function), AsyncOperation { "one" }.unique(by: #function),
             AsyncOperation(Work(log: stage.log)).unique(by: #function, in: ""),
@@ -176,7 +176,7 @@ private struct OtherWork: Procedure {
     }
 
     @Test func aNamespaceOfThatNameIsSharedByAll() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operations: [AnyOperation] = [
             AsyncOperation { 1 }.unique(by: 1, in: #function),
             AsyncOperation { 1 }.unique(by: 1, in: #function + "2"),
@@ -193,7 +193,7 @@ private struct OtherWork: Procedure {
     // MARK: The call
 
     @Test func theLastCallCounts() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let first = stage.noting("first").unique(by: #function)
         let second = stage.noting("second").unique(by: #function, policy: .join).unique(by: #function + "2")
         stage.queue.add(first, second)
@@ -202,7 +202,7 @@ private struct OtherWork: Procedure {
     }
 
     @Test func afterTheAddItIsMisuse() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let first = stage.waiting("first", at: gate)
         stage.run(first)
@@ -216,7 +216,7 @@ private struct OtherWork: Procedure {
     }
 
     @Test func addedTwiceItIsMisuseAndNoDuplicateOfItself() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operation = stage.noting("operation").unique(by: #function)
         stage.queue.add(operation)
         stage.queue.add(operation)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ReplaceTests {
     @Test func theOldOneIsCancelledAndTheNewOneStartsAfterIt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let old = stage.waiting("old", at: gate).unique(by: #function, policy: .replace)
         let new = stage.noting("new").unique(by: #function, policy: .replace)
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func theOldOneSaysWhatHasReplacedIt() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let old = AsyncOperation("old") { try await gate.waitUnlessCancelled() }
         let waiting = stage.noting("waiting", after: old)
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func oneThatHasNotBegunEndsAtOnce() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let all = (0..<4).map { stage.noting("\($0)").unique(by: #function, policy: .replace) }
         stage.queue.add(all)
         #expect(all.map(\.hasFinished) == [true, true, true, false])
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func ofSeveralInARowTheNewestWaitsForTheOneThatRuns() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let old = stage.waiting("old", at: gate).unique(by: #function, policy: .replace)
         stage.run(old)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func whenTheNewestIsCancelledTheOldOneStillHasTheIdentity() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let old = stage.waiting("old", at: gate).unique(by: #function, policy: .replace)
         let new = stage.noting("new").unique(by: #function, policy: .replace)
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func itKeepsItsOwnDependenciesAndRules() {
-        let stage = Stage()
+        let stage = TestQueue()
         let (gate, open) = (Gate(), Gate())
         let source = stage.waiting("source", at: open)
         let old = stage.waiting("old", at: gate).unique(by: #function, policy: .replace)
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test func replacingWhatItDependsOn() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let old = AsyncOperation("old") { try await gate.waitUnlessCancelled() }.unique(by: #function)
         let between = stage.noting("between", after: old)
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func replacingWhatWaitsForItAndHasNotBegun() {
-        let stage = Stage()
+        let stage = TestQueue()
         let new = stage.noting("new").unique(by: #function, policy: .replace)
         let old = stage.noting("old", after: new).unique(by: #function)
         stage.run(old)
@@ -134,7 +134,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func replacingWhatRunsItIsACycleAndReplacesNothing(asChild: Bool) {
-        let stage = Stage()
+        let stage = TestQueue()
         let key = "\(#function) \(asChild)"
         let child = stage.noting("child").unique(by: key, policy: .replace)
         let between = asChild ? child : stage.noting("between", after: child)
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test func replacingWhatAwaitsItsValueIsACycleToo() {
-        let stage = Stage()
+        let stage = TestQueue()
         let new = stage.noting("new").unique(by: #function, policy: .replace)
         let old = AsyncOperation("old") { [log = stage.log] in
             do throws(OperationError) { try await new.value } catch { log(error.inShort) }
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test func aWaitForTheReplacementThatBeginsLaterIsACycle() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let new = stage.noting("new").unique(by: #function, policy: .replace)
         let old = AsyncOperation("old") {
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test func whatTheQueueRefusesReplacesNothing() {
-        let (here, there) = (Stage(), Stage())
+        let (here, there) = (TestQueue(), TestQueue())
         there.steps.task { await there.queue.drain() }
         there.steps.runAll()
         let gate = Gate()
@@ -196,7 +196,7 @@ import Testing
     }
 
     @Test func oneThatWasCancelledBeforeItsAddReplacesNothing() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let old = stage.waiting("old", at: gate).unique(by: #function)
         let new = stage.noting("new").unique(by: #function, policy: .replace)
@@ -210,7 +210,7 @@ import Testing
     @Test func theReplacedOneIsNotKeptAlive() {
         let tokens = Tokens()
         do {
-            let stage = Stage()
+            let stage = TestQueue()
             for _ in 0..<3 {
                 let operation = AsyncOperation { [token = tokens.make()] in token.touch() }
                 stage.queue.add(

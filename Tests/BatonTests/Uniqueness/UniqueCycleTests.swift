@@ -5,7 +5,7 @@ import Testing
 
 /// Joining what waits for the one that joins.
 @Suite(.timeLimit(.minutes(10))) struct UniqueCycleTests {
-    private let stage = Stage()
+    private let stage = TestQueue()
 
     /// An operation that runs another one and notes what comes of that.
     private func parent(_ name: String, running child: AsyncOperation<Void>) -> AsyncOperation<Void> {
@@ -108,7 +108,7 @@ import Testing
         let gate = Gate()
         let original = stage.waiting("original", at: gate).unique(by: #function, policy: .join)
         stage.run(original)
-        let elsewhere = Stage(on: stage.steps)
+        let elsewhere = TestQueue(on: stage.steps)
         let late = elsewhere.noting("late")
         stage.queue.add(stage.noting("stuck", after: late))
         stage.queue.addBarrier(stage.noting("barrier"))

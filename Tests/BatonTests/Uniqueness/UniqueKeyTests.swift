@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func keysOfOneHashAreToldApart() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operations = ["a", "b", "c", "b", "a"].map { stage.noting($0).unique(by: key($0, #function)) }
         stage.queue.add(operations)
         #expect(operations.map { $0.error?.outcome } == [nil, nil, nil, .skipped, .skipped])
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func comparingMayAddOperationsAndTakeLocks() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let space = #function
         let lock = Locked(0)
         let first = stage.noting("first")
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func anEqualOneThatComesWhileOthersAreComparedIsFound() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let space = #function
         let between = stage.noting("between").unique(by: key("b", space))
         let isAdded = Locked(false)
@@ -81,7 +81,7 @@ import Testing
 
     @Test(arguments: UniquenessPolicy.allCases)
     func anOwnerThatFinishesWhileItIsComparedIsNoneAnyMore(policy: UniquenessPolicy) {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let space = "\(#function) \(policy)"
         let first = stage.noting("first")
         first.unique(by: key("a", space) { [weak first] in if first?.state == .ready { first?.cancel() } })
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func aKeyThatIsNotEqualToItselfMeetsNobody() {
-        let stage = Stage()
+        let stage = TestQueue()
         let tokens = Tokens()
         for _ in 0..<3 {
             stage.queue.add(stage.noting("ran").unique(by: Unequal(token: tokens.make()), in: #function))
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func aKeyIsReleasedOutsideEveryLock() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let ended = EventLog<Int>()
         func operation(_ policy: UniquenessPolicy) -> AsyncOperation<Void> {
             let operation = stage.noting("operation")

@@ -5,7 +5,7 @@ import Testing
 
 /// What `run`, `add(to:)`, groups and bodies add for the sake of a unique operation.
 @Suite(.timeLimit(.minutes(10))) struct UniqueUpstreamTests {
-    private let stage = Stage()
+    private let stage = TestQueue()
     private let gate = Gate()
 
     private func original(_ key: String) -> AsyncOperation<Void> {
@@ -129,7 +129,7 @@ import Testing
 
     /// It has not finished yet, but needs nothing any more.
     @Test func aCancelledRunTakesBackWhatItAddedAlsoWhenAWillFinishHandlerHoldsItUp() {
-        let stage = Stage()
+        let stage = TestQueue()
         let (gate, handler) = (Gate(), Gate())
         let source = AsyncOperation("source") { try await gate.waitUnlessCancelled() }
         let last = stage.noting("last", after: source).willFinish { _ in await handler.wait() }

@@ -2,7 +2,7 @@ import Baton
 import BatonTesting
 
 extension Making {
-    static func addRules(to operation: AnyOperation, _ node: Node, _ made: [AnyOperation], at site: Site) {
+    static func addPreconditions(to operation: AnyOperation, _ node: Node, _ made: [AnyOperation], at site: Site) {
         // Before or after the conditions, which does not matter.
         let isFirst = node.id.isMultiple(of: 2)
         if isFirst { addExclusions(to: operation, node, at: site) }

@@ -37,15 +37,17 @@ enum LastStep: Sendable {
 
 extension Graph {
     /// Those that conditions or names keep from their bodies, also names that others have given them.
-    var ruled: Set<Int> {
-        var ruled: Set<Int> = []
+    var withPreconditions: Set<Int> {
+        var withPreconditions: Set<Int> = []
         for node in nodes {
-            if !node.conditions.isEmpty || !node.exclusions.isEmpty || !node.rates.isEmpty { ruled.insert(node.id) }
-            if node.delay != nil { ruled.insert(node.id) }
-            if let group = node.group, group.width != nil { ruled.formUnion(group.children + group.late) }
-            ruled.formUnion(node.conditions.flatMap { $0.shape.leaves.compactMap(\.broughtNode) })
+            if !node.conditions.isEmpty || !node.exclusions.isEmpty || !node.rates.isEmpty {
+                withPreconditions.insert(node.id)
+            }
+            if node.delay != nil { withPreconditions.insert(node.id) }
+            if let group = node.group, group.width != nil { withPreconditions.formUnion(group.children + group.late) }
+            withPreconditions.formUnion(node.conditions.flatMap { $0.shape.leaves.compactMap(\.broughtNode) })
         }
-        return ruled
+        return withPreconditions
     }
 
     /// What must have finished before this one's body begins, because one of the two is a barrier.

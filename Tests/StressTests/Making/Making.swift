@@ -28,7 +28,7 @@ enum Making {
             operation.executor = site.scheduler ?? (node.id.isMultiple(of: 2) ? ThreadPool.racing : ThreadPool.small)
         }
         removeOneAgain(operation, node, made)
-        addRules(to: operation, node, made, at: site)
+        addPreconditions(to: operation, node, made, at: site)
         addTimes(to: operation, node, at: site)
         addHandlers(to: operation, node, at: site)
         if let target = node.cancelsWhenFinished, target != node.id {

@@ -27,7 +27,7 @@ struct TraceChecker {
     }
 
     private let graph: Graph
-    private let ruled: Set<Int>
+    private let withPreconditions: Set<Int>
     /// Of each node the groups that may have it as a child.
     private let families: [[Int]]
     private var dependents: [[Int]]
@@ -44,7 +44,7 @@ struct TraceChecker {
 
     init(_ graph: Graph) {
         self.graph = graph
-        ruled = graph.ruled
+        withPreconditions = graph.withPreconditions
         var dependents = Array(repeating: [Int](), count: graph.nodes.count)
         for node in graph.nodes { for source in Set(node.sources).sorted() { dependents[source].append(node.id) } }
         self.dependents = dependents
@@ -153,9 +153,9 @@ struct TraceChecker {
                 places[other].mayHavePassed = 0
             }
         }
-        if ruled.contains(id) { return }
+        if withPreconditions.contains(id) { return }
         // One that was cancelled may still be here while its `willFinish` handlers run.
-        for other in waiting[queue] where places[other].hasStarted && !ruled.contains(other) {
+        for other in waiting[queue] where places[other].hasStarted && !withPreconditions.contains(other) {
             guard let priority = priorities[id], let rival = priorities[other] else { continue }
             if rival > priority {
                 faults.append("G23: n\(id) began before n\(other), of higher priority")

@@ -10,7 +10,7 @@ final class NotedObserver: OperationObserver {
         var lastTime = Duration.zero
         var added: Set<Int> = []
         var finished: Set<Int> = []
-        var extras = 0
+        var optionalStateStorage = 0
     }
 
     let note: ObserverNote
@@ -66,8 +66,8 @@ final class NotedObserver: OperationObserver {
         case .stuck: await site.end.wait()
         case .adding:
             let count = notes.withLock { notes in
-                notes.extras += 1
-                return notes.extras
+                notes.optionalStateStorage += 1
+                return notes.optionalStateStorage
             }
             if count <= 3, case .queue(let queue) = note.subject { site.queue(queue)?.add("extra") { true } }
         case .cancelling:

@@ -75,7 +75,7 @@ struct ExclusionStateMachineModel {
         return settle()
     }
 
-    // MARK: Rules
+    // MARK: Preconditions
 
     private mutating func settle() -> [Int] {
         var granted: [Int] = []

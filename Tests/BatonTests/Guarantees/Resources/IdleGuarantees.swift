@@ -87,7 +87,7 @@ import Testing
 
     /// One that was cancelled while it was ready stays listed until its turn comes; suspended, that may be never.
     @Test func G31_aSuspendedQueueKeepsNoCancelledOperation() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         weak var operation: AnyOperation?
         do {
             let ready = stage.noting("ready")

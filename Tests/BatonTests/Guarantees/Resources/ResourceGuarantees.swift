@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func G31_nothingIsAliveWhenTheQueueIsIdle(failing: Bool) {
-        let stage = Stage()
+        let stage = TestQueue()
         stage.queue.add(graph(failing: failing))
         #expect(tokens.alive > 0)
         stage.steps.runAll()
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func G31_afterACancel() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let blocker = stage.waiting("blocker", at: gate)
         stage.run(blocker)
@@ -56,7 +56,7 @@ import Testing
 
     /// Whoever was cancelled lets go of what it held at once, not when its turn would have come.
     @Test func G31_aCancelledOperationLetsGoAtOnce() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let missing = stage.noting("missing")
         let operation: AsyncOperation<Void>
         do {
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func G31_afterACycle() {
-        let stage = Stage()
+        let stage = TestQueue()
         do {
             let graph = graph()
             graph[0].addDependency(graph[4])
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func G31_childrenAndThoseWhoAwait() {
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         do {
             let parent = AsyncOperation { [tokens] context in
                 let token = tokens.make()
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test func G31_theOperationsThemselves() {
-        let stage = Stage()
+        let stage = TestQueue()
         weak var source: AnyOperation?
         weak var cancelled: AnyOperation?
         do {
@@ -143,7 +143,7 @@ import Testing
 
     /// No error keeps an operation, though it names it.
     @Test func G31_noErrorRetainsAnOperation() {
-        let stage = Stage()
+        let stage = TestQueue()
         var errors: [OperationError] = []
         do {
             let (inBody, inOther) = (tokens.make(), tokens.make())

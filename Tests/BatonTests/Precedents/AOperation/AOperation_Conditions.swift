@@ -47,7 +47,7 @@ private struct HasAccess: OperationCondition {
 
 @Suite(.timeLimit(.minutes(10))) struct AOperation_Conditions {
     @Test func AOperation_13_itIsCheckedBeforeTheOperationExecutes() {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("operation").addCondition("no") { _ in throw Oops() }
         operation.didFinish { [log = stage.log] result in
             guard case .failure(.conditionFailed("no", let cause)) = result else { return }
@@ -58,7 +58,7 @@ private struct HasAccess: OperationCondition {
     }
 
     @Test func AOperation_14_itsOperationRunsFirstAndFailsItByDefault() {
-        let stage = Stage()
+        let stage = TestQueue()
         let good = stage.noting("operation").addCondition(HasAccess(request: stage.noting("request")))
         stage.run(good)
         #expect(stage.ran == ["request", "operation"])
@@ -79,7 +79,7 @@ private struct HasAccess: OperationCondition {
 
             func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
         }
-        let stage = Stage()
+        let stage = TestQueue()
         stage.run(stage.noting("simple").addCondition(Prepares(log: stage.log)))
         stage.run(stage.noting("hard").addCondition(Prepares(log: stage.log)))
         #expect(stage.ran == ["simple", "prepare hard", "hard"])
@@ -102,13 +102,13 @@ private struct HasAccess: OperationCondition {
                 try await evaluate(for: operation, after: nil)
             }
         }
-        let stage = Stage()
+        let stage = TestQueue()
         stage.run(stage.noting("operation").addCondition(Lenient(log: stage.log)))
         #expect(stage.ran == ["true", "operation"])
     }
 
     @Test func AOperation_17_twoThatExcludeEachOtherNeverRunTheirOperationsAtOnce() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         for number in 1...2 {
             let condition = HasAccess(
@@ -133,7 +133,7 @@ private struct HasAccess: OperationCondition {
                 return .satisfied
             }
         }
-        let stage = Stage()
+        let stage = TestQueue()
         let gates = [Gate(), Gate()]
         for gate in gates {
             stage.run(AsyncOperation("operation") {}.addCondition(Slow(log: stage.log, gate: gate)))
@@ -148,7 +148,7 @@ private struct HasAccess: OperationCondition {
     }
 
     @Test func AOperation_18_theErrorSaysWhetherTheConditionOrTheOperationFailed() {
-        let stage = Stage()
+        let stage = TestQueue()
         let condition = stage.noting("one").addCondition(HasAccess(request: AsyncOperation("request") { throw Oops() }))
         let execution = AsyncOperation<Void>("two") { throw Oops() }
         stage.run(condition, execution)
@@ -161,8 +161,8 @@ private struct HasAccess: OperationCondition {
     /// Of operations that are ready: one that waits for its dependencies has no place in the line yet.
     @Test func AOperationPages_8_exclusionServesInTheOrderOfAdding() {
         enum Printer {}
-        let stage = Stage()
-        let other = Stage(on: stage.steps)
+        let stage = TestQueue()
+        let other = TestQueue(on: stage.steps)
         for number in 0..<10 {
             let queue = number.isMultiple(of: 2) ? stage.queue : other.queue
             queue.add(stage.noting("\(number)").addCondition(.mutuallyExclusive(Printer.self)))
@@ -172,7 +172,7 @@ private struct HasAccess: OperationCondition {
     }
 
     @Test func AOperationPages_8_noCancelledDependencies() {
-        let stage = Stage()
+        let stage = TestQueue()
         let cancelled = stage.noting("cancelled")
         cancelled.cancel()
         let failed = AsyncOperation<Void>("failed") { throw Oops() }
@@ -184,7 +184,7 @@ private struct HasAccess: OperationCondition {
     }
 
     @Test func AOperationPages_8_noFailedDependencies() {
-        let stage = Stage()
+        let stage = TestQueue()
         let cancelled = stage.noting("cancelled")
         cancelled.cancel()
         let failed = AsyncOperation<Void>("failed") { throw Oops() }
@@ -208,7 +208,7 @@ private struct HasAccess: OperationCondition {
     }
 
     @Test func AOperationPages_8_silentAndNegated() {
-        let stage = Stage()
+        let stage = TestQueue()
         let silent = HasAccess(request: stage.noting("never")).silent
         stage.run(stage.noting("one").addCondition(silent))
         let negated = stage.noting("two").addCondition(HasAccess(request: nil).negated)
@@ -230,7 +230,7 @@ private struct HasAccess: OperationCondition {
                 throw Oops(text: "not connected")
             }
         }
-        let stage = Stage()
+        let stage = TestQueue()
         let condition = IsConnected(connection: Gate())
         let operation = stage.noting("operation")
         if waits { operation.addCondition(condition) } else { operation.addCondition(condition.silent) }
@@ -242,7 +242,7 @@ private struct HasAccess: OperationCondition {
     }
 
     @Test func AOperationPages_10_aPermissionIsAskedForInTheConditionsOwnOperation() {
-        let stage = Stage()
+        let stage = TestQueue()
         let user = User("contacts of somebody else")
         let first = AsyncOperation("first") { user.log("first") }.addCondition(.authorized(for: user))
         let second = AsyncOperation("second") { user.log("second") }.addCondition(.authorized(for: user))
@@ -257,7 +257,7 @@ private struct HasAccess: OperationCondition {
     }
 
     @Test func AOperationPages_10_aPermissionThatIsDenied() {
-        let stage = Stage()
+        let stage = TestQueue()
         let user = User(answer: .denied)
         user.thinks.open()
         let operation = stage.noting("operation").addCondition(.authorized(for: user))
@@ -276,7 +276,7 @@ private struct HasAccess: OperationCondition {
             func status() async -> CapabilityStatus { .notDetermined }
             func requestAuthorization() async throws { throw Oops() }
         }
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = stage.noting("operation").addCondition(.authorized(for: Broken()))
         stage.run(operation)
         #expect(operation.ending == "condition authorized for broken: oops")

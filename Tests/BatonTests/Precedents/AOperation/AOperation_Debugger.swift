@@ -21,7 +21,7 @@ private struct MyOperation: Procedure {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct AOperation_Debugger {
-    private let stage = Stage()
+    private let stage = TestQueue()
     private let lines = EventLog<String>()
     private let gate = Gate()
 

@@ -47,7 +47,7 @@ private struct UserAccess: OperationCondition {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct AOperation_DelegateAndQueue {
-    private let stage = Stage()
+    private let stage = TestQueue()
 
     @Test func AOperation_10_theDelegateIsToldOfStartAndFinish() {
         let delegate = OperationDelegateManager()

@@ -34,7 +34,7 @@ private struct LikeComment: Procedure {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct AOperation_Errors {
-    private let stage = Stage()
+    private let stage = TestQueue()
     private let denial = AccessDenied()
 
     /// Denied by its condition, or failing by itself.

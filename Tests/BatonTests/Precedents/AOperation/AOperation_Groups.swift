@@ -12,7 +12,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct AOperation_Groups {
     @Test func AOperation_6_aGroupFinishesWhenAllOfItsOperationsHave() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gates = [Gate(), Gate(), Gate()]
         let children = gates.indices.map { stage.waiting("\($0)", at: gates[$0]) }
         let group = GroupOperation(children)
@@ -36,7 +36,7 @@ import Testing
                 try await context.run(GroupOperation(open, load))
             }
         }
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let operation = AsyncOperation(SetUp(log: stage.log))
         stage.run(operation)
         #expect(Set(stage.ran) == ["open", "load"])
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func AOperation_7_anOrderedGroupStartsAndFinishesThemInTheOrderOfTheArray() {
-        let stage = Stage()
+        let stage = TestQueue()
         let children = (0..<10).map { number in
             let child = stage.noting("start \(number)")
             child.willFinish { [log = stage.log] _ in log("finish \(number)") }
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func AOperation_8_didFinishOfAGroupIsToldOfAllErrors() {
-        let stage = Stage()
+        let stage = TestQueue()
         let group = GroupOperation(
             AsyncOperation<Void>("one") { throw Oops(text: "one") }, stage.noting("two"),
             AsyncOperation<Void>("three") { throw Oops(text: "three") })
@@ -77,7 +77,7 @@ import Testing
                 return try await context.run(square.then { "\($0)" })
             }
         }
-        let stage = Stage(width: 1)
+        let stage = TestQueue(width: 1)
         let number = AsyncOperation { 7 }
         let asProcedure = AsyncOperation(Square(), input: number)
         let asClosure = AsyncOperation(number) { number, context in
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func AOperation_9_itFailsAndIsCancelledAsWhatItWraps() {
-        let stage = Stage()
+        let stage = TestQueue()
         let inner = AsyncOperation<Int>("inner") {
             try await Gate().waitUnlessCancelled(); return 1
         }

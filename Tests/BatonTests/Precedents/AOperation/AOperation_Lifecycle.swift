@@ -54,7 +54,7 @@ private final class Service: Sendable {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct AOperation_Lifecycle {
-    private let stage = Stage()
+    private let stage = TestQueue()
 
     // That operations are not subclassed: Tests/DoesNotCompile/Subclass.swift.
 

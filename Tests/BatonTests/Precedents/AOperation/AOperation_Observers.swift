@@ -23,7 +23,7 @@ private struct Moments: OperationObserver {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct AOperation_Observers {
-    private let stage = Stage()
+    private let stage = TestQueue()
 
     /// Produces another one, and fails.
     private func producer() -> AsyncOperation<Void> {

@@ -50,7 +50,7 @@ private struct Shouting: InputProcedure {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct AOperation_Chains {
-    private let stage = Stage()
+    private let stage = TestQueue()
 
     @Test func AOperationPages_1_theWholeConfigurationIsOneChain() throws {
         let log = stage.log

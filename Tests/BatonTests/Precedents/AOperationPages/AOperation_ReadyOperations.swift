@@ -11,7 +11,7 @@ import Testing
 @testable import Baton
 
 @Suite(.timeLimit(.minutes(10))) struct AOperation_ReadyOperations {
-    private let stage = Stage()
+    private let stage = TestQueue()
 
     /// `DelayOperation<Output>(5)` after another one.
     @Test func AOperationPages_7_aDelayPassesTheValueThrough() throws {

@@ -21,7 +21,7 @@ private struct Download: InputProcedure {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct AOperation_Retrying {
-    private let stage = Stage()
+    private let stage = TestQueue()
 
     private func download(_ succeedsAt: Int = 3) -> AsyncOperation<Int> {
         AsyncOperation(Download(log: stage.log, succeedsAt: succeedsAt), input: "page")

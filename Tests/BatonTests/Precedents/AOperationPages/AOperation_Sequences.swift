@@ -28,7 +28,7 @@ private struct Retrieval: InputProcedure {
 @Suite(.timeLimit(.minutes(10))) struct AOperation_Sequences {
     /// `operation.publisher(on: queue).sink { completion in } receiveValue: { value in }`
     @Test func AOperationPages_6_anOperationHasOneValueAndThenItsCompletion() async throws {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation(Retrieval(log: stage.log), input: "a")
         let sink = stage.steps.task { try? await stage.queue.run(operation) }
         stage.steps.runAll()
@@ -39,7 +39,7 @@ private struct Retrieval: InputProcedure {
     }
 
     @Test func AOperationPages_6_anOperationThatFailsCompletesWithItsError() async {
-        let stage = Stage()
+        let stage = TestQueue()
         let operation = AsyncOperation(Retrieval(log: stage.log), input: "")
         stage.run(operation)
         await #expect(throws: OperationError.self) { try await operation.value }
@@ -48,7 +48,7 @@ private struct Retrieval: InputProcedure {
 
     /// `publisher.deliver(to: operation, on: queue)`
     @Test func AOperationPages_6_everyElementIsDeliveredToAFreshOperation() {
-        let stage = Stage()
+        let stage = TestQueue()
         let (addresses, continuation) = AsyncStream.makeStream(of: String.self)
         let made = EventLog<AnyOperation>()
         stage.consume(
@@ -66,7 +66,7 @@ private struct Retrieval: InputProcedure {
     }
 
     @Test func AOperationPages_6_aFailureCompletesTheSequence() {
-        let stage = Stage()
+        let stage = TestQueue()
         let (addresses, continuation) = AsyncStream.makeStream(of: String.self)
         stage.consume(addresses.deliver(to: Retrieval(log: stage.log), on: stage.queue))
         for address in ["a", "", "c"] {
@@ -78,7 +78,7 @@ private struct Retrieval: InputProcedure {
     }
 
     @Test func AOperationPages_6_cancellingTheSubscriptionCancelsWhatIsUnderWay() {
-        let stage = Stage()
+        let stage = TestQueue()
         let (addresses, continuation) = AsyncStream.makeStream(of: String.self)
         continuation.onTermination = { [log = stage.log] _ in log("upstream ended") }
         let operations = EventLog<AnyOperation>()

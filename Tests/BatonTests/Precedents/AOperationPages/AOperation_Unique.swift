@@ -29,7 +29,7 @@ private struct Sound: Procedure {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct AOperation_Unique {
-    private let stage = Stage()
+    private let stage = TestQueue()
     private let dismissal = Gate()
 
     private func alert(_ text: String, _ id: String = #function) -> AsyncOperation<String> {
@@ -61,7 +61,7 @@ private struct Sound: Procedure {
 
     /// While it is in a queue, whether it has begun or not, and whatever queue the other one is added to.
     @Test func AOperationPages_5_itCountsFromTheAddOnInAllQueues() {
-        let other = Stage(isSuspended: true, on: stage.steps)
+        let other = TestQueue(isSuspended: true, on: stage.steps)
         other.queue.add(alert("first"))
         let second = alert("second")
         stage.run(second)

@@ -3,7 +3,7 @@ import BatonTesting
 @testable import Baton
 
 /// A queue that the test steps through, a log of what ran, and the misuse that was reported.
-struct Stage: Sendable {
+struct TestQueue: Sendable {
     let steps: StepExecutor
     let log = EventLog<String>()
     let misuses: EventLog<Misuse>

@@ -54,7 +54,7 @@ private struct Asks: OperationCondition {
     }
 
     @Test func G11_oneThatThrowsAndOneThatSkips() {
-        let stage = Stage()
+        let stage = TestQueue()
         let failing = stage.noting("failing").addCondition("bad") { _ in throw Oops() }
         let skipped = stage.noting("skipped").addCondition("no") { _ in .skip("closed on Sundays") }
         stage.run(failing, skipped)
@@ -92,7 +92,7 @@ private struct Asks: OperationCondition {
     }
 
     @Test func G24_suspendedNoConditionIsEvaluated() {
-        let stage = Stage(isSuspended: true)
+        let stage = TestQueue(isSuspended: true)
         let operation = stage.noting("body").addCondition(Asks(number: 0, log: stage.log))
         stage.run(operation)
         #expect(stage.ran.isEmpty)
@@ -107,7 +107,7 @@ private struct Asks: OperationCondition {
 
             func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
         }
-        let stage = Stage()
+        let stage = TestQueue()
         let last = stage.noting("last")
         let middle = stage.noting("middle", after: last)
         let first = stage.noting("first").addCondition(Brings(operation: middle))

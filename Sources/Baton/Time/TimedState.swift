@@ -1,7 +1,7 @@
-/// The details of an operation with time limits, delays or further attempts: those, and how far it is with them. Made
-/// before the add, and in one object with the others, which takes half of the time that two would.
-final class TimedDetails: Details {
-    // Rules. Frozen by the add, and read without the lock from then on.
+/// The optional state of an operation with time limits, delays or further attempts: those, and how far it is with them.
+/// Made before the add, and in one object with the others, which takes half of the time that two would.
+final class TimedState: OptionalState {
+    // Preconditions. Frozen by the add, and read without the lock from then on.
     /// Nil: what fails is not tried again.
     @exclusivity(unchecked) var backoff: Backoff?
     /// Of each attempt.
@@ -19,7 +19,7 @@ final class TimedDetails: Details {
     @exclusivity(unchecked) private(set) var rareTiming: RareTiming?
 
     /// - Parameter former: What the operation had until now.
-    init(after former: Details? = nil) { super.init(timedAfter: former) }
+    init(after former: OptionalState? = nil) { super.init(timedAfter: former) }
 
     /// With limits that have been shared.
     init(_ limits: SharedLimits.Values, attempt: Int32) {
@@ -70,9 +70,9 @@ final class TimedDetails: Details {
     var cutReason: CancellationReason? { isCut ? limit.map { .timeout($0) } : nil }
 }
 
-/// Part of ``TimedDetails``.
+/// Part of ``TimedState``.
 final class RareTiming {
-    // Rules, frozen by the add.
+    // Preconditions, frozen by the add.
     var mayRetry: RetryPredicate?
     /// Of all attempts together, from the start of the first.
     var deadline: Duration?

@@ -3,10 +3,10 @@ import Testing
 
 @testable import Baton
 
-@Suite struct TimedDetailsTests {
+@Suite struct TimedStateTests {
     /// They take the place of what the operation had.
     @Test func aLimitThatComesLastChangesNothingElse() {
-        let stage = Stage()
+        let stage = TestQueue()
         let log = stage.log
         let operation = AsyncOperation("work") { log("body") }
         operation.executor = stage.steps
@@ -29,11 +29,11 @@ import Testing
         #expect(operation.ending == "success")
     }
 
-    /// Its thread was held up between adding the alarm and saying so; the alarm rang, the next run paused, too.
+    /// Its thread was held up between adding the timer and saying so; the timer fired, the next run paused, too.
     @Test func aPauseThatIsOverIsNotTakenForTheNext() {
         let operation = AsyncOperation {}
-        var deadlines = TimerHeap<Duration, Alarm>()
-        let timing = TimedDetails()
+        var deadlines = TimerHeap<Duration, EngineTimer>()
+        let timing = TimedState()
         let first = deadlines.add(.pauseEnd(.passUnretained(operation)), at: .seconds(1))
         #expect(!timing.pauses(until: .seconds(1), first))
         timing.isPaused = true

@@ -1,6 +1,6 @@
 /// What stands between an operation that is ready and its body: conditions to be evaluated, then names to be held. A
-/// state machine without lock, clock or callback: part of ``Details``, and so guarded by the operation's lock.
-struct Rules {
+/// state machine without lock, clock or callback: part of ``OptionalState``, and so guarded by the operation's lock.
+struct Preconditions {
     /// How far the operation is with the names that it holds while its body runs.
     enum Standing {
         case asksForNone

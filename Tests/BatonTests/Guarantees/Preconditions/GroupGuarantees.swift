@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func G19_cancellingAnOperationThatRunsChildren() {
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let child = stage.waiting("child", at: gate)
         let parent = AsyncOperation("parent") { context in
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func G8_waitingThroughGroupsCounts() {
-        let stage = Stage()
+        let stage = TestQueue()
         let child = stage.noting("child")
         let group = GroupOperation(GroupOperation(child, name: "inner"), name: "outer")
         let after = stage.noting("after", after: group)
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2]) func G25_groupsInGroupsAtAnyWidth(width: Int) {
-        let stage = Stage(width: width)
+        let stage = TestQueue(width: width)
         let tally = Tally()
         func tree(_ depth: Int) -> AnyOperation {
             if depth == 0 { return AsyncOperation { tally.add() } }

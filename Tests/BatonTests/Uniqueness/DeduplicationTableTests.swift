@@ -2,7 +2,7 @@ import Testing
 
 @testable import Baton
 
-@Suite struct IdentityTableTests {
+@Suite struct DeduplicationTableTests {
     private final class Owner {}
 
     private final class Name: Identity {
@@ -13,7 +13,7 @@ import Testing
 
     /// The table, and what it answers in a few words.
     private final class Harness {
-        var table = IdentityTable<Owner>()
+        var table = DeduplicationTable<Owner>()
         private let owners = ["a": Owner(), "b": Owner(), "c": Owner()]
 
         private func names(_ some: [Owner]) -> String {

@@ -93,7 +93,7 @@ private final class Room: Sendable {
         struct Under: OperationCondition {
             let exclusions: [Exclusion]
             let gate: Gate
-            let stage: Stage
+            let stage: TestQueue
             func dependency(for operation: AnyOperation) -> AnyOperation? { stage.waiting("request", at: gate) }
             func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
                 stage.log("evaluation")
@@ -101,7 +101,7 @@ private final class Room: Sendable {
             }
         }
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let x = Exclusion.mutuallyExclusive(name("x"))
         stage.run(stage.noting("body").addCondition(Under(exclusions: [x], gate: gate, stage: stage)))
@@ -114,7 +114,7 @@ private final class Room: Sendable {
 
     @Test func G12_inTheOrderOfArrivalPerName() {
         let name = Names()
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         stage.run(stage.waiting("holder", at: gate).addCondition(.mutuallyExclusive(name("x"))))
         for number in 0..<50 {
@@ -168,7 +168,7 @@ private final class Room: Sendable {
     @Test func G13_theErrorNamesThePath() {
         let name = Names()
         let (x, y) = (Exclusion.mutuallyExclusive(name("x")), Exclusion.mutuallyExclusive(name("y")))
-        let stage = Stage()
+        let stage = TestQueue()
         let gate = Gate()
         let inner = [stage.noting("wants y").addCondition(y), stage.noting("wants x").addCondition(x)]
         for (title, held, child) in [("holds x", x, inner[0]), ("holds y", y, inner[1])] {

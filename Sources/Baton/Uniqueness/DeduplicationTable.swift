@@ -1,8 +1,8 @@
-/// Which unfinished operations have which identity. Pure; see ``Identities``.
+/// Which unfinished operations have which identity. Pure; see ``Deduplication``.
 ///
 /// It never compares identities, because that is the user's code. The caller does, outside the lock, with those of the
 /// same hash; a new one is taken in only if no other of its hash has come in between.
-struct IdentityTable<Owner: AnyObject> {
+struct DeduplicationTable<Owner: AnyObject> {
     /// Of an identity; it rises with every new one.
     typealias Place = UInt64
 

@@ -1,8 +1,8 @@
-/// The identities that unfinished operations have, in the whole process: ``IdentityTable`` behind its lock.
-enum Identities {
-    typealias Place = IdentityTable<AnyOperation>.Place
+/// The identities that unfinished operations have, in the whole process: ``DeduplicationTable`` behind its lock.
+enum Deduplication {
+    typealias Place = DeduplicationTable<AnyOperation>.Place
 
-    private static let table = Locked(IdentityTable<AnyOperation>())
+    private static let table = Locked(DeduplicationTable<AnyOperation>())
 
     enum Entrance {
         /// It has the identity from now on, and comes after those that have not finished.

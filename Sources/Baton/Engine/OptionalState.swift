@@ -1,9 +1,9 @@
 /// What few operations have, made when first needed so that a bare one pays nothing. Guarded by its operation's lock.
 ///
 /// Small, with what is rarer still in an object of its own: past 120 bytes the allocator takes longer over the objects
-/// of a large graph, though not as long as over two, so ``TimedDetails`` are these and more. `@exclusivity(unchecked)`
+/// of a large graph, though not as long as over two, so ``TimedState`` are these and more. `@exclusivity(unchecked)`
 /// spares the dynamic check, where it is paid for every handler or rule: the lock forbids what it finds.
-class Details {
+class OptionalState {
     @exclusivity(unchecked) var name: String?
     @exclusivity(unchecked) var handlers = HandlerList()
     /// A worker has taken it up, and nobody knows yet whether its body will run.
@@ -17,32 +17,32 @@ class Details {
     /// to be compared and nothing else.
     @exclusivity(unchecked) var run: Int32 = 0
     /// Conditions and exclusions.
-    @exclusivity(unchecked) var rules = Rules()
+    @exclusivity(unchecked) var preconditions = Preconditions()
     /// Nil, and not empty, for most: even an empty array costs something each time it is handed on.
     @exclusivity(unchecked) private var waitersIfAny: [Waiter]?
-    @exclusivity(unchecked) fileprivate(set) var rare: RareDetails?
+    @exclusivity(unchecked) fileprivate(set) var rare: RareState?
 
     init() { isTimed = false }
 
-    /// For ``TimedDetails``, which take the place of `former`. Before the add, so nothing of a run is there.
-    init(timedAfter former: Details?) {
+    /// For ``TimedState``, which take the place of `former`. Before the add, so nothing of a run is there.
+    init(timedAfter former: OptionalState?) {
         isTimed = true
         guard let former else { return }
         name = former.name
         handlers = former.handlers
-        rules = former.rules
+        preconditions = former.preconditions
         waitersIfAny = former.waitersIfAny
         rare = former.rare
     }
 
     /// Itself, if it has limits, delays or further attempts.
-    var timing: TimedDetails? { isTimed ? unsafeDowncast(self, to: TimedDetails.self) : nil }
+    var timing: TimedState? { isTimed ? unsafeDowncast(self, to: TimedState.self) : nil }
 
     @inline(__always)
-    var borrowedTiming: Unmanaged<TimedDetails>? { timing.map { .passUnretained($0) } }
+    var borrowedTiming: Unmanaged<TimedState>? { timing.map { .passUnretained($0) } }
 
     @inline(__always)
-    var borrowedRare: Unmanaged<RareDetails>? { rare.map { .passUnretained($0) } }
+    var borrowedRare: Unmanaged<RareState>? { rare.map { .passUnretained($0) } }
 
     /// Something is asked or told before the body runs, or before its outcome is published. For ``timing`` it says so
     /// itself.
@@ -53,15 +53,15 @@ class Details {
 
     /// Its finish has to call, wake or release something.
     var hasEnd: Bool {
-        handlers.hasHadAny || waitersIfAny != nil || rare?.hasEnd == true || !rules.areNone
+        handlers.hasHadAny || waitersIfAny != nil || rare?.hasEnd == true || !preconditions.areNone
             || timing?.hasTimedEnd == true
     }
 
     /// At the finish, for the caller to release after unlocking.
-    func takeRules() -> Rules {
-        var rules = Rules()
-        swap(&rules, &self.rules)
-        return rules
+    func takePreconditions() -> Preconditions {
+        var preconditions = Preconditions()
+        swap(&preconditions, &self.preconditions)
+        return preconditions
     }
 
     /// Who awaits the outcome.
@@ -93,8 +93,8 @@ class Details {
     var mayBeAwaitedByBody: Bool { waitersIfAny.map { $0.count > 16 || isAwaitedByBody } ?? false }
 }
 
-/// Part of ``Details``, and read and changed through it.
-final class RareDetails {
+/// Part of ``OptionalState``, and read and changed through it.
+final class RareState {
     fileprivate(set) var id: UInt64 = 0
     @exclusivity(unchecked) fileprivate(set) var policies: [EdgePolicy] = []
     @exclusivity(unchecked) fileprivate(set) var removals: Removals?
@@ -144,10 +144,10 @@ final class RareDetails {
     var hasUnmetPolicy: Bool { policies.contains(where: \.isUnmet) }
 }
 
-extension Details {
-    private var madeRare: RareDetails {
+extension OptionalState {
+    private var madeRare: RareState {
         if let rare { return rare }
-        let made = RareDetails()
+        let made = RareState()
         rare = made
         return made
     }
@@ -164,7 +164,7 @@ extension Details {
         set { if newValue != nil || rare != nil { madeRare.resumption = newValue } }
     }
 
-    /// Rules of dependencies that say when the body may run.
+    /// Preconditions of dependencies that say when the body may run.
     var policies: [EdgePolicy] {
         get { rare?.policies ?? [] }
         _modify { yield &madeRare.policies }
@@ -280,7 +280,7 @@ extension Details {
         let rare = rare.flatMap { $0.hasEnd ? $0 : nil }
         if rare == nil, timing == nil { return nil }
         let ends = Ends(
-            alarms: timing?.takeAlarms(), closures: timing?.takeClosures(), groups: childGroups,
+            timers: timing?.takeTimers(), closures: timing?.takeClosures(), groups: childGroups,
             listeners: listeners, uniqueness: uniqueness, progress: progress, nameHolder: nameHolder,
             executor: executor, waits: waits,
             taskLocals: handlers.hasHadAny ? nil : takeTaskLocals())
@@ -301,7 +301,7 @@ extension Details {
 /// What ends with an operation that has more than most: to be told, and released, after unlocking. An object, because
 /// it is handed on by all whose end has to wake somebody.
 final class Ends {
-    private let alarms: Alarms?
+    private let timers: OperationTimers?
     private let closures: Any?
     private let groups: [ChildGroup]
     private let listeners: [any OutcomeListener]
@@ -315,11 +315,11 @@ final class Ends {
     private let taskLocals: TaskLocalValues?
 
     fileprivate init(
-        alarms: Alarms?, closures: Any?, groups: [ChildGroup], listeners: [any OutcomeListener],
+        timers: OperationTimers?, closures: Any?, groups: [ChildGroup], listeners: [any OutcomeListener],
         uniqueness: Uniqueness?, progress: ProgressState?, nameHolder: AnyOperation?, executor: (any TaskExecutor)?,
         waits: Slab<Awaited?>, taskLocals: TaskLocalValues?
     ) {
-        self.alarms = alarms
+        self.timers = timers
         self.closures = closures
         self.groups = groups
         self.listeners = listeners
@@ -333,7 +333,7 @@ final class Ends {
 
     /// It has finished.
     func tell(of operation: AnyOperation, in core: QueueCore?) {
-        alarms?.takeOut(of: operation, from: core)
+        timers?.takeOut(of: operation, from: core)
         uniqueness?.operationEnded(operation)
         for group in groups { group.parentEnded() }
         for listener in listeners { listener.bodyEnded() }

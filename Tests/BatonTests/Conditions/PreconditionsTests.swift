@@ -1,0 +1,102 @@
+import Testing
+
+@testable import Baton
+
+/// From ready to the body, as a value.
+@Suite struct PreconditionsTests {
+    private final class Asks: OperationCondition {
+        func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
+    }
+
+    private func step(_ step: Preconditions.Step) -> String {
+        switch step {
+        case .fail(let misuse): "fail \(misuse)"
+        case .pause: "pause"
+        case .evaluate: "evaluate"
+        case .request(let exclusions): "request \(exclusions.map { "\($0.name)" })"
+        case .pace(let rates): "pace \(rates.map(\.name))"
+        case .run: "run"
+        }
+    }
+
+    @Test func conditionsThenNamesThenTheRun() {
+        var preconditions = Preconditions()
+        preconditions.add(.object(Asks()), [.mutuallyExclusive("x")])
+        preconditions.add([.mutuallyExclusive("y")])
+        #expect(!preconditions.isPassed)
+        #expect(step(preconditions.next()) == "evaluate")
+        preconditions.conditionsAreSatisfied()
+        #expect(step(preconditions.next()) == "request [\"‘x’\", \"‘y’\"]")
+        #expect(preconditions.standing == .requested)
+        preconditions.namesAreHeld()
+        #expect(preconditions.isPassed)
+        #expect(step(preconditions.next()) == "run")
+    }
+
+    @Test func namesGivenBackAreAskedForAnew() {
+        var preconditions = Preconditions()
+        preconditions.add([.mutuallyExclusive("x")])
+        _ = preconditions.next()
+        let first = preconditions.requests
+        preconditions.namesAreHeld()
+        preconditions.namesAreGivenBack()
+        #expect(step(preconditions.next()) == "request [\"‘x’\"]")
+        #expect(preconditions.requests != first)
+    }
+
+    @Test("Rates come after the conditions and the names, and once more for each run")
+    func ratesComeLast() {
+        var preconditions = Preconditions()
+        preconditions.add(.object(Asks()), [.mutuallyExclusive("x")])
+        preconditions.add([.rate("y", 1, per: .seconds(1))])
+        #expect(preconditions.isPaced)
+        #expect(step(preconditions.next()) == "evaluate")
+        preconditions.conditionsAreSatisfied()
+        #expect(step(preconditions.next()) == "request [\"‘x’\"]")
+        preconditions.namesAreHeld()
+        #expect(!preconditions.isPassed)
+        #expect(step(preconditions.next()) == "pace [\"‘y’\"]")
+        preconditions.startIsCounted()
+        #expect(preconditions.isPassed)
+        #expect(step(preconditions.next()) == "run")
+        preconditions.namesAreGivenBack()
+        preconditions.runEnds()
+        #expect(step(preconditions.next()) == "request [\"‘x’\"]")
+        preconditions.namesAreHeld()
+        #expect(step(preconditions.next()) == "pace [\"‘y’\"]")
+    }
+
+    @Test("Of two rates of one name the slower counts, and one that makes no sense comes before both")
+    func theSlowerRateCounts() {
+        var preconditions = Preconditions()
+        preconditions.add([.rate("y", 2, per: .seconds(1)), .rate("z", 1, per: .seconds(1))])
+        preconditions.add([.rate("y", 1, per: .seconds(1))])
+        preconditions.add([.rate("y", 3, per: .seconds(1))])
+        guard case .pace(let rates) = preconditions.next() else { return #expect(Bool(false), "it is not paced") }
+        #expect(rates == [.rate("y", 1, per: .seconds(1)), .rate("z", 1, per: .seconds(1))])
+        preconditions.add([.rate("z", 0, per: .seconds(1))])
+        #expect(step(preconditions.next()).hasPrefix("fail invalidRate"))
+        preconditions.add([.rate("z", 1, per: .seconds(1))])
+        #expect(step(preconditions.next()).hasPrefix("fail invalidRate"))
+    }
+
+    @Test func whatNobodyCouldHoldFailsBeforeAnythingIsAsked() {
+        var preconditions = Preconditions()
+        preconditions.add(.object(Asks()), [])
+        preconditions.add([.limited("x", to: 1, weight: 2)])
+        #expect(step(preconditions.next()).hasPrefix("fail invalidExclusion"))
+    }
+
+    @Test func onlyTheFirstWaitOfAHolderCounts() {
+        var preconditions = Preconditions()
+        preconditions.add([.mutuallyExclusive("x")])
+        #expect(!preconditions.noteWait())
+        _ = preconditions.next()
+        #expect(!preconditions.noteWait())
+        preconditions.namesAreHeld()
+        #expect(preconditions.noteWait())
+        #expect(!preconditions.noteWait())
+        #expect(preconditions.endHolding())
+        #expect(!preconditions.endHolding())
+    }
+}
