@@ -7,7 +7,8 @@
             /// Which version of HTTP is spoken.
             @nonexhaustive
             public enum Version: Sendable, Hashable {
-                /// HTTP/2 where a server offers it on a secure connection, else HTTP/1.1.
+                /// HTTP/2 where a server offers it on a secure connection, else HTTP/1.1. Requests with a body use
+                /// HTTP/1.1: see ``Configuration/uploadsShareConnections``.
                 case automatic
                 /// HTTP/1.1 only.
                 case http1
@@ -76,6 +77,13 @@
 
             /// Which version of HTTP is spoken.
             public var version = Version.automatic
+            /// Whether requests with a body may use HTTP/2, and so share a connection with others, where a server
+            /// offers it. Streams whose length is not known never do.
+            ///
+            /// With libcurl 7.88, when a server refuses an upload before its end, other requests on the connection may
+            /// get wrong bytes, those of other answers even, and an answer that comes at once may be lost. Set this for
+            /// servers that have HTTP/2 alone, or with a newer libcurl.
+            public var uploadsShareConnections = false
             /// Which proxy is used.
             public var proxy = Proxy.environment
             /// Where cookies are kept.

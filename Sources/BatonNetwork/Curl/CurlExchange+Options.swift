@@ -65,13 +65,19 @@
             handle.set(CURLOPT_CUSTOMREQUEST, method)
         }
 
+        /// At the end of an upload that a server has refused, or whose length was not known, libcurl 7.88 mixes up what
+        /// others receive on the same connection.
+        private var mayShareConnection: Bool {
+            guard let source else { return true }
+            guard let length = source.length else { return false }
+            return length == 0 || configuration.uploadsShareConnections
+        }
+
         private func setConnection(of request: URLRequest) {
-            switch configuration.version {
-            case .automatic: handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-            case .http1: handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-            }
+            let mayMultiplex = configuration.version == .automatic && mayShareConnection
+            handle.set(CURLOPT_HTTP_VERSION, Int(mayMultiplex ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
             // The first connection tells whether the others are needed.
-            waitsForOthers = isSecure && configuration.version == .automatic
+            waitsForOthers = isSecure && mayMultiplex
             handle.set(CURLOPT_PIPEWAIT, waitsForOthers)
             switch configuration.proxy {
             case .environment: break

@@ -18,6 +18,9 @@
         private var looks = TimerHeap<ContinuousClock.Instant, CurlExchange>()
         /// The connections of exchanges that were given up since servers were told.
         private var untold: Set<CurlConnections.Name> = []
+        /// The connections on which a transfer has failed since its others had a look. Those of HTTP/1.1 have no
+        /// others.
+        private var suspected: Set<CurlConnections.Name> = []
         /// How often in a row libcurl has asked to be called at once, and done nothing.
         private var vainRounds = 0
         /// How much libcurl had read at the last of these rounds.
@@ -43,6 +46,7 @@
                     isVain = false
                 }
                 lookAtLimits()
+                lookAtSuspected()
                 tellServers()
                 multi.keep(besides: running.count)
                 let hasWorked = !isIdle || !orders.isEmpty
@@ -104,6 +108,7 @@
         // MARK: Ends
 
         private func end(_ exchange: CurlExchange, _ code: CURLcode) {
+            if code != CURLE_OK, let connection = exchange.connection { suspected.insert(connection) }
             if exchange.startsOver(after: code) {
                 multi.remove(exchange.handle)
                 multi.add(exchange.handle)
@@ -118,6 +123,16 @@
             multi.remove(exchange.handle)
             exchange.close()
             exchange.transfer.end(error)
+        }
+
+        /// When a connection over TLS ends, and the socket does not, libcurl 7.88 tells one of its transfers. The
+        /// others have to look themselves.
+        private func lookAtSuspected() {
+            if suspected.isEmpty { return }
+            for exchange in running.values {
+                if let connection = exchange.connection, suspected.contains(connection) { _ = exchange.flush() }
+            }
+            suspected = []
         }
 
         // MARK: Limits

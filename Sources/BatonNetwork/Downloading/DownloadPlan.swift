@@ -44,6 +44,16 @@ enum DownloadPlan: Hashable {
     }
 }
 
+extension HTTPHead {
+    /// How many bytes a part has that was asked for; nil if this is none, or has several.
+    var partLength: Int64? {
+        guard status == 206, headers["Content-Encoding"] == nil, let part = ContentRange(headers["Content-Range"])?.part
+        else { return nil }
+        let (length, overflow) = (part.upperBound - part.lowerBound).addingReportingOverflow(1)
+        return overflow ? nil : length
+    }
+}
+
 extension PartialFile.Origin {
     /// Nil: the rest of it could not be asked for later.
     init?(_ head: HTTPHead, url: String) {

@@ -67,7 +67,7 @@ struct DownloadRun: Sendable {
             case .replace:
                 try await validation.check(answer, of: request)
                 try partial.restart(download.mayResume ? PartialFile.Origin(answer.head, url: address) : nil)
-                return try await receive(answer, from: 0, total: answer.head.contentLength)
+                return try await receive(answer, from: 0, total: answer.head.partLength ?? answer.head.contentLength)
             case .complete:
                 return try finish(answer.head, count: start, resumedFrom: start)
             case .startOver: return nil

@@ -19,6 +19,7 @@
                 server = PythonServer("http2.py", [PythonServer.certificate("good").path] + steps)
                 var configuration = CurlTransport.Configuration()
                 configuration.certificateAuthorities = PythonServer.certificate("authority")
+                configuration.uploadsShareConnections = true
                 transport = CurlTransport(configuration)
             }
 
@@ -124,7 +125,9 @@
             arguments: ["early", "early-unsized", "early-empty", "early-end"], ["", "window=1000 "])
         func earlyAnswers(_ step: String, _ settings: String) async throws {
             let pair = Pair(settings + step + " " + step + " ok")
-            let endless = HTTPBodyStream { AsyncStream(unfolding: { Data(repeating: 1, count: 1000) }) }
+            let endless = HTTPBodyStream(length: 1 << 40) {
+                AsyncStream(unfolding: { Data(repeating: 1, count: 1000) })
+            }
             let stream = HTTPUpload(endless, to: URL(string: pair.url)!).transport(pair.transport)
             for upload in [pair.upload(1_000_000), stream] {
                 #expect(try await outcome(upload).get().data == Data((step == "early-empty" ? "" : "0").utf8))

@@ -45,6 +45,17 @@ import Testing
         #expect(plan == (isTaken ? .replace : .refuse))
     }
 
+    @Test func aPartThatWasAskedForAndIsCutOffIsNotTaken() async throws {
+        let folder = try TestFolder()
+        for length in ["", "Content-Length: 50\r\n"] {
+            let body = String(repeating: "x", count: 50)
+            let raw = try RawServer("HTTP/1.1 206 P\r\nContent-Range: bytes 0-99/1000\r\n\(length)\r\n\(body)")
+            defer { raw.stop() }
+            let download = HTTPDownload(raw.url, to: folder.file("part")).header("Range", "bytes=0-99")
+            #expect(await failure(download)?.reason == .bodyTooShort(received: 50, promised: 100))
+        }
+    }
+
     /// The server may have sent less than it was asked for.
     @Test func aPartWhoseEndNobodyKnowsIsNotTaken() {
         let origin = PartialFile.Origin(url: "u", validator: "\"tag\"", length: nil)

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func theAnswerOfAnUploadHasALimit() async {
-        let upload = HTTPUpload(Data([1]), to: server.url("/bytes/1000")).sizeLimit(10)
+        let upload = HTTPUpload(Data([1]), to: server.url("/upload")).sizeLimit(10)
         #expect(await failure(upload)?.reason == .bodyTooLarge(limit: 10))
     }
 
