@@ -241,8 +241,8 @@ extension AsyncOperationQueue {
     ///
     /// It may have been added before. Cancelling the calling task cancels it, and of what this call added whatever no
     /// other unfinished operation needs and nobody else awaits; this returns when the operation has finished all the
-    /// same, so that no work goes on behind the caller. Called by a body or a child task of it, it lends that body's
-    /// slot meanwhile, as `context.run` does; called in an unstructured task (`Task { }`) it does not.
+    /// same, so that no work goes on behind the caller. Called by a body or a child task of it, it releases that body's
+    /// permit meanwhile, as `context.run` does; called in an unstructured task (`Task { }`) it does not.
     ///
     /// - Throws: The error of the outcome.
     public func run<Output>(_ operation: AsyncOperation<Output>) async throws(OperationError) -> Output {
@@ -279,20 +279,21 @@ extension AsyncOperationQueue {
     ///
     /// While the queue is suspended, or an operation waits for one that nobody adds, this waits, too.
     ///
-    /// A body that awaits the idleness of another queue, itself or in a child task, lends its slot meanwhile. A body or
-    /// a handler that awaits the idleness of its own queue would wait for itself: that is ``Misuse``, and returns at
-    /// once. It cannot be told in an unstructured task, nor when two bodies await the idleness of each other's queues.
+    /// A body that awaits the idleness of another queue, itself or in a child task, releases its permit meanwhile. A
+    /// body or a handler that awaits the idleness of its own queue would wait for itself: that is ``Misuse``, and
+    /// returns at once. It cannot be told in an unstructured task, nor when two bodies await the idleness of each
+    /// other's queues.
     public func waitUntilIdle() async {
         if refusesToWaitForItself() { return }
-        await core.waitUntilIdleLendingSlot()
+        await core.waitUntilIdleReleasingPermit()
     }
 }
 
 extension QueueCore {
-    /// A body that waits does so for an operation, so that it lends its slot, and says what it waits for.
+    /// A body that waits does so for an operation, so that it releases its permit, and says what it waits for.
     ///
     /// - Parameter closedBefore: Waits until the queue is closed first.
-    func waitUntilIdleLendingSlot(closedBefore: Bool = false) async {
+    func waitUntilIdleReleasingPermit(closedBefore: Bool = false) async {
         guard let body = WorkerTaskContext.current?.running, let queue = body.core else {
             return await waitUntilIdle(closedBefore: closedBefore)
         }

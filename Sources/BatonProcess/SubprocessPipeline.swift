@@ -27,8 +27,8 @@ public struct SubprocessPipeline: Sendable {
     /// An operation for each of the programs, with an outcome of its own.
     ///
     /// They do not depend on one another. All of them have to be added, to any queues and in any order: a program waits
-    /// for what the one before it writes. While one waits for another to be started it holds no slot, so the queue may
-    /// be narrower than the pipeline. They cannot be retried one by one: that is
+    /// for what the one before it writes. While one waits for another to be started it holds no permit, so the queue
+    /// may be narrower than the pipeline. They cannot be retried one by one: that is
     /// ``SubprocessError/pipeUsed(program:)``.
     public func operations() -> [AsyncOperation<SubprocessResult>] {
         let pipes = programs.dropFirst().map { _ in ProgramPipe() }

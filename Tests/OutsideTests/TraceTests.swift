@@ -85,8 +85,8 @@ struct TraceTests {
         #expect(written.operations.flatMap { $0.waits(until: written.end) }.contains(waited[0]))
     }
 
-    @Test("After the wait for an exclusion comes the wait for a slot, which is told as one for the queue")
-    func slotAfterTheExclusion() async throws {
+    @Test("After the wait for an exclusion comes the wait for a permit, which is told as one for the queue")
+    func permitAfterTheExclusion() async throws {
         let trace = try await trace(width: 1) { queue, clock in
             let (held, full, notes) = (Gate(), Gate(), notes(queue))
             let elsewhere = AsyncOperationQueue()

@@ -180,7 +180,8 @@ struct WaitingBodyTests {
         }
     }
 
-    @Test("A body that awaits the idleness of another queue lends its slot, and says so", arguments: [false, true])
+    @Test(
+        "A body that awaits the idleness of another queue releases its permit, and says so", arguments: [false, true])
     func idlenessOfAnotherQueue(inChildTask: Bool) async throws {
         try await within {
             let (queue, other) = (

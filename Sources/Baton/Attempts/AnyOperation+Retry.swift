@@ -18,7 +18,7 @@ extension AnyOperation {
     /// ```
     ///
     /// It stays the same operation, with the same inputs: dependents and handlers see the final outcome only, which is
-    /// that of the last attempt. Between two attempts it holds no slot and no exclusion. It takes exclusions again,
+    /// that of the last attempt. Between two attempts it holds no permit and no exclusion. It takes exclusions again,
     /// ahead of first attempts that wait for them, and starts before operations of its priority that have not begun
     /// (not more than 16 in a row while others wait), also while the queue is suspended, unless
     /// ``AsyncOperationQueue/suspendsFurtherAttempts`` is set. From the 17th failure on it waits for exclusions behind
@@ -39,10 +39,10 @@ extension AnyOperation {
     ///   - deadline: How long all attempts and delays may take together, from the start of the first attempt. An
     ///     attempt that runs then is cancelled as by ``timeout(_:file:line:)``, and is the last one; one whose delay
     ///     ends later is not made, and the operation ends with the error of the last. One that still waits then for a
-    ///     slot, an exclusion or a rate is not made either, and the operation ends at once with
+    ///     permit, an exclusion or a rate is not made either, and the operation ends at once with
     ///     ``OperationError/timedOut(after:)``.
     ///   - isRetryable: Whether this error is worth another attempt. Called on a task of the queue that is not
-    ///     cancelled, while the operation still has its slot. What it throws becomes the operation's error.
+    ///     cancelled, while the operation still has its permit. What it throws becomes the operation's error.
     @discardableResult
     public final func retry(
         _ backoff: Backoff = .standard, attempts: Int, deadline: Duration? = nil, file: StaticString = #fileID,

@@ -7,7 +7,7 @@ extension AsyncOperation {
     ///
     /// It repeats what has succeeded; a failure ends it, unless it has a
     /// ``AnyOperation/retry(_:attempts:deadline:file:line:if:)``, whose attempts and deadline are counted anew for each
-    /// repetition. Between two runs it holds no slot and no exclusion. Each run begins at the end of the line, as if
+    /// repetition. Between two runs it holds no permit and no exclusion. Each run begins at the end of the line, as if
     /// the operation had just become ready, and not while the queue is suspended. A cancel during a pause ends it at
     /// once; a run that is cancelled, by a ``AnyOperation/timeout(_:file:line:)``, too, is the last, also if it returns
     /// a value. Dependents and handlers see the end only.
@@ -20,7 +20,7 @@ extension AsyncOperation {
     ///     what was missed is not made up for. Negative is ``Misuse`` and counts as zero.
     ///   - count: How many runs at most; nil: until `isDone` or a cancel. Less than 1 is ``Misuse`` and counts as 1.
     ///   - isDone: Whether this output is the last. Called after each run on its task, while the operation still has
-    ///     its slot. What it throws becomes the operation's error.
+    ///     its permit. What it throws becomes the operation's error.
     @discardableResult
     public final func `repeat`(
         every interval: Duration, count: Int? = nil, file: StaticString = #fileID, line: UInt = #line,

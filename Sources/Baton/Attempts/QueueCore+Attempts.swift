@@ -133,13 +133,13 @@ extension QueueCore.State {
     }
 
     fileprivate mutating func nextAction(after end: Lifecycle.AttemptEnd) -> Scheduler.WorkerAction {
-        if !end.holdsSlot {
-            scheduler.endedWithoutSlot()
+        if !end.holdsPermit {
+            scheduler.endedWithoutPermit()
             return .end
         }
         // The task of the worker is cancelled.
         if end.wasCut {
-            scheduler.returnSlot()
+            scheduler.returnPermit()
             return .end
         }
         return nextAction { $0.nextAction() }
@@ -262,8 +262,8 @@ extension Lifecycle {
     /// What an attempt leaves behind when another one follows.
     struct AttemptEnd {
         let wasCut: Bool
-        /// No: it has left waits open that have lent its slot.
-        let holdsSlot: Bool
+        /// No: it has left waits open that have released its permit.
+        let holdsPermit: Bool
         let holdsNames: Bool
         /// To be released after unlocking.
         let groups: [ChildGroup]

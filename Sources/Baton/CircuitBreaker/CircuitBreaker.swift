@@ -19,8 +19,8 @@
 /// condition in the body of one that is retried, and run it with ``OperationContext/run(_:)``. Operations that were
 /// cancelled, skipped or kept from running count as nothing; a trial that ends so gives its permission to the next
 /// operation. So do trials that were released without having been run. How an operation ends that was let run before
-/// the last change of the state counts as nothing, either: conditions are evaluated before the queue has a slot for the
-/// body, so a few operations that were let run may run when the breaker has opened.
+/// the last change of the state counts as nothing, either: conditions are evaluated before the queue has a permit for
+/// the body, so a few operations that were let run may run when the breaker has opened.
 ///
 /// The time is that of the clock of the queue whose operation has opened the breaker. If that clock goes back, the time
 /// begins again. One breaker may be the condition of any number of operations, on any queues, and also be part of a

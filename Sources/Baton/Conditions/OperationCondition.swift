@@ -9,9 +9,9 @@
 /// upload.addCondition(EnoughSpace())
 /// ```
 ///
-/// When the dependencies of an operation have finished and its queue has a free slot, first the operations that its
+/// When the dependencies of an operation have finished and its queue has a free permit, first the operations that its
 /// conditions bring along run, all together, then its conditions are evaluated, all together, on a task of the queue.
-/// Meanwhile the operation holds no slot. While its queue is suspended, none of this begins. When the operation is
+/// Meanwhile the operation holds no permit. While its queue is suspended, none of this begins. When the operation is
 /// cancelled, so are the operations brought along and the evaluation, and the outcome comes when they have returned:
 /// one that never returns holds back its own operation and nothing else.
 ///

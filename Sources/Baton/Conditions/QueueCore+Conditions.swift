@@ -1,4 +1,4 @@
-/// Evaluates the conditions of an operation: on the task of its worker, which holds no slot for it meanwhile.
+/// Evaluates the conditions of an operation: on the task of its worker, which holds no permit for it meanwhile.
 extension QueueCore {
     /// Nil: the operation may run. After a cancel the answer does not matter.
     @inline(__always)

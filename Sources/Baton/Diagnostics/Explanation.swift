@@ -38,9 +38,9 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case awaitingElement
         /// Its outcome is decided, and its `willFinish` handlers run.
         case finishing
-        /// Its body has waited for another operation, and needs a slot of its queue to go on. These are the first few
+        /// Its body has waited for another operation, and needs a permit of its queue to go on. These are the first few
         /// that run there.
-        case waitingForSlot(QueueReference, width: Int, running: [OperationReference])
+        case waitingForPermit(QueueReference, width: Int, running: [OperationReference])
         /// It has finished, with this outcome.
         case finished(OperationOutcome)
     }

@@ -50,8 +50,8 @@ enum ExplanationFormatter {
                     : ", which nobody has called yet.")
         case .awaitingElement: "\(operation) waits for the next element of a sequence."
         case .finishing: "\(operation) waits for its willFinish handlers."
-        case .waitingForSlot(let queue, let width, let running):
-            "\(operation) can go on when there is a free slot in \(place(queue, width, running))."
+        case .waitingForPermit(let queue, let width, let running):
+            "\(operation) can go on when there is a free permit in \(place(queue, width, running))."
         case .finished(let outcome): "\(operation) has finished: \(outcome)."
         }
     }

@@ -34,7 +34,7 @@ public struct QueueSnapshot: Sendable, Codable {
     public let width: Int
     /// Whether it starts nothing new.
     public let isSuspended: Bool
-    /// How many slots are taken, of so many as it is wide.
+    /// How many permits are taken, of so many as it is wide.
     public let running: Int
     /// How long the queue has been there, on its clock. Written in seconds.
     public let time: Duration

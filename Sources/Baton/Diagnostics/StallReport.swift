@@ -8,7 +8,7 @@ public struct StallReport: Sendable, CustomStringConvertible {
     public let operationCount: Int
     /// What is at the roots of all that the queue's operations wait for, also in other queues: up to ten of them.
     ///
-    /// What runs or was forgotten comes before what only waits for a slot.
+    /// What runs or was forgotten comes before what only waits for a permit.
     public let explanations: [Explanation]
     /// How many roots there are.
     public let rootCount: Int
@@ -34,7 +34,7 @@ public struct StallReport: Sendable, CustomStringConvertible {
             mayWaitUnseen
             ? [
                 "If one of these bodies waits for another operation in an unstructured task, or in its events or progress, its queue "
-                    + "cannot see that, and lends no permit: await its `value` in the body itself or in a child task of it, "
+                    + "cannot see that, and releases no permit: await its `value` in the body itself or in a child task of it, "
                     + "or call `context.run`."
             ] : []
         let threads =
@@ -137,7 +137,7 @@ extension Explanation.Cause {
 
     fileprivate var waitsForPermit: Bool {
         switch self {
-        case .queueFull, .waitingForSlot: true
+        case .queueFull, .waitingForPermit: true
         case .notAdded, .queueSuspended, .starting, .delayed, .retrying, .repeating, .evaluating, .excluded,
             .waitingForRate, .executing, .awaitingCallback, .awaitingElement, .finishing, .finished:
             false
@@ -149,7 +149,7 @@ extension Explanation.Cause {
         switch self {
         case .notAdded, .executing, .evaluating, .finishing, .awaitingCallback, .awaitingElement: 0
         case .delayed, .retrying, .repeating, .waitingForRate: 1
-        case .excluded, .waitingForSlot: 2
+        case .excluded, .waitingForPermit: 2
         case .queueFull, .queueSuspended, .starting, .finished: 3
         }
     }

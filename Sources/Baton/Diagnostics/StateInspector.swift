@@ -4,7 +4,7 @@ struct StateInspector {
     private struct QueueView {
         let core: QueueCore
         let scheduler: (width: Int, isFull: Bool, isSuspended: Bool, suspendsFurtherAttempts: Bool)
-        /// The first few that hold slots, when somebody has wanted to know.
+        /// The first few that hold permits, when somebody has wanted to know.
         var running: [OperationReference]?
         var now: Duration?
 
@@ -61,7 +61,7 @@ struct StateInspector {
         case .executing, .finishing:
             // One that ends before any queue has taken it has only its handlers left.
             guard let core = look.core else { return look.phase == .finishing ? .finishing : .starting }
-            if look.lendsSlot {
+            if look.hasReleasedPermit {
                 if look.listeners.contains(where: \.awaitsMore) { return .awaitingElement }
                 if look.listeners.isEmpty || look.phase == .executing { return causeOfStanding(in: core) }
             }
@@ -109,7 +109,7 @@ struct StateInspector {
 
     private mutating func causeOfStanding(in core: QueueCore) -> Explanation.Cause {
         let sight = see(core)
-        return .waitingForSlot(sight.reference, width: sight.scheduler.width, running: running(in: core))
+        return .waitingForPermit(sight.reference, width: sight.scheduler.width, running: running(in: core))
     }
 
     private mutating func cause(of pause: OperationView.Pause, on core: QueueCore) -> Explanation.Cause {
@@ -153,14 +153,14 @@ struct StateInspector {
     private mutating func running(in core: QueueCore) -> [OperationReference] {
         if let running = see(core).running { return running }
         let members = core.state.withLock { $0.members() }
-        let running = members.lazy.filter(\.holdsSlot).prefix(Explanation.listed).map(\.reference)
+        let running = members.lazy.filter(\.holdsPermit).prefix(Explanation.listed).map(\.reference)
         sights[ObjectIdentifier(core)]?.running = Array(running)
         return Array(running)
     }
 }
 
 extension AnyOperation {
-    fileprivate final var holdsSlot: Bool { withLife { $0.worker != nil && ($0.optionalState?.openWaits ?? 0) == 0 } }
+    fileprivate final var holdsPermit: Bool { withLife { $0.worker != nil && ($0.optionalState?.openWaits ?? 0) == 0 } }
 }
 
 /// What is to be known of one operation, read in one locked step.
@@ -177,7 +177,7 @@ private struct OperationView {
     let isCancelled: Bool
     let conditions: TinyArray<StoredCondition>
     let isPaced: Bool
-    let lendsSlot: Bool
+    let hasReleasedPermit: Bool
     let awaitsCallback: Bool
     let listeners: [any OutcomeListener]
     let attempt: Int
@@ -196,7 +196,7 @@ private struct OperationView {
         isCancelled = life.isCancelled
         conditions = optionalState?.preconditions.conditions ?? .none
         isPaced = optionalState?.preconditions.isPaced ?? false
-        lendsSlot = (optionalState?.openWaits ?? 0) > 0
+        hasReleasedPermit = (optionalState?.openWaits ?? 0) > 0
         awaitsCallback = optionalState?.awaitsCallback ?? false
         listeners = optionalState?.listeners ?? []
         attempt = max(1, Int(timing?.attempt ?? 1))

@@ -214,7 +214,7 @@ extension AnyOperation {
         let settled = core.settle(self, ending, continuing: false)
         if settled.handlersAreDue { deliver(from: core) }
         let (departure, wasListed) = core.change { state in
-            if ending.hasOpenWaits { state.scheduler.endedWithoutSlot() }
+            if ending.hasOpenWaits { state.scheduler.endedWithoutPermit() }
             let wasListed = state.unlist(self)
             core.beginHolding()
             return (core.leave(self, &state), wasListed)

@@ -1,12 +1,12 @@
-/// Awaiting an outcome. A body that waits lends its slot: it is given back when its first wait begins, and taken again
-/// before its last one ends, so that a queue of width 1 can run a graph nested to any depth.
+/// Awaiting an outcome. A body that waits releases its permit: it is given back when its first wait begins, and taken
+/// again before its last one ends, so that a queue of width 1 can run a graph nested to any depth.
 extension AnyOperation {
     /// Returns when this has finished, and those who observe it have been told.
     ///
     /// - Parameters:
     ///   - body: The operation whose body waits, nil for anybody else.
     ///   - asChild: The body has started this one, and its cancel reaches it.
-    ///   - begun: Called when the wait is known, and before the slot is given back: whatever it lists comes first.
+    ///   - begun: Called when the wait is known, and before the permit is given back: whatever it lists comes first.
     /// - Throws: ``OperationError/dependencyCycle(_:)`` when the wait would never end.
     nonisolated(nonsending) final func awaitOutcome(
         for body: AnyOperation?, asChild: Bool = false, begun: () -> Void = {}
@@ -22,7 +22,7 @@ extension AnyOperation {
                 waking: .resume(continuation), body: loan?.body, run: loan?.run ?? 0, place: loan?.place ?? .none)
             let phase = addWaiter(waiter)
             begun()
-            loan?.core?.change { $0.scheduler.lendSlot() }
+            loan?.core?.change { $0.scheduler.releasePermit() }
             if phase == .created { noteAwaitedBeforeAdding() }
             if phase == .finished {
                 _ = waiter.outcomeCame(of: self)
@@ -74,7 +74,7 @@ extension Waiter {
         }
     }
 
-    /// Wakes it, if need be when there is a slot for it. Outside every lock. Returns a group that has ended by this,
+    /// Wakes it, if need be when there is a permit for it. Outside every lock. Returns a group that has ended by this,
     /// for the caller to finish.
     func outcomeCame(of operation: AnyOperation, error: OperationError? = nil) -> Unmanaged<AnyOperation>? {
         switch waking {
@@ -92,7 +92,7 @@ extension Waiter {
     }
 }
 
-// MARK: - The slot of a body that waits
+// MARK: - The permit of a body that waits
 
 extension AnyOperation {
     /// A wait of a body.
@@ -102,7 +102,7 @@ extension AnyOperation {
         let run: Int32
         /// None: it is for no operation.
         let place: Awaited.Place
-        /// Of the slot that goes back: it is the first wait open, and the body has a slot.
+        /// Of the permit that goes back: it is the first wait open, and the body has a permit.
         let core: QueueCore?
     }
 
@@ -121,7 +121,7 @@ extension AnyOperation {
         }
     }
 
-    /// What it waited for has come. The last wait needs a slot before it ends; the others do not.
+    /// What it waited for has come. The last wait needs a permit before it ends; the others do not.
     fileprivate final func waitEnded(
         at place: Awaited.Place, in run: Int32, _ continuation: UnsafeContinuation<OperationError?, Never>,
         _ error: OperationError?
@@ -149,7 +149,8 @@ extension AnyOperation {
         core.change { $0.scheduler.append(resumption, at: level) }
     }
 
-    /// A slot is booked for this run of the body. False: it has ended, or has begun another wait, and does not take it.
+    /// A permit is booked for this run of the body. False: it has ended, or has begun another wait, and does not take
+    /// it.
     final func endWait(in run: Int32) -> Bool {
         withLife { life in
             life.optionalState?.resumption = nil
@@ -162,7 +163,7 @@ extension AnyOperation {
 
 // MARK: - Waits for what is no operation
 
-/// A task that waits for somebody to end its wait. The body that it runs, if it does, lends its slot meanwhile.
+/// A task that waits for somebody to end its wait. The body that it runs, if it does, releases its permit meanwhile.
 struct Pause: Sendable {
     private let continuation: UnsafeContinuation<OperationError?, Never>
     private let body: AnyOperation?
@@ -178,7 +179,7 @@ struct Pause: Sendable {
             let pause = Pause(
                 continuation: continuation, body: loan?.body, run: loan?.run ?? 0, subject: subject)
             let isKept = begun(pause)
-            loan?.core?.change { $0.scheduler.lendSlot() }
+            loan?.core?.change { $0.scheduler.releasePermit() }
             if !isKept { pause.end() }
         }
         if let loan { TSanAnnotations.didAwait(loan.body) } else { TSanAnnotations.didAwait(subject) }

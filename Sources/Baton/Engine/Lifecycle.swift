@@ -6,7 +6,7 @@ struct Lifecycle {
     enum Phase: UInt8 {
         case created
         case added
-        /// Its conditions are looked at, on a worker that holds no slot for it.
+        /// Its conditions are looked at, on a worker that holds no permit for it.
         case evaluating
         case executing
         /// Its outcome is decided and not yet published: `willFinish` handlers run.
@@ -170,8 +170,8 @@ struct Lifecycle {
         if isCancelled { noteCancel(optionalState.cancellationReason ?? .requested) }
     }
 
-    /// Its conditions, its body or its last handlers run. One that ended before it ran has no worker, and so no slot to
-    /// lend.
+    /// Its conditions, its body or its last handlers run. One that ended before it ran has no worker, and so no permit
+    /// to release.
     var canWait: Bool {
         switch phase {
         case .evaluating, .executing, .finishing: true
@@ -231,7 +231,7 @@ struct Lifecycle {
     mutating func endAttempt() -> AttemptEnd? {
         guard !isCancelled, let optionalState, let timing = optionalState.timing else { return nil }
         let end = AttemptEnd(
-            wasCut: timing.isCut, holdsSlot: optionalState.openWaits == 0,
+            wasCut: timing.isCut, holdsPermit: optionalState.openWaits == 0,
             holdsNames: optionalState.preconditions.standing == .held,
             groups: optionalState.childGroups, waits: optionalState.waits, listeners: optionalState.listeners,
             progress: optionalState.progress)
@@ -299,7 +299,7 @@ extension Lifecycle {
         case endedBefore
         /// A rule cannot be kept by anybody.
         case refused(Misuse.Kind)
-        /// It was cancelled while it was evaluated, and ends on this worker, which holds a slot for it.
+        /// It was cancelled while it was evaluated, and ends on this worker, which holds a permit for it.
         case cancelled
         /// To be told what comes of it with ``conditionsAreSatisfied()`` or the end.
         /// They are there until then.
@@ -334,7 +334,7 @@ extension Lifecycle {
             phase = .evaluating
             note(.evaluating)
             self.worker = worker
-            // Its slot is lent until the conditions have decided.
+            // Its permit is released until the conditions have decided.
             optionalState.openWaits += 1
             return .evaluate(conditionsIn: .passUnretained(optionalState))
         case .pause:
@@ -364,7 +364,7 @@ extension Lifecycle {
         worker = nil
     }
 
-    /// As above, when the worker has taken a slot again: it goes on at once.
+    /// As above, when the worker has taken a permit again: it goes on at once.
     mutating func passSatisfied(on worker: Worker) -> Passage {
         optionalState?.openWaits -= 1
         if isCancelled { return .cancelled }
@@ -432,7 +432,7 @@ extension Lifecycle {
         private(set) var wakes = false
         /// It holds names, or has asked for them.
         private(set) var claims = false
-        /// Waits of the body that outlive it: its worker holds no slot.
+        /// Waits of the body that outlive it: its worker holds no permit.
         private(set) var hasOpenWaits = false
 
         @inline(__always)

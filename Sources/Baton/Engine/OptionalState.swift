@@ -11,7 +11,7 @@ class OptionalState {
     /// Its body has returned, and waits for the call of its callback.
     @exclusivity(unchecked) var awaitsCallback = false
     private let isTimed: Bool
-    /// How many waits the body has begun and not ended: while there is one, the operation holds no slot.
+    /// How many waits the body has begun and not ended: while there is one, the operation holds no permit.
     @exclusivity(unchecked) var openWaits: Int32 = 0
     /// Which one of the body is under way, or comes next. Counts them all, repetitions included, and may wrap around:
     /// to be compared and nothing else.
@@ -102,7 +102,7 @@ final class RareState {
     fileprivate(set) var cancellationReason: CancellationReason?
     fileprivate(set) var endAfterLinking: OperationError?
     @exclusivity(unchecked) fileprivate(set) var waits = Slab<Awaited?>()
-    /// Where the body waits for a slot after its last wait has ended; nil when it goes on.
+    /// Where the body waits for a permit after its last wait has ended; nil when it goes on.
     @exclusivity(unchecked) fileprivate(set) var resumption: Scheduler.Resumption?
     @exclusivity(unchecked) fileprivate(set) var progress: ProgressState?
     @exclusivity(unchecked) fileprivate(set) var childGroups: [ChildGroup] = []
@@ -158,7 +158,7 @@ extension OptionalState {
         set { madeRare.id = newValue }
     }
 
-    /// Where the body waits for a slot after its last wait has ended; nil when it goes on.
+    /// Where the body waits for a permit after its last wait has ended; nil when it goes on.
     var resumption: Scheduler.Resumption? {
         get { rare?.resumption }
         set { if newValue != nil || rare != nil { madeRare.resumption = newValue } }
@@ -353,7 +353,7 @@ struct Waiter {
     }
 
     let waking: Waking
-    /// The operation whose body waits, if it lends its slot for it.
+    /// The operation whose body waits, if it releases its permit for it.
     let body: AnyOperation?
     /// Of that body.
     var run: Int32 = 0

@@ -43,13 +43,13 @@ public struct OperationEvent: Sendable {
         case evaluating
         /// Nothing keeps it but the queue, its width, a suspension, or an exclusion that others hold.
         case ready
-        /// It has a slot, and asks for its exclusions. If others hold them it gives the slot back and waits. Told again
-        /// if it had to give them back, because it could not start.
+        /// It has a permit, and asks for its exclusions. If others hold them it gives the permit back and waits. Told
+        /// again if it had to give them back, because it could not start.
         case acquiring
-        /// It waits for an exclusion, and has given its slot back: this operation holds the exclusion, or came before
+        /// It waits for an exclusion, and has given its permit back: this operation holds the exclusion, or came before
         /// it in the line for that. If several operations or exclusions are in its way, these are one of each.
         indirect case excluded(by: OperationReference, exclusion: String)
-        /// It waits for its turn at this rate, and has given its slot back, and its exclusions, unless it has lost a
+        /// It waits for its turn at this rate, and has given its permit back, and its exclusions, unless it has lost a
         /// turn before. The text is the rate's description.
         indirect case waitingForRate(String)
         /// The wait for its exclusions or for the rate is over: nothing keeps it but the width of its queue or a

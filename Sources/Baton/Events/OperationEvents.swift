@@ -97,7 +97,7 @@ extension AnyOperation {
     /// What happens to this operation from now on. May be asked for at any time; after the finish there is `finished`
     /// alone.
     ///
-    /// A body that iterates keeps its slot meanwhile: one that waits for another operation awaits its
+    /// A body that iterates keeps its permit meanwhile: one that waits for another operation awaits its
     /// ``AsyncOperation/value`` instead.
     ///
     /// - Parameter buffering: What is kept of those that are not read yet. To keep less than 1 is ``Misuse`` and keeps

@@ -10,8 +10,8 @@
 /// `exclusive` tolerates nobody beside it, `shared` everybody but an exclusive one, and a limited one as many as there
 /// are permits. An operation gets all of its exclusions at once or none, when its dependencies have finished, its
 /// conditions are satisfied and its turn in the queue has come; it gives them back when its outcome is published.
-/// Meanwhile it holds no slot and no task. Those who wait are served in the order in which they came. Of two exclusions
-/// of one name on one operation the greater counts.
+/// Meanwhile it holds no permit and no task. Those who wait are served in the order in which they came. Of two
+/// exclusions of one name on one operation the greater counts.
 ///
 /// What an operation's children ask for is taken from what it holds: they exclude one another, not their parent. Its
 /// children are what it runs with ``OperationContext/run(_:)``, the children of a ``GroupOperation``, and what

@@ -1,6 +1,6 @@
 /// Operations that another one runs as its children and awaits together: ``GroupStateMachine`` behind its lock.
 ///
-/// The wait of the parent takes no slot again when it ends, so it is for parents that have nothing more to run
+/// The wait of the parent takes no permit again when it ends, so it is for parents that have nothing more to run
 /// afterwards. A parent that waits on no task is finished by whoever ends its last child.
 final class ChildGroup: Sendable {
     typealias Place = GroupStateMachine<AnyOperation>.Place
@@ -87,15 +87,15 @@ final class ChildGroup: Sendable {
 
     // MARK: Running
 
-    /// Returns when all have ended. On the parent's task, and with no slot.
+    /// Returns when all have ended. On the parent's task, and with no permit.
     nonisolated(nonsending) func run(on core: QueueCore) async {
-        let (lendsSlot, isCancelled) = parent.beginGroupWait(for: self)
+        let (hasReleasedPermit, isCancelled) = parent.beginGroupWait(for: self)
         // It came before the group was known.
         if isCancelled { cancel() }
         await withUnsafeContinuation { continuation in
             state.withLock { $0.continuation = continuation }
             let isOver = start(on: core)
-            if lendsSlot { core.change { $0.scheduler.lendSlot() } }
+            if hasReleasedPermit { core.change { $0.scheduler.releasePermit() } }
             if isOver { _ = endWait() }
         }
         TSanAnnotations.didAwait(self)
@@ -202,8 +202,8 @@ final class ChildGroup: Sendable {
 }
 
 extension AnyOperation {
-    /// If this is its first open wait, its slot goes back.
-    fileprivate final func beginGroupWait(for group: ChildGroup) -> (lendsSlot: Bool, isCancelled: Bool) {
+    /// If this is its first open wait, its permit goes back.
+    fileprivate final func beginGroupWait(for group: ChildGroup) -> (hasReleasedPermit: Bool, isCancelled: Bool) {
         withLife { life in
             let optionalState = life.madeOptionalState()
             optionalState.openWaits += 1
@@ -213,7 +213,7 @@ extension AnyOperation {
         }
     }
 
-    /// It goes on, and had lent its slot before.
+    /// It goes on, and had released its permit before.
     final func endGroupWait(for group: ChildGroup) {
         withLife { life in
             life.optionalState?.openWaits -= 1

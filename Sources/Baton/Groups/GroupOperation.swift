@@ -6,9 +6,9 @@
 /// ```
 ///
 /// The children are added to the group's queue when the group starts, with everything they need that nobody has added
-/// yet. Meanwhile the group holds no slot and has no task; its children take their slots as any operation does, also
-/// while the queue is suspended. One that was added before is awaited, and no more. A group without children succeeds,
-/// but for ``GroupPolicy/firstSuccess``.
+/// yet. Meanwhile the group holds no permit and has no task; its children take their permits as any operation does,
+/// also while the queue is suspended. One that was added before is awaited, and no more. A group without children
+/// succeeds, but for ``GroupPolicy/firstSuccess``.
 ///
 /// What becomes of the group is decided by its ``GroupPolicy``, when all children have finished; ``fail(_:)`` ends it
 /// before, with an error of its own. A group that has failed ends with ``OperationError/groupFailed(_:)``, which lists

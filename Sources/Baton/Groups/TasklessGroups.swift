@@ -17,7 +17,7 @@ extension QueueCore {
         return change { state in
             if !isCancelled { return state.nextAction { $0.park() } }
             // So is the task of the worker.
-            state.scheduler.lendSlot()
+            state.scheduler.releasePermit()
             return .end
         }
     }

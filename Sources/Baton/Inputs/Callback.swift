@@ -62,7 +62,7 @@ extension AsyncOperation {
     /// It is no initializer, so that a closure that takes a context is never taken for one that takes `finish`.
     ///
     /// - Parameter body: Called at most once (of a retry: once for each attempt), on a task of the queue. The operation
-    ///   ends when `finish` is called, or dropped without a call, and holds its slot until then. What `body` throws
+    ///   ends when `finish` is called, or dropped without a call, and holds its permit until then. What `body` throws
     ///   ends it at once; a call after that is ``Misuse``.
     public static func callback(
         _ body: @escaping @Sendable (_ finish: Callback<Output>) throws -> Void,

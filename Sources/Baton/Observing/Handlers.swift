@@ -48,7 +48,7 @@ extension AsyncOperation {
     /// Calls `handler` with the outcome before anybody else sees it; the outcome is published when all of them have
     /// returned.
     ///
-    /// Until then the operation has no ``result``, no dependent starts, and the operation keeps its slot, if its body
+    /// Until then the operation has no ``result``, no dependent starts, and the operation keeps its permit, if its body
     /// ran. The handlers can look and take time, and change nothing: a cancel comes too late now. They run for every
     /// outcome, also of one that is cancelled before it runs and while the queue is suspended, one after another in the
     /// order added, on a task of their own that is not cancelled, each on the isolation it declares. One that is added

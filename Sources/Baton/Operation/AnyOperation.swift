@@ -265,7 +265,7 @@ extension AnyOperation {
     }
 
     /// Where its body runs, if not where its queue says; nil unless set, and when it has finished. It still takes a
-    /// slot of its queue.
+    /// permit of its queue.
     ///
     /// Setting it after the add is ``Misuse`` and changes nothing.
     public final var executor: (any TaskExecutor)? {

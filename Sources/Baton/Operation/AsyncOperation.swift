@@ -144,7 +144,7 @@ extension AsyncOperation {
     /// Returns when the operation has finished; if nobody ever adds it, never: after a second without an add that is
     /// reported once as ``Misuse``. Cancelling the task that awaits does not interrupt this: cancel the operation, or
     /// use ``AsyncOperationQueue/run(_:)``. A body that awaits the value of another operation, itself or in a child
-    /// task, lends its slot to the queue meanwhile. An unstructured task (`Task { }`) of a body does not, because the
+    /// task, releases its permit meanwhile. An unstructured task (`Task { }`) of a body does not, because the
     /// body may not wait for it: use ``OperationContext/run(_:)`` there, which takes operations that were added before,
     /// too.
     ///

@@ -50,9 +50,9 @@ extension OperationContext {
     /// Runs a child, with everything it needs that nobody has added yet, on the queue of this operation, and returns
     /// its output.
     ///
-    /// Meanwhile the body holds no slot of its queue, so children cannot starve, whatever the queue's width; they also
-    /// run while the queue is suspended. When this operation or the calling task is cancelled, so is the child, and
-    /// this returns when the child has finished. `child` may have been added before, also to another queue. May be
+    /// Meanwhile the body holds no permit of its queue, so children cannot starve, whatever the queue's width; they
+    /// also run while the queue is suspended. When this operation or the calling task is cancelled, so is the child,
+    /// and this returns when the child has finished. `child` may have been added before, also to another queue. May be
     /// called from child tasks of the body.
     ///
     /// - Throws: The error of the child's outcome. ``OperationError/dependencyCycle(_:)`` if the child waits for this
@@ -123,10 +123,10 @@ extension OperationContext {
     /// }.unique(by: "search", policy: .replace)
     /// ```
     ///
-    /// The body executes while it sleeps: it keeps its slot of the queue, and a time limit of the operation goes on. To
-    /// wait without a slot, give the operation a delay (``AnyOperation/delay(_:file:line:)``); the pauses between the
-    /// attempts of a retry take none either. May be called from child tasks of the body. An unstructured task (`Task {
-    /// }`) of the body is not cancelled with the operation, so there a sleep that has begun goes on.
+    /// The body executes while it sleeps: it keeps its permit of the queue, and a time limit of the operation goes on.
+    /// To wait without a permit, give the operation a delay (``AnyOperation/delay(_:file:line:)``); the pauses between
+    /// the attempts of a retry take none either. May be called from child tasks of the body. An unstructured task
+    /// (`Task { }`) of the body is not cancelled with the operation, so there a sleep that has begun goes on.
     ///
     /// - Parameter duration: Zero or less returns at once. There is no longest duration.
     /// - Throws: `CancellationError` as soon as the operation or the calling task is cancelled, also if it was before.

@@ -15,7 +15,7 @@ extension AnyOperation {
     /// Its progress, now and whenever it changes, the newest only, up to the outcome.
     ///
     /// May be asked for at any time, and any number of times. Iterating does not keep the operation alive. A body that
-    /// iterates keeps its slot meanwhile: one that waits for another operation awaits its ``AsyncOperation/value``
+    /// iterates keeps its permit meanwhile: one that waits for another operation awaits its ``AsyncOperation/value``
     /// instead.
     public final var progressUpdates: OperationProgressUpdates { OperationProgressUpdates(state: progressState) }
 

@@ -11,7 +11,7 @@ extension AsyncOperationQueue {
     public func drain() async {
         if refusesToWaitForItself() { return }
         core.close(.toOutside)
-        await core.waitUntilIdleLendingSlot()
+        await core.waitUntilIdleReleasingPermit()
     }
 
     /// Drains the queue, and after `limit` cancels what is left; returns when everything has finished.
@@ -36,7 +36,7 @@ extension AsyncOperationQueue {
             if (try? await time.sleep(until: limit.bounded)) != nil { core.cutOff() }
         }
         await withTaskCancellationHandler {
-            await core.waitUntilIdleLendingSlot()
+            await core.waitUntilIdleReleasingPermit()
         } onCancel: {
             core.cutOff()
         }

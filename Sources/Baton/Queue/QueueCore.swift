@@ -159,15 +159,15 @@ final class QueueCore: Sendable {
         }
     }
 
-    /// A slot is booked for the body. When it does not need it any more, the slot goes to the next one.
+    /// A permit is booked for the body. When it does not need it any more, the permit goes to the next one.
     @inline(never)
     func resume(_ first: Scheduler.Resumption) {
         var next: Scheduler.Resumption? = first
         while let resumption = next {
             next = nil
-            let tookSlot = resumption.resume()
+            let tookPermit = resumption.resume()
             let action = state.withLock { state in
-                if !tookSlot { state.scheduler.lendSlot() }
+                if !tookPermit { state.scheduler.releasePermit() }
                 return settle(&state)
             }
             if case .resume(let another) = action { next = another.takeRetainedValue() } else { perform(action) }

@@ -5,15 +5,15 @@
 /// ```
 ///
 /// Rates of one name meet wherever their operations were added. An operation that has to wait for its turn holds no
-/// slot of its queue, no exclusion, no thread and no task. Those who wait are served in the order in which they came,
-/// each when its own queue had a slot for it, whatever their priority; in a queue that runs several at a time that is
+/// permit of its queue, no exclusion, no thread and no task. Those who wait are served in the order in which they came,
+/// each when its own queue had a permit for it, whatever their priority; in a queue that runs several at a time that is
 /// not exactly the order in which they were added. One that is cancelled, or ends for another reason, leaves its place
 /// to those behind it. Names of rates count in the process, whatever the ``OperationScope``.
 ///
 /// The rate is asked last, when the dependencies have finished, the conditions are satisfied, the exclusions are held
-/// and the queue has a free slot: so what it counts are starts of bodies. Each attempt of a retry and each run of a
+/// and the queue has a free permit: so what it counts are starts of bodies. Each attempt of a retry and each run of a
 /// repetition is one more start, and waits for its turn again. An operation that is kept from running by anything else
-/// takes no turn. If the queue is full when the turn has come, the operation starts when there is a slot and the rate
+/// takes no turn. If the queue is full when the turn has come, the operation starts when there is a permit and the rate
 /// allows it then, and meanwhile others may go first.
 ///
 /// The time is that of the queue's clock. Queues share a rate if they share a clock: the system's `ContinuousClock` or

@@ -22,10 +22,10 @@ struct RateLimits: Hashable {
 /// Decides when those who share a rate may start: the generic cell rate algorithm (ITU-T I.371), and a line of those
 /// who wait. Pure.
 ///
-/// A waiting operation first gets a turn, is listed in its queue, and starts when that has a slot for it. The algorithm
-/// runs twice: over the starts, which decides, and over the starts and the turns together, which says when the next
-/// turn is given. An operation that does not get a slot within an interval therefore keeps nobody back, and if another
-/// one has started in its place it goes back to its old place in the line.
+/// A waiting operation first gets a turn, is listed in its queue, and starts when that has a permit for it. The
+/// algorithm runs twice: over the starts, which decides, and over the starts and the turns together, which says when
+/// the next turn is given. An operation that does not get a permit within an interval therefore keeps nobody back, and
+/// if another one has started in its place it goes back to its old place in the line.
 struct RateStateMachine<Waiter> {
     /// The place of a waiting operation in the line.
     typealias Ticket = TimerHeap<UInt64, Waiter>.Ticket

@@ -162,8 +162,8 @@ extension QueueCore {
         operation._withUnsafeGuaranteedRef { if $0.isObserved { $0.tellOfRate(.waitingForRate("\(rate)")) } }
     }
 
-    /// It has its turn, and starts when there is a slot. If it may not start now, the turn goes to the next one, and so
-    /// do names.
+    /// It has its turn, and starts when there is a permit. If it may not start now, the turn goes to the next one, and
+    /// so do names.
     func listAgain(withTurn operation: Unmanaged<AnyOperation>) {
         let hasDependencies = hasDependencies(operation)
         switch change({ $0.list(again: operation, hasDependencies) }) {

@@ -1,10 +1,11 @@
-/// Decides what a queue starts next: slots, priorities, suspension. Pure; the queue locks it, asks, unlocks, and obeys.
+/// Decides what a queue starts next: permits, priorities, suspension. Pure; the queue locks it, asks, unlocks, and
+/// obeys.
 ///
-/// A *slot* is the right to run a body, one of `width`. A worker holds one while it runs operations; a body that waits
-/// gives it back, and takes one again before it goes on. At most one worker is starting at a time: it starts the next
-/// one itself.
+/// A *permit* is the right to run a body, one of `width`. A worker holds one while it runs operations; a body that
+/// waits gives it back, and takes one again before it goes on. At most one worker is starting at a time: it starts the
+/// next one itself.
 struct Scheduler {
-    /// A body whose last wait has ended, and which needs a slot to go on. An object, because it is rare, and what may
+    /// A body whose last wait has ended, and which needs a permit to go on. An object, because it is rare, and what may
     /// hold one is copied at every turn.
     final class Resumption {
         /// Guarded by the queue's lock. When the body's priority changes it is listed once more, and counts the first
@@ -25,18 +26,18 @@ struct Scheduler {
             self.error = error
         }
 
-        /// A slot is booked for the body, which goes on. False: it did not take the slot. The body is let go first: it
-        /// may end, and its queue be idle, before this returns.
+        /// A permit is booked for the body, which goes on. False: it did not take the permit. The body is let go first:
+        /// it may end, and its queue be idle, before this returns.
         func resume() -> Bool {
-            let tookSlot = body?.endWait(in: run) ?? false
+            let tookPermit = body?.endWait(in: run) ?? false
             if let body { TSanAnnotations.willResume(body) }
             body = nil
             continuation.resume(returning: error)
-            return tookSlot
+            return tookPermit
         }
     }
 
-    /// What to do after unlocking. The slot that it needs is booked. A body to be resumed is retained for the one who
+    /// What to do after unlocking. The permit that it needs is booked. A body to be resumed is retained for the one who
     /// does it: as a reference it would be copied at every turn, though there hardly ever is one.
     enum Action {
         case none
@@ -49,16 +50,16 @@ struct Scheduler {
     /// What a worker does next. As above.
     enum WorkerAction {
         case run(Unmanaged<AnyOperation>)
-        /// Its slot goes to this body, and the worker ends.
+        /// Its permit goes to this body, and the worker ends.
         case handOver(Unmanaged<Resumption>)
-        /// Its slot is returned, and the worker ends.
+        /// Its permit is returned, and the worker ends.
         case end
     }
 
     var width: Int
     var isSuspended: Bool
     private(set) var running = 0
-    /// Bodies that have lent their slots.
+    /// Bodies that have released their permits.
     private(set) var parked = 0
     private(set) var isStarting = false
     /// Operations that were taken up, again or for the first time. Where a worker goes on inline another one has
@@ -373,9 +374,10 @@ struct Scheduler {
         return nil
     }
 
-    // MARK: Slots
+    // MARK: Permits
 
-    /// After every change: what the free slots allow. `more`: whether there is something in the workers' local queues.
+    /// After every change: what the free permits allow. `more`: whether there is something in the workers' local
+    /// queues.
     @inline(__always)
     mutating func settle(besides more: @autoclosure () -> Bool = false, startsWorkers: Bool = true) -> Action {
         if running >= width { return .none }
@@ -395,7 +397,7 @@ struct Scheduler {
         return nextAction()
     }
 
-    /// For a worker that has a slot and nothing to do.
+    /// For a worker that has a permit and nothing to do.
     @inline(__always)
     mutating func nextAction() -> WorkerAction {
         if running <= width {
@@ -406,16 +408,16 @@ struct Scheduler {
         return .end
     }
 
-    /// At the end of a worker's slice. True: it returns its slot and ends, because a worker waits for its thread.
+    /// At the end of a worker's slice. True: it returns its permit and ends, because a worker waits for its thread.
     mutating func endSlice() -> Bool {
         if isStarting { running -= 1 }
         return isStarting
     }
 
-    mutating func returnSlot() { running -= 1 }
+    mutating func returnPermit() { running -= 1 }
 
-    /// A body waits, or has not taken the slot that was booked for it.
-    mutating func lendSlot() {
+    /// A body waits, or has not taken the permit that was booked for it.
+    mutating func releasePermit() {
         running -= 1
         parked += 1
     }
@@ -426,8 +428,8 @@ struct Scheduler {
         return nextAction()
     }
 
-    /// A worker that has lent its slot and has work to do again: it takes one, if there is one free.
-    mutating func slotAgain() -> WorkerAction {
+    /// A worker that has released its permit and has work to do again: it takes one, if there is one free.
+    mutating func reacquirePermit() -> WorkerAction {
         parked -= 1
         if running >= width { return .end }
         running += 1
@@ -435,7 +437,7 @@ struct Scheduler {
     }
 
     /// As above, for a worker that goes on with an operation of this priority. False: others come before it, or may.
-    mutating func slotAgain(for level: OperationPriority) -> Bool {
+    mutating func reacquirePermit(for level: OperationPriority) -> Bool {
         if isSuspended || running >= width { return false }
         let before = urgent.union(resumptions.filled).union(ready.filledAgain)
         if let first = before.highest, first >= level { return false }
@@ -446,8 +448,8 @@ struct Scheduler {
         return true
     }
 
-    /// A body has ended while its slot was lent.
-    mutating func endedWithoutSlot() { parked -= 1 }
+    /// A body has ended while its permit was released.
+    mutating func endedWithoutPermit() { parked -= 1 }
 
     /// Bodies that have started and not ended.
     var begun: Int { running - (isStarting ? 1 : 0) + parked }

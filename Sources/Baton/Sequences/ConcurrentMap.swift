@@ -1,8 +1,8 @@
 /// One iteration of a sequence that is delivered to operations: ``ConcurrentMapStateMachine`` behind its lock.
 ///
 /// A task of its own iterates upstream and adds an operation for each element, while there is room. Each operation
-/// tells this when it ends. The consumer asks for what comes next on its own task; if that is a body's, it lends its
-/// slot meanwhile.
+/// tells this when it ends. The consumer asks for what comes next on its own task; if that is a body's, it releases its
+/// permit meanwhile.
 final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: OutcomeListener, ClosingListener {
     typealias Machine = ConcurrentMapStateMachine<RunScope, Output, Failure>
 

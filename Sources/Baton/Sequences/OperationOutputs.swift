@@ -18,8 +18,9 @@
 /// While the queue is suspended the outputs of what has not begun do not come.
 ///
 /// The body of an operation may iterate one, also on its own queue, whatever the width of that: while it waits for an
-/// output it lends its slot, as it does when it awaits another operation. A child task of a body does not. An operation
-/// that waits for the one whose body iterates would never end, and fails with ``OperationError/dependencyCycle(_:)``.
+/// output it releases its permit, as it does when it awaits another operation. A child task of a body does not. An
+/// operation that waits for the one whose body iterates would never end, and fails with
+/// ``OperationError/dependencyCycle(_:)``.
 public struct OperationOutputs<Upstream: AsyncSequence & Sendable, Output: Sendable>: AsyncSequence, Sendable
 where Upstream.Element: Sendable {
     /// An output.

@@ -46,7 +46,7 @@ extension AsyncOperationQueue {
         }
         if problems.count > more.count { return nil }
         await withTaskCancellationHandler {
-            await core.waitUntilIdleLendingSlot(closedBefore: true)
+            await core.waitUntilIdleReleasingPermit(closedBefore: true)
         } onCancel: {
             core.cutOff()
         }

@@ -5,7 +5,7 @@ extension AnyOperation {
     /// let search = AsyncOperation(Search(text)).delay(.milliseconds(300)).unique(by: "search", policy: .replace)
     /// ```
     ///
-    /// It holds no slot of its queue meanwhile, but it needs one to begin. Its conditions are evaluated after that;
+    /// It holds no permit of its queue meanwhile, but it needs one to begin. Its conditions are evaluated after that;
     /// when its inputs are missing it does not wait. The time is that of the queue's clock. Only the first attempt
     /// waits: the others have their ``retry(_:attempts:deadline:file:line:)``.
     ///
@@ -41,7 +41,7 @@ extension AnyOperation {
 extension AsyncOperation where Output == Void {
     /// An operation that finishes when `duration` has passed since its dependencies have.
     ///
-    /// It holds no slot of its queue meanwhile, but it needs one to begin. The time is that of the queue's clock. A
+    /// It holds no permit of its queue meanwhile, but it needs one to begin. The time is that of the queue's clock. A
     /// negative duration is ``Misuse`` and counts as zero.
     public static func delay(
         _ duration: Duration, file: StaticString = #fileID, line: UInt = #line

@@ -9,7 +9,7 @@ extension AnyOperation {
     /// called if none follows.
     ///
     /// The time is that of the queue's clock. It runs while the body does, also while that waits for children;
-    /// dependencies, a slot, a suspension, conditions and exclusions come before, for which there is
+    /// dependencies, a permit, a suspension, conditions and exclusions come before, for which there is
     /// ``timeout(waiting:file:line:)``. Called again, the last limit counts. A negative limit is ``Misuse``, and counts
     /// as zero. After the add this is ``Misuse`` and changes nothing.
     @discardableResult
@@ -29,7 +29,7 @@ extension AnyOperation {
 
     /// Ends the operation with ``OperationError/timedOut(after:)`` if its body has not started `limit` after the add.
     ///
-    /// It does not matter what it waits for: dependencies, a suspended queue, a slot, conditions, exclusions.
+    /// It does not matter what it waits for: dependencies, a suspended queue, a permit, conditions, exclusions.
     /// Conditions that are being evaluated are cancelled, and the outcome comes when they have returned. One that
     /// shares the outcome of another with its unique key does not wait for a start of its own, and has no such limit.
     /// See ``timeout(_:file:line:)``.

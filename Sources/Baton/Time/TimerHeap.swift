@@ -3,14 +3,14 @@
 package struct TimerHeap<Time: Comparable, Entry> {
     /// Names an entry for good: one that has been taken out is not mistaken for another.
     package struct Ticket {
-        fileprivate let slot: Slab<Slot>.ID
+        fileprivate let permit: Slab<Permit>.ID
         fileprivate let number: UInt64
 
         /// That deadline was added later.
         func isOlder(than other: Self) -> Bool { number < other.number }
     }
 
-    fileprivate struct Slot {
+    fileprivate struct Permit {
         var entry: Entry?
         var place: Int
         var number: UInt64
@@ -19,7 +19,7 @@ package struct TimerHeap<Time: Comparable, Entry> {
     private struct Node {
         let time: Time
         let number: UInt64
-        let slot: Slab<Slot>.ID
+        let permit: Slab<Permit>.ID
 
         static func < (left: Self, right: Self) -> Bool {
             left.time < right.time || left.time == right.time && left.number < right.number
@@ -27,7 +27,7 @@ package struct TimerHeap<Time: Comparable, Entry> {
     }
 
     private var heap: [Node] = []
-    private var slots = Slab<Slot>()
+    private var permits = Slab<Permit>()
     private var lastNumber: UInt64 = 0
 
     package init() {}
@@ -38,26 +38,26 @@ package struct TimerHeap<Time: Comparable, Entry> {
     package var next: Time? { heap.first?.time }
 
     /// The content with the earliest time.
-    var first: Entry? { heap.first.flatMap { slots[$0.slot].entry } }
+    var first: Entry? { heap.first.flatMap { permits[$0.permit].entry } }
 
     /// All times, in no particular order.
     var times: [Time] { heap.map(\.time) }
 
     package mutating func add(_ entry: Entry, at time: Time) -> Ticket {
         lastNumber += 1
-        let slot = slots.insert(Slot(entry: entry, place: heap.count, number: lastNumber))
-        heap.append(Node(time: time, number: lastNumber, slot: slot))
+        let permit = permits.insert(Permit(entry: entry, place: heap.count, number: lastNumber))
+        heap.append(Node(time: time, number: lastNumber, permit: permit))
         rise(from: heap.count - 1)
-        return Ticket(slot: slot, number: lastNumber)
+        return Ticket(permit: permit, number: lastNumber)
     }
 
     /// Nil: its time has come, or it was taken out before.
     @discardableResult
     package mutating func remove(_ ticket: Ticket) -> Entry? {
-        guard slots.hasPlace(ticket.slot), slots[ticket.slot].number == ticket.number,
-            slots[ticket.slot].entry != nil
+        guard permits.hasPlace(ticket.permit), permits[ticket.permit].number == ticket.number,
+            permits[ticket.permit].entry != nil
         else { return nil }
-        return remove(at: slots[ticket.slot].place)
+        return remove(at: permits[ticket.permit].place)
     }
 
     /// Takes out what has the earliest time.
@@ -71,9 +71,9 @@ package struct TimerHeap<Time: Comparable, Entry> {
     }
 
     private mutating func remove(at place: Int) -> Entry {
-        let slot = heap[place].slot
-        let entry = slots[slot].entry.take()!
-        slots.remove(slot)
+        let permit = heap[place].permit
+        let entry = permits[permit].entry.take()!
+        permits.remove(permit)
         let last = heap.removeLast()
         if place < heap.count {
             put(last, at: place)
@@ -85,7 +85,7 @@ package struct TimerHeap<Time: Comparable, Entry> {
 
     private mutating func put(_ node: Node, at place: Int) {
         heap[place] = node
-        slots[node.slot].place = place
+        permits[node.permit].place = place
     }
 
     private mutating func rise(from start: Int) {

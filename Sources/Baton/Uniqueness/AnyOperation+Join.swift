@@ -1,8 +1,8 @@
 /// An operation that has joined another one, its original.
 ///
-/// It is added, with one edge to the original, and one count besides, so that it never becomes ready and takes no slot.
-/// It ends as an operation does that ends before it runs: when the original tells it, or earlier when it is cancelled.
-/// Whoever takes it from the original's list takes that count back.
+/// It is added, with one edge to the original, and one count besides, so that it never becomes ready and takes no
+/// permit. It ends as an operation does that ends before it runs: when the original tells it, or earlier when it is
+/// cancelled. Whoever takes it from the original's list takes that count back.
 extension AnyOperation {
     /// Nil: this has finished, and nobody can join it.
     final func takeJoiner(_ joiner: AnyOperation) -> Int? {

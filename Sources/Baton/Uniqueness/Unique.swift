@@ -15,7 +15,7 @@ extension AnyOperation {
     /// - `reject`: it ends with ``OperationError/skipped(_:)``. Like one that joins, it has no dependencies, conditions
     ///   or exclusions any more, and ``AsyncOperationQueue/run(_:)`` and ``add(to:includingDependencies:file:line:)``
     ///   do not add what only it would need.
-    /// - `join`: it ends as the other one, the original, does, with that one's own error. It takes no slot, so the
+    /// - `join`: it ends as the other one, the original, does, with that one's own error. It takes no permit, so the
     ///   width and the suspension of its queue do not matter, and no start is told. An original that was cancelled and
     ///   whose body has not returned is joined, too. Another `Output` than the original's is ``Misuse``, with which it
     ///   ends.

@@ -50,7 +50,7 @@ extension QueueCore {
                 guard let next else { return .away(change { state in state.nextAction { $0.nextAction() } }) }
                 passage = next
             case .evaluate(let optionalState):
-                change { $0.scheduler.lendSlot() }
+                change { $0.scheduler.releasePermit() }
                 current._withUnsafeGuaranteedRef { operation in
                     if operation.isObserved { operation.tellEvents() }
                     task.running = operation
@@ -58,7 +58,7 @@ extension QueueCore {
                 let error = await evaluate(conditionsIn: optionalState, of: current.takeUnretainedValue(), on: worker)
                 task.running = nil
                 // A condition may have cancelled the task: then the body runs on that of another worker.
-                if error == nil, !task.isSpent, takesSlotAgain(for: current) {
+                if error == nil, !task.isSpent, takesPermitAgain(for: current) {
                     passage = current._withUnsafeGuaranteedRef { operation in
                         let passage = operation.withLife { $0.passSatisfied(on: worker) }
                         if operation.isObserved { operation.tellEvents() }
@@ -83,9 +83,9 @@ extension QueueCore {
     }
 
     /// Nothing comes before it.
-    private func takesSlotAgain(for current: Unmanaged<AnyOperation>) -> Bool {
+    private func takesPermitAgain(for current: Unmanaged<AnyOperation>) -> Bool {
         let level = current._withUnsafeGuaranteedRef { $0.level }
-        return change { $0.scheduler.slotAgain(for: level) }
+        return change { $0.scheduler.reacquirePermit(for: level) }
     }
 
     private func refuse(_ current: Unmanaged<AnyOperation>, _ misuse: Misuse.Kind) -> Passage {
@@ -95,13 +95,13 @@ extension QueueCore {
 
     // MARK: Listing again
 
-    /// Its conditions are satisfied. The worker takes a slot again, and goes on with what comes first.
+    /// Its conditions are satisfied. The worker takes a permit again, and goes on with what comes first.
     private func listAgain(satisfied operation: Unmanaged<AnyOperation>) -> Scheduler.WorkerAction {
         let hasDependencies = hasDependencies(operation)
         let (action, listing) = change { state in
             let listing = state.list(again: operation, hasDependencies)
             if listing == .heldBySuspension { state.scheduler.append(operation) }
-            return (state.nextAction { $0.slotAgain() }, listing)
+            return (state.nextAction { $0.reacquirePermit() }, listing)
         }
         switch listing {
         case .listed, .heldBySuspension: break

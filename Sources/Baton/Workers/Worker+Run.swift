@@ -8,7 +8,7 @@ extension QueueCore {
     ///
     /// So is the worker itself: it is one of the queue's holders until it has released all that it ran.
     ///
-    /// - Parameter first: What another worker has taken and could not run, with that worker's slot. Nil: the worker
+    /// - Parameter first: What another worker has taken and could not run, with that worker's permit. Nil: the worker
     ///   asks.
     nonisolated(nonsending) func work(
         on worker: Worker, as task: WorkerTaskContext, beginningWith first: Unmanaged<AnyOperation>?
@@ -74,7 +74,7 @@ extension QueueCore {
         if worker.localQueue.isOut { giveBack(on: worker) }
     }
 
-    /// Another worker goes on with what this one has taken, and with its slot.
+    /// Another worker goes on with what this one has taken, and with its permit.
     @inline(never)
     private func handOver(_ operation: Unmanaged<AnyOperation>, from worker: Worker) {
         if worker.localQueue.isOut { giveBack(on: worker) }
@@ -178,9 +178,10 @@ extension QueueCore {
         var follower: Unmanaged<AnyOperation>?
         /// Those after it, linked.
         var others: Unmanaged<AnyOperation>?
-        /// Its task was cancelled, or the body left waits open that have lent its slot: no other body may run on it.
+        /// Its task was cancelled, or the body left waits open that have released its permit: no other body may run on
+        /// it.
         var spendsWorker = false
-        var holdsSlot = true
+        var holdsPermit = true
         var handlersAreDue = false
         var startsDelivery = false
         /// That have ended with it, linked.
@@ -230,7 +231,7 @@ extension QueueCore {
                 follower: settled.follower,
                 others: settled.others,
                 spendsWorker: ending.isCancelled || ending.hasOpenWaits,
-                holdsSlot: !ending.hasOpenWaits,
+                holdsPermit: !ending.hasOpenWaits,
                 handlersAreDue: settled.handlersAreDue,
                 groups: settled.groups
             )
@@ -355,7 +356,7 @@ extension QueueCore {
             state.reclaim(own: worker.localQueue, isPlain: false)
             let departure = leave(operation, &run, &state)
             list(from: run, after: operation, inline, &state)
-            if run.holdsSlot { state.scheduler.returnSlot() } else { state.scheduler.endedWithoutSlot() }
+            if run.holdsPermit { state.scheduler.returnPermit() } else { state.scheduler.endedWithoutPermit() }
             return departure
         }
         letGo(operation, run, departure)

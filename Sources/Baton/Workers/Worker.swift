@@ -24,7 +24,7 @@ final class Worker: Sendable {
 
     init(localQueue: LocalQueue = LocalQueue()) { self.localQueue = localQueue }
 
-    /// - Parameter first: An operation that another worker has taken, with the slot of that worker.
+    /// - Parameter first: An operation that another worker has taken, with the permit of that worker.
     static func start(on core: QueueCore, beginningWith first: Unmanaged<AnyOperation>? = nil) {
         let worker = Worker(localQueue: LocalQueue(least: core.leastReach, isTimed: !core.slicesByCount))
         worker.spawn(with: core.taskFactory) {

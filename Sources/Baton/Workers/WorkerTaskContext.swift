@@ -2,7 +2,7 @@ internal import CBaton
 import Synchronization
 
 /// A task of a queue, for whoever asks something of the queue from inside it: a body that awaits another operation
-/// lends its slot, and neither a body nor a handler can wait until its own queue is idle.
+/// releases its permit, and neither a body nor a handler can wait until its own queue is idle.
 ///
 /// Found through a task-local, bound once for each task. The child tasks of a body or a handler, which end before it
 /// does, belong to it as well: they find the very value that the task has bound. An unstructured task (`Task { }`) has

@@ -56,7 +56,7 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
 
     private let wait = Locked(Wait())
 
-    /// Started before the Foundation operations that ours waits for, it would keep a slot of its queue that those may
+    /// Started before the Foundation operations that ours waits for, it would keep a permit of its queue that those may
     /// need.
     ///
     /// It is looked for them whenever Foundation asks, because dependencies may be added in any order. Not by

@@ -75,7 +75,7 @@ extension AsyncOperationQueue {
     static let foundation = serving(name: "Foundation")
 }
 
-/// A condition, and not the body: it holds no slot, and an explanation tells it by this name.
+/// A condition, and not the body: it holds no permit, and an explanation tells it by this name.
 private struct HasFinished: OperationCondition {
     let operation: Foundation.Operation
 

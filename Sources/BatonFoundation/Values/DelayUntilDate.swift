@@ -6,7 +6,7 @@ extension AnyOperation {
     ///
     /// The wall clock is read once, when the dependencies have finished and it has its turn; from then on, what is left
     /// is a duration on the queue's clock. So it does not follow the wall clock when somebody sets that meanwhile. A
-    /// date that has passed is not waited for, one that never comes is waited for until a cancel. It holds no slot of
+    /// date that has passed is not waited for, one that never comes is waited for until a cancel. It holds no permit of
     /// its queue meanwhile.
     ///
     /// Otherwise it is as `delay(_:)` says.

@@ -8,8 +8,8 @@ public import Baton
 /// ```
 ///
 /// With ``waitToConnect`` the operation is kept until it is reachable, and looks again after each ``interval``; a
-/// cancel ends that at once. Without, it looks once, and fails with a ``ReachabilityError``. Meanwhile it holds no slot
-/// of its queue.
+/// cancel ends that at once. Without, it looks once, and fails with a ``ReachabilityError``. Meanwhile it holds no
+/// permit of its queue.
 ///
 /// Each attempt has a thread of its own, because to look up a name blocks one: never a thread of Swift's. While a
 /// lookup goes on that took too long or was cancelled, no other one of the same host begins: attempts wait for its end

@@ -11,13 +11,13 @@ public struct TracedWait: Sendable, Hashable {
         case delay
         /// Its conditions were evaluated, with the operations that they bring along.
         case conditions
-        /// A slot of its queue: as many others ran as the queue is wide.
+        /// A permit of its queue: as many others ran as the queue is wide.
         case queue
         /// The queue was suspended. Of a trace that is made of events, and not by a recorder, this counts as a wait for
         /// the queue.
         case suspension
-        /// An exclusion that others held or waited for. In traces that older versions wrote, with the wait for the slot
-        /// that follows.
+        /// An exclusion that others held or waited for. In traces that older versions wrote, with the wait for the
+        /// permit that follows.
         case exclusion
         /// Its turn at a rate.
         case rate

@@ -117,7 +117,7 @@ import Testing
         #expect(operation.dependencies.map(\.name) == ["HandOperation"])
     }
 
-    @Test func itHoldsNoSlot() async throws {
+    @Test func itHoldsNoPermit() async throws {
         let narrow = AsyncOperationQueue(maxConcurrentOperationCount: 1)
         let source = HandOperation()
         let operation = AsyncOperation { 1 }.addDependency(source)

@@ -94,7 +94,7 @@ import Testing
         #expect(try await operation.value == 7)
     }
 
-    @Test func meanwhileItHoldsNoSlot() async throws {
+    @Test func meanwhileItHoldsNoPermit() async throws {
         let narrow = AsyncOperationQueue(maxConcurrentOperationCount: 1)
         let port = try Port()
         let operation = AsyncOperation { 7 }.addCondition(reachable(port, waitToConnect: true))

@@ -142,7 +142,7 @@ import Testing
         #expect(stage.ran == ["tick"])
     }
 
-    @Test func itHoldsNoSlotInBetween() {
+    @Test func itHoldsNoPermitInBetween() {
         let stage = TestQueue(width: 1)
         let operation = stage.noting("tick").repeat(every: .seconds(1), count: 2)
         let other = stage.noting("other")

@@ -95,7 +95,7 @@ extension RetryTests {
     }
 
     enum Obstacle: CaseIterable {
-        case slot, exclusion, rate, suspension
+        case permit, exclusion, rate, suspension
     }
 
     @Test("An attempt that waits for something at the deadline is not made", arguments: Obstacle.allCases)
@@ -107,7 +107,7 @@ extension RetryTests {
             .didCancel { stage.log("cancelled \($0)") }
         let busy = stage.waiting("busy", at: gate)
         switch obstacle {
-        case .slot, .suspension: break
+        case .permit, .suspension: break
         case .exclusion: for one in [operation, busy] { one.addCondition(.mutuallyExclusive(names("name"))) }
         case .rate: operation.addCondition(.rate(names("rate"), 1, per: .seconds(100)))
         }
@@ -115,7 +115,7 @@ extension RetryTests {
         stage.advance(by: .seconds(1))
         let other = AsyncOperationQueue(executor: stage.steps, clock: stage.clock)
         switch obstacle {
-        case .slot: stage.run(busy)
+        case .permit: stage.run(busy)
         case .exclusion:
             other.add(busy)
             stage.steps.runAll()

@@ -29,7 +29,7 @@ extension RetryTests {
         #expect(left.ending == "success")
         #expect(operation.state == .executing)
         #expect(operation.waits.map(\.source.name) == ["awaited"])
-        // One slot is that of the child; the other one is free.
+        // One permit is that of the child; the other one is free.
         let others = [stage.waiting("other", at: second), stage.noting("last")]
         stage.queue.add(others)
         stage.steps.runAll()
@@ -43,7 +43,7 @@ extension RetryTests {
         #expect(stage.queue.core.state.withLock { $0.scheduler.parked } == 0)
     }
 
-    /// The first attempt leaves a task behind that waits with the slot lent.
+    /// The first attempt leaves a task behind that waits with the permit lent.
     @Test func anAttemptThatLeavesAWaitOpenIsFollowedByAnother() {
         let stage = TestQueue(width: 1)
         let gate = Gate()

@@ -61,7 +61,7 @@ import Testing
         #expect(operation.ending == "success")
     }
 
-    @Test func G21_theDelayHoldsNoSlotAndNoExclusion() {
+    @Test func G21_theDelayHoldsNoPermitAndNoExclusion() {
         let stage = TestQueue(width: 1)
         let operation = failing(1, on: stage).retry(.constant(.seconds(1)), attempts: 2)
             .addCondition(.mutuallyExclusive("retries"))

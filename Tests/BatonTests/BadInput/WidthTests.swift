@@ -67,7 +67,7 @@ import Testing
     }
 
     /// They do not all start before the first child, wherever workers run: on the second executor one runs inside the
-    /// step in which a parent gives its slot back.
+    /// step in which a parent gives its permit back.
     @Test(arguments: [StepExecutor() as any TaskExecutor, ImmediateExecutor()])
     func parentsDoNotAllStartBeforeTheFirstChild(executor: any TaskExecutor) async {
         let log = EventLog<String>()

@@ -153,7 +153,7 @@ import Testing
         #expect(stage.ran == ["beside"])
     }
 
-    @Test func noSlotIsHeldWhileItIsAsked() async {
+    @Test func noPermitIsHeldWhileItIsAsked() async {
         let gate = Gate()
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
         let asked = AsyncOperation { 1 }.addCondition("gate") { _ in
@@ -194,7 +194,7 @@ import Testing
             return .satisfied
         }
         stage.run(operation)
-        // Its slot is free.
+        // Its permit is free.
         stage.run(stage.noting("other"))
         #expect(operation.ending == "cancelled because of a whim")
         #expect(stage.ran == ["other"])
@@ -296,7 +296,7 @@ import Testing
         #expect(Set(stage.ran) == ["condition", "started", "body", "finished"])
     }
 
-    /// Another operation has its slot when the conditions have answered.
+    /// Another operation has its permit when the conditions have answered.
     @Test func oneThatIsCancelledWhileItIsEvaluatedIsNotListedAgain() {
         let stage = TestQueue(width: 1)
         let (gate, busy) = (Gate(), Gate())

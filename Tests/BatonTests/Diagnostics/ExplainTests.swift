@@ -125,7 +125,7 @@ import Testing
         #expect(parent.ending == "success")
     }
 
-    @Test func aBodyThatNeedsASlotToGoOn() {
+    @Test func aBodyThatNeedsAPermitToGoOn() {
         let stage = TestQueue(width: 1)
         let elsewhere = TestQueue(on: stage.steps)
         let gate = Gate()
@@ -134,10 +134,10 @@ import Testing
         stage.run(parent)
         stage.run(stage.waiting("busy", at: gate))
         elsewhere.run(source)
-        #expect(roots(parent) == ["parent: waitingForSlot(width: 1, running: [‘busy’])"])
+        #expect(roots(parent) == ["parent: waitingForPermit(width: 1, running: [‘busy’])"])
         #expect(
             parent.explain().description
-                == "‘parent’ can go on when there is a free slot in a queue of width 1, where ‘busy’ runs.")
+                == "‘parent’ can go on when there is a free permit in a queue of width 1, where ‘busy’ runs.")
         gate.open()
         stage.steps.runAll()
         #expect(parent.ending == "success")

@@ -240,8 +240,8 @@ import Testing
         end()
     }
 
-    /// What it waited for has finished, but others have taken its slot.
-    @Test func itNeedsASlotToGoOn() {
+    /// What it waited for has finished, but others have taken its permit.
+    @Test func itNeedsAPermitToGoOn() {
         let narrow = TestQueue(width: 1, on: stage.steps)
         let source = stage.noting("source")
         let root = AsyncOperation("root") { try await source.value }
@@ -251,7 +251,7 @@ import Testing
         let asked = asked(behind: root)
         #expect(
             "\(asked.explain())" == "‘asked’ waits for ‘middle’. "
-                + "‘root’ can go on when there is a free slot in a queue of width 1, where ‘busy’ runs.")
+                + "‘root’ can go on when there is a free permit in a queue of width 1, where ‘busy’ runs.")
         end()
     }
 }
@@ -280,7 +280,7 @@ extension Explanation.Cause {
         case .awaitingCallback(let attempt, let time, let isCancelled):
             "awaitingCallback(attempt: \(attempt), time: \(time.map { "Optional(\($0))" } ?? "nil"), "
                 + "isCancelled: \(isCancelled))"
-        case .waitingForSlot(_, let width, let running): "waitingForSlot(width: \(width), running: \(running))"
+        case .waitingForPermit(_, let width, let running): "waitingForPermit(width: \(width), running: \(running))"
         case .finished(let outcome): "finished(\(outcome))"
         case .notAdded, .starting, .awaitingElement, .finishing: "\(self)"
         }

@@ -85,7 +85,7 @@ struct Names {
         #expect(stage.ran == ["three", "two", "one"])
     }
 
-    @Test func waitingOnesAreServedInOrderOfArrivalAndHoldNoSlot() {
+    @Test func waitingOnesAreServedInOrderOfArrivalAndHoldNoPermit() {
         let name = Names()
         let stage = TestQueue(width: 1)
         let gate = Gate()
@@ -196,7 +196,7 @@ struct Names {
         stage.run(stage.waiting("busy", at: busy))
         gate.open()
         other.steps.runAll()
-        // It holds x, and waits for a slot.
+        // It holds x, and waits for a permit.
         stage.queue.isSuspended = true
         other.run(other.noting("other").addCondition(.mutuallyExclusive(name("x"))))
         #expect(other.ran == ["holder", "other"])

@@ -58,7 +58,7 @@ import Testing
         stage.run(stage.waiting("busy", at: busy))
         gate.open()
         stage.steps.runAll()
-        // It waits for a slot.
+        // It waits for a permit.
         #expect(!ExclusionManager.isFree(.text(name("x"))))
         stage.queue.isSuspended = true
         #expect(ExclusionManager.isFree(.text(name("x"))))

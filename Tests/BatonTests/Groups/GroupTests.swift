@@ -63,7 +63,7 @@ import Testing
         #expect(stage.ran == ["one", "two", "after"])
     }
 
-    @Test func itHoldsNoSlot() {
+    @Test func itHoldsNoPermit() {
         let stage = TestQueue(width: 1)
         var group = GroupOperation(stage.noting("innermost"))
         for _ in 0..<1_000 { group = GroupOperation(group) }

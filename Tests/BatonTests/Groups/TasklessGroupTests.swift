@@ -83,7 +83,7 @@ extension GroupTests {
         #expect(stage.queue.operationCount == 0)
     }
 
-    @Test func aGroupNeedsNoSlotToFinish() {
+    @Test func aGroupNeedsNoPermitToFinish() {
         let (stage, elsewhere) = (TestQueue(width: 1), TestQueue(width: 1))
         let (childGate, longGate) = (Gate(), Gate())
         let child = elsewhere.waiting("child", at: childGate)

@@ -110,7 +110,7 @@ import Testing
         #expect(stage.ran == ["cancelled: false", "cancelled: false"])
     }
 
-    @Test func G28_willFinishHoldsTheSlot() {
+    @Test func G28_willFinishHoldsThePermit() {
         let stage = TestQueue(width: 1)
         let gate = Gate()
         let operation = stage.noting("operation")

@@ -35,7 +35,7 @@ import Testing
         #expect(meter.now == 0)
     }
 
-    /// Bodies that wait hold no slot; what computes between two waits does.
+    /// Bodies that wait hold no permit; what computes between two waits does.
     @Test func G22_withChildrenUnderSeeds() async throws {
         try await exploring(schedules: 200) { scheduler in
             let width = scheduler.random(in: 1...3)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func G22_aBodyThatHasWaitedGoesOnOnlyWithASlot() {
+    @Test func G22_aBodyThatHasWaitedGoesOnOnlyWithAPermit() {
         let stage = TestQueue(width: 1)
         let elsewhere = TestQueue(on: stage.steps)
         let gate = Gate()
@@ -76,7 +76,7 @@ import Testing
         #expect(parent.ending == "success")
     }
 
-    /// The second branch computes while the first waits: one that waits with either holds no slot.
+    /// The second branch computes while the first waits: one that waits with either holds no permit.
     @Test func G22_oneWaitOfTwoBranchesIsEnough() {
         let stage = TestQueue(width: 1)
         let gate = Gate()
@@ -98,7 +98,7 @@ import Testing
         #expect(stage.ran == ["child", "next"])
     }
 
-    @Test func G22_twoWaitsOfABodyGiveBackOneSlot() {
+    @Test func G22_twoWaitsOfABodyGiveBackOnePermit() {
         let stage = TestQueue(width: 1)
         let gate = Gate()
         let children = [stage.waiting("one", at: gate), stage.waiting("other", at: gate)]
@@ -150,7 +150,7 @@ import Testing
     @Test func G23_aChainGoesOnInlineForSixteen() {
         let stage = TestQueue(width: 2, isSuspended: true)
         let gate = Gate()
-        // It takes the second slot, so that the chain's worker is the only one that can run what waits.
+        // It takes the second permit, so that the chain's worker is the only one that can run what waits.
         stage.queue.add(stage.waiting("blocker", at: gate))
         var chain = [stage.noting("0")]
         for number in 1..<40 { chain.append(stage.noting("\(number)", after: chain.last!)) }

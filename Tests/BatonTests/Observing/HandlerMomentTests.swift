@@ -152,8 +152,8 @@ import Testing
         #expect(stage.ran == [#"["dependent", "operation"]"#])
     }
 
-    /// At width 1 the other one needs the slot.
-    @Test func willFinishThatAwaitsAnotherOperationLendsItsSlot() {
+    /// At width 1 the other one needs the permit.
+    @Test func willFinishThatAwaitsAnotherOperationReleasesItsPermit() {
         let stage = TestQueue(width: 1)
         let operation = stage.noting("operation")
         let other = stage.noting("other")

@@ -23,7 +23,7 @@ import Testing
         #expect(other.runAll() == 0)
     }
 
-    @Test func itKeepsItsSlotAndIsCancelledAsOthers() {
+    @Test func itKeepsItsPermitAndIsCancelledAsOthers() {
         let stage = TestQueue(width: 1)
         let other = StepExecutor()
         let operation = AsyncOperation("operation") { [log = stage.log] in
@@ -40,7 +40,7 @@ import Testing
         #expect(operation.ending == "cancelled on request")
     }
 
-    @Test func itsWaitsLendTheSlot() {
+    @Test func itsWaitsReleaseThePermit() {
         let stage = TestQueue(width: 1)
         let other = StepExecutor()
         let operation = AsyncOperation("operation") { [log = stage.log] context in

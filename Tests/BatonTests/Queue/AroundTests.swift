@@ -43,7 +43,7 @@ import Testing
         #expect(seen.events == [0])
     }
 
-    @Test func aBodyStillLendsItsSlotInsideAHook() async throws {
+    @Test func aBodyStillReleasesItsPermitInsideAHook() async throws {
         let queue = AsyncOperationQueue(maxConcurrentOperationCount: 1)
         queue.around { _, body in try await body() }
         let operation = AsyncOperation { context in

@@ -120,7 +120,7 @@ import Testing
     }
 
     /// A parked body is not waiting to begin.
-    @Test func aBodyThatHasLentItsSlotDoesNotCount() {
+    @Test func aBodyThatHasReleasedItsPermitDoesNotCount() {
         let stage = TestQueue(width: 1)
         let gate = Gate()
         stage.queue.maxWaitingOperationCount = 1

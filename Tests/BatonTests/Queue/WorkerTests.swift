@@ -66,8 +66,8 @@ import Testing
         #expect(seen.events == [true])
     }
 
-    /// A body that leaves a wait behind has lent its slot: the worker must not run another without one.
-    @Test func aBodyThatLeavesAWaitOpenReturnsItsSlotOnce() {
+    /// A body that leaves a wait behind has released its permit: the worker must not run another without one.
+    @Test func aBodyThatLeavesAWaitOpenReturnsItsPermitOnce() {
         let stage = TestQueue(width: 1)
         let gate = Gate()
         let child = stage.waiting("child", at: gate)
@@ -80,18 +80,18 @@ import Testing
         #expect(parent.ending == "success")
         #expect(stage.ran == ["child"])
         stage.run(stage.noting("next"))
-        #expect(stage.ran == ["child"], "The child holds the only slot.")
+        #expect(stage.ran == ["child"], "The child holds the only permit.")
         gate.open()
         stage.steps.runAll()
         #expect(stage.ran == ["child", "next"])
         #expect(stage.queue.core.state.withLock { $0.scheduler.running } == 0)
     }
 
-    /// Between the end of a wait and a free slot for it, the body begins another wait.
-    @Test func aSlotThatABodyNoLongerNeedsIsReturned() {
+    /// Between the end of a wait and a free permit for it, the body begins another wait.
+    @Test func aPermitThatABodyNoLongerNeedsIsReturned() {
         let stage = TestQueue(width: 1)
         let elsewhere = AsyncOperationQueue(executor: stage.steps)
-        let (childGate, slotGate, bodyGate) = (Gate(), Gate(), Gate())
+        let (childGate, permitGate, bodyGate) = (Gate(), Gate(), Gate())
         let first = stage.waiting("first", at: childGate)
         let second = stage.noting("second")
         elsewhere.add(first)
@@ -101,14 +101,14 @@ import Testing
             try await context.run(second)
             try await wait
         }
-        stage.run(parent, stage.waiting("next", at: slotGate))
+        stage.run(parent, stage.waiting("next", at: permitGate))
         #expect(stage.ran == ["first", "next"])
         childGate.open()
         stage.steps.runAll()
         bodyGate.open()
         stage.steps.runAll()
-        #expect(stage.ran == ["first", "next"], "‘next’ holds the only slot.")
-        slotGate.open()
+        #expect(stage.ran == ["first", "next"], "‘next’ holds the only permit.")
+        permitGate.open()
         stage.steps.runAll()
         #expect(stage.ran == ["first", "next", "second"])
         #expect(parent.ending == "success")

@@ -5,7 +5,7 @@ import Testing
 
 /// Operations whose starts are limited. Each stage has a clock of its own, and so has its rates for itself.
 @Suite(.timeLimit(.minutes(10))) struct RateTests {
-    /// Its queue takes operations up in the order in which they were added, because it has one slot.
+    /// Its queue takes operations up in the order in which they were added, because it has one permit.
     private let stage = TestQueue(width: 1)
 
     /// Notes its name and the time when it starts.
@@ -168,7 +168,7 @@ import Testing
 
     // MARK: While they wait
 
-    @Test("An operation that waits for its turn holds no slot and no exclusion")
+    @Test("An operation that waits for its turn holds no permit and no exclusion")
     func holdsNothing() {
         let narrow = AsyncOperationQueue(maxConcurrentOperationCount: 1, executor: stage.steps, clock: stage.clock)
         let rate = Rate.rate("api", 1, per: .seconds(1))

@@ -170,7 +170,7 @@ import Testing
         #expect(rest(&state) == ["31", "32"] + numbers(1..<20))
     }
 
-    enum Obstacle: CaseIterable { case width, suspension, noSlot, child, higher }
+    enum Obstacle: CaseIterable { case width, suspension, noPermit, child, higher }
 
     @Test(arguments: Obstacle.allCases) func nothingIsDealtPast(_ obstacle: Obstacle) {
         var state = state(width: obstacle == .width ? 1 : 2, 10)
@@ -179,7 +179,7 @@ import Testing
         switch obstacle {
         case .width: break
         case .suspension: state.scheduler.isSuspended = true
-        case .noSlot: state.scheduler.width = -1
+        case .noPermit: state.scheduler.width = -1
         case .child:
             for child in [other, another] {
                 child.goesFirst = true

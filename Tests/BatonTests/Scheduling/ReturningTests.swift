@@ -55,22 +55,22 @@ import Testing
         #expect(rig.nextAction() == .end)
     }
 
-    @Test func aWorkerThatHasLentItsSlotTakesOneIfThereIsOne() {
+    @Test func aWorkerThatHasReleasedItsPermitTakesOneIfThereIsOne() {
         let rig = SchedulerRig(width: 1)
         rig.append("asks")
         rig.append("other")
         _ = rig.settle()
         _ = rig.workerStarted()
-        rig.scheduler.lendSlot()
+        rig.scheduler.releasePermit()
         #expect(rig.settle() == .startWorker)
         #expect(rig.workerStarted() == .run("other"))
         _ = rig.appendReturning("asks")
-        #expect(rig.slotAgain() == .end, "The other one has it.")
+        #expect(rig.reacquirePermit() == .end, "The other one has it.")
         #expect(rig.scheduler.parked == 0)
         #expect(rig.nextAction() == .run("asks"))
-        rig.scheduler.lendSlot()
+        rig.scheduler.releasePermit()
         _ = rig.appendReturning("asks")
-        #expect(rig.slotAgain() == .run("asks"))
+        #expect(rig.reacquirePermit() == .run("asks"))
         #expect(rig.scheduler.running == 1)
     }
     @Test func aWorkerGoesOnWhileWhatItHasTakenUpWaits() {
@@ -83,7 +83,7 @@ import Testing
         #expect(rig.scheduler.running == 1)
         #expect(rig.scheduler.begun == 2)
         #expect(rig.nextAction() == .end)
-        rig.scheduler.endedWithoutSlot()
+        rig.scheduler.endedWithoutPermit()
         #expect(rig.scheduler.begun == 0)
     }
 
@@ -95,7 +95,7 @@ import Testing
         rig.append("asks")
         _ = rig.settle()
         _ = rig.workerStarted()
-        rig.scheduler.lendSlot()
+        rig.scheduler.releasePermit()
         switch obstacle {
         case .none: rig.append("ready")
         case .lowerPriority: _ = rig.appendReturning("low", .low)
@@ -103,16 +103,16 @@ import Testing
         case .returningBefore: _ = rig.appendReturning("back")
         case .resumption: await rig.appendResumption("waited")
         case .suspension: rig.scheduler.isSuspended = true
-        case .noSlot: rig.scheduler.width = 0
+        case .noPermit: rig.scheduler.width = 0
         }
         let goesOn = obstacle == .none || obstacle == .lowerPriority
         let parked = rig.scheduler.parked
-        #expect(rig.scheduler.slotAgain(for: .normal) == goesOn)
+        #expect(rig.scheduler.reacquirePermit(for: .normal) == goesOn)
         #expect(rig.scheduler.running == (goesOn ? 1 : 0))
         #expect(rig.scheduler.parked == (goesOn ? parked - 1 : parked))
     }
 
     private enum Obstacle: CaseIterable {
-        case none, lowerPriority, higherPriority, returningBefore, resumption, suspension, noSlot
+        case none, lowerPriority, higherPriority, returningBefore, resumption, suspension, noPermit
     }
 }

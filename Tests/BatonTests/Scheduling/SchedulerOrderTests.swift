@@ -68,7 +68,7 @@ import Testing
             ])
     }
 
-    @Test func aFreeSlotGoesToAResumptionAtOnce() async {
+    @Test func aFreePermitGoesToAResumptionAtOnce() async {
         let rig = SchedulerRig(width: 2)
         rig.append("ready")
         await rig.appendResumption("parent")
@@ -76,7 +76,7 @@ import Testing
         #expect(rig.settle() == .startWorker)
         #expect(rig.scheduler.running == 2)
         await rig.appendResumption("late")
-        #expect(rig.settle() == .none, "No slot is free.")
+        #expect(rig.settle() == .none, "No permit is free.")
     }
 
     @Test func everySeventeenthTimeAnotherOneStartsBeforeABodyGoesOn() async {

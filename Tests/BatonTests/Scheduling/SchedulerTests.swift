@@ -2,7 +2,7 @@ import Testing
 
 @testable import Baton
 
-/// Slots, the one starting worker, suspension and width.
+/// Permits, the one starting worker, suspension and width.
 @Suite struct SchedulerTests {
     @Test func nothingIsStartedForNothing() {
         let rig = SchedulerRig(width: 2)
@@ -22,7 +22,7 @@ import Testing
         #expect(rig.workerStarted() == .run("b"))
     }
 
-    @Test(arguments: [1, 2, 3]) func neverMoreSlotsThanTheWidth(width: Int) {
+    @Test(arguments: [1, 2, 3]) func neverMorePermitsThanTheWidth(width: Int) {
         let rig = SchedulerRig(width: width)
         for number in 0..<10 { rig.append("\(number)") }
         for number in 0..<width {
@@ -33,7 +33,7 @@ import Testing
         #expect(rig.scheduler.running == width)
     }
 
-    @Test func aWorkerGoesOnAndThenReturnsItsSlot() {
+    @Test func aWorkerGoesOnAndThenReturnsItsPermit() {
         let rig = SchedulerRig(width: 1)
         rig.append("a")
         rig.append("b")
@@ -44,17 +44,17 @@ import Testing
         #expect(rig.scheduler.running == 0)
     }
 
-    @Test func aSlotThatIsReturnedIsGivenAgain() {
+    @Test func aPermitThatIsReturnedIsGivenAgain() {
         let rig = SchedulerRig(width: 1)
         rig.append("a")
         rig.append("b")
         _ = rig.settle()
         _ = rig.workerStarted()
-        rig.scheduler.returnSlot()
+        rig.scheduler.returnPermit()
         #expect(rig.settle() == .startWorker)
     }
 
-    @Test func aWorkerWhoseOperationWasTakenReturnsItsSlot() {
+    @Test func aWorkerWhoseOperationWasTakenReturnsItsPermit() {
         let rig = SchedulerRig(width: 1)
         let taken = rig.append("a")
         _ = rig.settle()

@@ -19,7 +19,7 @@ import Testing
         #expect(queue.operationCount == 0)
     }
 
-    /// Upstream's operations need the slot, too, while nothing of the outer one is in flight.
+    /// Upstream's operations need the permit, too, while nothing of the outer one is in flight.
     @Test func aBodyMayIterateAChainOnItsOwnQueue() {
         let stage = TestQueue(width: 1)
         let queue = stage.queue
@@ -47,7 +47,7 @@ import Testing
         #expect((try? body.result?.get()) == 81)
     }
 
-    @Test func theBodyTakesItsSlotAgain() {
+    @Test func theBodyTakesItsPermitAgain() {
         let stage = TestQueue(width: 1)
         let (queue, log) = (stage.queue, stage.log)
         let gate = Gate()

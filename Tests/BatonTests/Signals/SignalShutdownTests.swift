@@ -248,7 +248,7 @@ struct SignalShutdownTests {
         await rig.queue.waitUntilIdle()
     }
 
-    @Test("A body of another queue lends its permit while it waits for the signal")
+    @Test("A body of another queue releases its permit while it waits for the signal")
     func inABodyOfAnotherQueue() async throws {
         let rig = await Harness()
         let other = AsyncOperationQueue(maxConcurrentOperationCount: 1)

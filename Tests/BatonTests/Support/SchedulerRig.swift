@@ -66,7 +66,7 @@ final class SchedulerRig {
         return names
     }
 
-    func slotAgain() -> Turn { named(scheduler.slotAgain()) }
+    func reacquirePermit() -> Turn { named(scheduler.reacquirePermit()) }
 
     /// The continuation is resumed at once: the scheduler only carries it.
     func appendResumption(_ name: String, _ priority: OperationPriority = .normal) async {

@@ -28,7 +28,7 @@ import Testing
         #expect(delay.name == "delay")
     }
 
-    @Test func itHoldsNoSlot() {
+    @Test func itHoldsNoPermit() {
         let stage = TestQueue(width: 1)
         let delay = AsyncOperation.delay(.seconds(1))
         let other = stage.noting("other")

@@ -78,7 +78,7 @@ import Testing
         #expect(joiner.hasFinished)
     }
 
-    @Test func itTakesNoSlotAndNoNoticeOfASuspension() {
+    @Test func itTakesNoPermitAndNoNoticeOfASuspension() {
         let (here, there) = (TestQueue(), TestQueue(width: 1, isSuspended: true))
         let original = here.noting("original").unique(by: #function, policy: .join)
         let joiner = there.noting("joiner").unique(by: #function, policy: .join)

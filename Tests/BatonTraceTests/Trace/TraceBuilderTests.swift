@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test("A wait for a suspended queue is told from a wait for a slot")
+    @Test("A wait for a suspended queue is told from a wait for a permit")
     func suspensionsAreToldApart() {
         let life = [
             OperationEvent.Kind.added(edges: []), .ready, .progress(0), .progress(0), .progress(0),

@@ -2,7 +2,7 @@ import Baton
 
 /// How long a seeded round of an exact graph may take. Virtual time passes only when nobody can do anything, so
 /// somebody on the way to the last operation pauses or stalls all the while: no longer than all on that way do
-/// together. Where a pause keeps a slot or a name (G12, G22), those who want it pause after one another, and it takes
+/// together. Where a pause keeps a permit or a name (G12, G22), those who want it pause after one another, and it takes
 /// longer.
 struct TimeBudget {
     private let model: Model
@@ -18,7 +18,7 @@ struct TimeBudget {
     var whole: Duration {
         let nodes = model.graph.nodes
         let pauses = nodes.map(pauses)
-        // They hold slots and names.
+        // They hold permits and names.
         var held = nodes.map(stalls).reduce(.zero, +)
         var ways: [Set<Int>] = []
         for node in nodes {

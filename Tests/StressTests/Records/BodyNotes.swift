@@ -17,14 +17,14 @@ extension Ledger {
         nodes[id].hasCancelledItself.store(false, ordering: .relaxed)
         checkConditions(id)
         if !namesFollowEvents(of: id) { holdsNames(Holdings.Key(owner: id), graph.nodes[id].namesOfTheRun) }
-        tookSlot(id, isStart: true)
+        tookPermit(id, isStart: true)
         checkpoint(id, operation)
     }
 
     func bodyEnded(_ id: Int, _ operation: AnyOperation) {
         checkpoint(id, operation)
         attemptEnded(id, operation)
-        if nodes[id].waits.add(NodeRecord.ended, ordering: .relaxed).oldValue == 0 { gaveSlot(id) }
+        if nodes[id].waits.add(NodeRecord.ended, ordering: .relaxed).oldValue == 0 { gavePermit(id) }
         nodes[id].ends.add(1, ordering: .relaxed)
         if !namesFollowEvents(of: id) { holdings.end(Holdings.Key(owner: id)) }
     }
@@ -40,12 +40,12 @@ extension Ledger {
         check(sees || !isRequested || !isSeeded, "G16: the body of n\(id) does not see that it was cancelled")
     }
 
-    // MARK: Slots
+    // MARK: Permits
 
-    /// Before a wait begins: the slot is counted as given back a little too early, never too late.
+    /// Before a wait begins: the permit is counted as given back a little too early, never too late.
     ///
     /// Each wait of a body gives it, and one that finds it given takes that back: else, while the first is between its
-    /// two counts, a second could lend the slot to others.
+    /// two counts, a second could releases the permit to others.
     func waitBegan(_ id: Int, child: AnyOperation?) {
         if isSeeded, let child { nodes[id].children.withLock { $0.append(child) } }
         let record = queue(of: id).map { queues[$0] }
@@ -60,22 +60,23 @@ extension Ledger {
                 if let place = children.firstIndex(where: { $0 === child }) { children.remove(at: place) }
             }
         }
-        if nodes[id].waits.subtract(1, ordering: .relaxed).newValue == 0 { tookSlot(id, isStart: false) }
+        if nodes[id].waits.subtract(1, ordering: .relaxed).newValue == 0 { tookPermit(id, isStart: false) }
     }
 
-    private func gaveSlot(_ id: Int) {
+    private func gavePermit(_ id: Int) {
         if let queue = queue(of: id) { queues[queue].holding.subtract(1, ordering: .relaxed) }
     }
 
     /// What runs may exceed a width that has just been narrowed; under a seed, nothing new starts then.
-    private func tookSlot(_ id: Int, isStart: Bool) {
+    private func tookPermit(_ id: Int, isStart: Bool) {
         guard let queue = queue(of: id) else { return }
         let record = queues[queue]
         let holding = record.holding.add(1, ordering: .relaxed).newValue
         let width =
             isSeeded && isStart
             ? record.width.load(ordering: .relaxed) : record.greatestWidth.load(ordering: .relaxed)
-        check(holding <= width, "G22: \(holding) bodies hold slots of queue \(queue), which has \(width), with n\(id)")
+        check(
+            holding <= width, "G22: \(holding) bodies hold permits of queue \(queue), which has \(width), with n\(id)")
     }
 
     // MARK: Handlers

@@ -40,7 +40,7 @@ final class NodeRecord: Sendable {
 
 /// What is noted about one queue.
 final class QueueRecord: Sendable {
-    /// Bodies that hold a slot; never more than there really are.
+    /// Bodies that hold a permit; never more than there really are.
     let holding = Atomic<Int>(0)
     let width: Atomic<Int>
     let greatestWidth: Atomic<Int>

@@ -9,7 +9,7 @@ struct FoundationContestant: Contestant {
     static func name(width: Int?) -> String { width.map { "OperationQueue width \($0)" } ?? "OperationQueue" }
     var name: String { Self.name(width: width) }
 
-    /// A queue with a free slot looks through all its waiting operations whenever one finishes, and an operation with
+    /// A queue with a free permit looks through all its waiting operations whenever one finishes, and an operation with
     /// many dependencies looks through them at each `addDependency`: quadratic, and minutes long beyond these sizes.
     func largestCount(_ workload: Workload) -> Int? {
         switch (workload, width) {

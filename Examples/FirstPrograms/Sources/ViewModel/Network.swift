@@ -26,7 +26,7 @@ final class Network: Sendable {
     }
 }
 
-/// Holds an operation back until there is a network; it takes no slot of its queue meanwhile.
+/// Holds an operation back until there is a network; it takes no permit of its queue meanwhile.
 struct IsReachable: OperationCondition {
     let network: Network
 

@@ -57,7 +57,7 @@ import Testing
         #expect(alive == 0)
     }
 
-    /// The worker that hands its slot over to a parent goes on beside it.
+    /// The worker that hands its permit over to a parent goes on beside it.
     @Test func G31_noParentIsAliveWhenTheQueueSaysThatItIsIdle() async {
         let alive = await aliveWhenIdle(on: ImmediateExecutor(), width: 1) { queue in
             let gate = Gate()
