@@ -281,8 +281,10 @@ extension AsyncOperationQueue {
     ///
     /// A body that awaits the idleness of another queue, itself or in a child task, releases its permit meanwhile. A
     /// body or a handler that awaits the idleness of its own queue would wait for itself: that is ``Misuse``, and
-    /// returns at once. It cannot be told in an unstructured task, nor when two bodies await the idleness of each
-    /// other's queues.
+    /// returns at once. It cannot be told in an unstructured task. What the awaited queue waits for is not
+    /// looked through: two bodies that await the idleness of each other's queues, or one that awaits a queue whose
+    /// operations need its exclusion or its output, wait for ever, and ``AnyOperation/explain()`` says only that they
+    /// wait for that idleness.
     public func waitUntilIdle() async {
         if refusesToWaitForItself() { return }
         await core.waitUntilIdleReleasingPermit()

@@ -27,8 +27,10 @@ extension AnyOperation {
     ///
     /// An original that has been joined belongs to all who are interested: its owner and those who have joined it. A
     /// ``cancel(reason:)`` of the original only ends the owner's interest, and so does the cancel of what runs it; it
-    /// is cancelled for this reason when the last of those who have joined it has ended. One that has joined ends at
-    /// once when it is cancelled. One that joins what waits for it, its own ancestor, say, ends with
+    /// is cancelled for this reason when the last of those who have joined it has ended. Who runs or awaits the
+    /// original goes on waiting for it, also after its own cancel. One that has joined ends at once when it is
+    /// cancelled. So who shares a token refresh and is to end at once runs one that joins, and leaves the first to a
+    /// queue of its own. One that joins what waits for it, its own ancestor, say, ends with
     /// ``OperationError/dependencyCycle(_:)``.
     ///
     /// Keys count in the ``OperationScope`` of the operation's queue, which is the process unless another one is set.

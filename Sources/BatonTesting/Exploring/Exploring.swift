@@ -15,6 +15,10 @@
 /// counted for the test, but nobody can tell from outside that it failed, so the exploration goes on and the seed
 /// remains unknown.
 ///
+/// A seed draws which task goes on at each suspension. Operations whose bodies do not suspend begin in the order in
+/// which they became ready, in every schedule: put an `await Task.yield()` at the beginning of a body whose order is to
+/// be drawn, for example to find a dependency that is missing.
+///
 /// The environment variable `BATON_SEED`, if set, is the only seed that is run, in every exploration.
 /// - Throws: ``ScheduleFailure`` for the first seed that fails, which says how to run it again; let the test throw it,
 ///   so that it is printed; ``ScheduleError/malformedSeed(_:)``; ``ScheduleError/noSchedules(_:)`` for less than 1;
