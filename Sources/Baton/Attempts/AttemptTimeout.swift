@@ -15,7 +15,7 @@ struct AttemptTimeout {
         let isLast: Bool
     }
 
-    /// What a timer leads to.
+    /// The worker does this when a timer fires.
     enum Action {
         case none
         case cut(Attempt, HeldOperation)

@@ -109,7 +109,7 @@ struct Preconditions {
 
     mutating func delayBegins() { isDelayed = false }
 
-    /// What it waits for next is a permit, or names.
+    /// The operation waits for a permit next, or for names.
     var isReady: Bool { !isDelayed && !hasConditionsLeft }
 
     /// Nothing stands before the body any more.

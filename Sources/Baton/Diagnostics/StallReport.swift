@@ -8,7 +8,7 @@ public struct StallReport: Sendable, CustomStringConvertible {
     public let operationCount: Int
     /// What is at the roots of all that the queue's operations wait for, also in other queues: up to ten of them.
     ///
-    /// What runs or was forgotten comes before what only waits for a permit.
+    /// Operations that run or were forgotten come before those that only wait for a permit.
     public let explanations: [Explanation]
     /// How many roots there are.
     public let rootCount: Int

@@ -102,7 +102,7 @@ extension AnyOperation {
         let run: Int32
         /// None: it is for no operation.
         let place: Awaited.Place
-        /// Of the permit that goes back: it is the first wait open, and the body has a permit.
+        /// The permit goes back: this is the first open wait, and the body has a permit.
         let core: QueueCore?
     }
 
@@ -121,7 +121,7 @@ extension AnyOperation {
         }
     }
 
-    /// What it waited for has come. The last wait needs a permit before it ends; the others do not.
+    /// The outcome has come. The last wait needs a permit before it ends; the others do not.
     fileprivate final func waitEnded(
         at place: Awaited.Place, in run: Int32, _ continuation: UnsafeContinuation<OperationError?, Never>,
         _ error: OperationError?
