@@ -112,6 +112,7 @@ struct RootSearch {
             Explanation.Root(
                 operation: root.operation.reference, cause: root.cause,
                 suspendedQueue: root.suspendedQueue,
+                isCancelled: root.operation.isCancelled,
                 links: number < Explanation.listed ? links(to: root.place) : [])
         }
     }

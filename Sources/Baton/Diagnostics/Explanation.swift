@@ -53,6 +53,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
         public let cause: Cause
         /// Its queue, if that is suspended and does not hold this further attempt back.
         let suspendedQueue: QueueReference?
+        /// True if the operation was cancelled and has not finished.
+        let isCancelled: Bool
         /// What is worth telling of the way to it.
         let links: [Link]
     }
@@ -96,6 +98,9 @@ public struct Explanation: Sendable, CustomStringConvertible {
                 sentences.append("So it goes on through \(links.count - Self.listed) more.")
             }
             sentences.append(ExplanationFormatter.sentence(for: root.cause, of: root.operation))
+            if root.isCancelled, let sentence = ExplanationFormatter.cancelSentence(for: root.cause) {
+                sentences.append(sentence)
+            }
             if let queue = root.suspendedQueue {
                 sentences.append(ExplanationFormatter.attemptsPassSuspension(of: queue))
             }

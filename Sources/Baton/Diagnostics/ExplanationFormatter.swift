@@ -56,6 +56,19 @@ enum ExplanationFormatter {
         }
     }
 
+    /// What a cancelled operation still waits for; nil if the sentence for the cause says so already.
+    static func cancelSentence(for cause: Explanation.Cause) -> String? {
+        switch cause {
+        case .evaluating: "It was cancelled, and finishes when the condition has answered."
+        case .finishing: "It was cancelled, and finishes when these handlers have returned."
+        case .waitingForPermit: "It was cancelled, and its body finds that out when it goes on."
+        case .awaitingElement: "It was cancelled: let the sequence end when `Task.isCancelled` is true."
+        case .notAdded, .queueSuspended, .queueFull, .starting, .delayed, .retrying, .repeating, .excluded,
+            .waitingForRate, .executing, .awaitingCallback, .finished:
+            nil
+        }
+    }
+
     static func attemptsPassSuspension(of queue: QueueReference) -> String {
         "Its queue\(name(of: queue)) is suspended, which does not hold further attempts back: set its `suspendsFurtherAttempts` for that."
     }

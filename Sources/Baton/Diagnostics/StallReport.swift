@@ -12,6 +12,9 @@ public struct StallReport: Sendable, CustomStringConvertible {
     public let explanations: [Explanation]
     /// How many roots there are.
     public let rootCount: Int
+    /// Operations that have finished and whose `didFinish` handlers have not returned: the queue is not idle before they
+    /// have. Up to ten of them.
+    public let operationsInHandlers: [OperationReference]
     /// Bodies run, and others wait for their permits: one of them may wait for another operation in a way that nobody
     /// can see.
     let mayWaitUnseen: Bool
@@ -27,8 +30,15 @@ public struct StallReport: Sendable, CustomStringConvertible {
     public var description: String {
         let name = queue.name == nil ? "\(queue)" : "the queue \(queue)"
         let count = operationCount == 1 ? "1 operation has" : "\(operationCount) operations have"
-        let beginning =
-            "Nothing has progressed in \(name) for \(ExplanationFormatter.text(duration)), and \(count) not finished."
+        let quiet = "Nothing has progressed in \(name) for \(ExplanationFormatter.text(duration))"
+        let beginning = operationCount == 0 ? "\(quiet)." : "\(quiet), and \(count) not finished."
+        let handlers = operationsInHandlers.map(\.description)
+        let inHandlers =
+            handlers.isEmpty
+            ? []
+            : [
+                "Handlers of \(ExplanationFormatter.list(handlers)) have not returned: the queue is idle when they have."
+            ]
         let more = rootCount > explanations.count ? ["And \(rootCount - explanations.count) more."] : []
         let hint =
             mayWaitUnseen
@@ -43,7 +53,8 @@ public struct StallReport: Sendable, CustomStringConvertible {
                 "What is about to start gets no thread: bodies block all of them, of this queue or of others. Let those run on a "
                     + "`ThreadExecutor`, or let them await instead."
             ] : []
-        return ([beginning] + explanations.map(\.description) + more + hint + threads).joined(separator: " ")
+        return ([beginning] + explanations.map(\.description) + more + inHandlers + hint + threads).joined(
+            separator: " ")
     }
 }
 
@@ -70,7 +81,7 @@ extension AsyncOperationQueue {
     /// queue.onStall(after: .seconds(30)) { report in print(report) }
     /// ```
     ///
-    /// Progress is that an operation is added, begins, also once more, or finishes. So a body that runs for longer is a
+    /// Progress is that an operation is added, begins, also once more, or finishes, or that its handlers return. So a body that runs for longer is a
     /// stall if nothing else happens, and the report says that it has been executing for at least so long; so are a
     /// long delay and a suspension. It is told once, and again when something has progressed and nothing did after
     /// that. The time is that of the queue's clock, which is looked at four times in `limit`, so the handler is called
@@ -104,8 +115,10 @@ extension QueueCore {
 
     /// Nil: everything has finished in between.
     func stallReport(after quiet: Duration) -> StallReport? {
-        let members = state.withLock { $0.members() }.filter { !$0.hasFinished }
-        if members.isEmpty { return nil }
+        var (members, inHandlers) = state.withLock { ($0.members(), $0.handlerDispatcher.operationsInHandlers()) }
+        members.removeAll(where: \.hasFinished)
+        inHandlers.removeAll { !$0.hasFinished }
+        if members.isEmpty, inHandlers.isEmpty { return nil }
         var search = RootSearch(StateInspector(quiet: (self, quiet)))
         search.look(from: members)
         let roots = search.roots.enumerated().sorted { left, right in
@@ -114,6 +127,7 @@ extension QueueCore {
         return StallReport(
             queue: QueueReference(name: name, number: number), duration: quiet, operationCount: members.count,
             explanations: roots.prefix(Self.mostExplanations).map { $0.element.explanation }, rootCount: roots.count,
+            operationsInHandlers: Array(inHandlers.map(\.reference).prefix(Self.mostExplanations)),
             mayWaitUnseen: roots.contains { $0.element.cause.isExecuting }
                 && roots.contains { $0.element.cause.waitsForPermit })
     }
@@ -125,7 +139,11 @@ extension RootSearch.Root {
         let reference = operation.reference
         return Explanation(
             operation: reference, state: operation.state, waits: [],
-            roots: [Explanation.Root(operation: reference, cause: cause, suspendedQueue: suspendedQueue, links: [])],
+            roots: [
+                Explanation.Root(
+                    operation: reference, cause: cause, suspendedQueue: suspendedQueue,
+                    isCancelled: operation.isCancelled, links: [])
+            ],
             error: nil)
     }
 }

@@ -9,8 +9,11 @@ struct StallStateMachine<Handler: Sendable> {
         var added = 0
         var finished = 0
         var taken = 0
+        /// Calls of an operation's handlers that have returned, and those that are due or under way.
+        var handlersReturned = 0
+        var hasOpenHandlers = false
 
-        var isEmpty: Bool { added == finished }
+        var isEmpty: Bool { added == finished && !hasOpenHandlers }
     }
 
     struct Call: Sendable {

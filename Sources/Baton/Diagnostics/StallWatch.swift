@@ -42,7 +42,7 @@ final class StallWatch: Sendable {
     @inline(never)
     func adjust(on core: QueueCore) {
         while true {
-            let isEmpty = core.state.withLock { $0.registry.count == 0 }
+            let isEmpty = core.state.withLock { $0.registry.count == 0 && $0.handlerDispatcher.isIdle }
             let action = machine.withLock { $0.adjust(isEmpty: isEmpty) }
             if case .none = action { return }
             perform(action, on: core)
@@ -89,7 +89,9 @@ extension QueueCore {
         state.withLock { state in
             state.reclaimAll()
             return StallWatch.Machine.Signs(
-                added: state.registry.entered, finished: state.registry.left, taken: state.scheduler.taken)
+                added: state.registry.entered, finished: state.registry.left, taken: state.scheduler.taken,
+                handlersReturned: state.handlerDispatcher.completed,
+                hasOpenHandlers: !state.handlerDispatcher.isIdle)
         }
     }
 

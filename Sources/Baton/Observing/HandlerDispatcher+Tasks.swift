@@ -45,21 +45,28 @@ extension QueueCore {
 
     /// In this order: an idle queue has nothing alive.
     private func ended(_ operation: Unmanaged<AnyOperation>, _ isSliceOver: Bool) -> HandlerDispatcher.Action {
-        operation.release()
+        release(operation)
         let (action, idleWaiters) = state.withLock { state in
             state.handlerDispatcher.ended()
             let action = state.handlerDispatcher.nextAction(isSliceOver: isSliceOver, emptyTurns: 0)
             return (action, takeIdleWaiters(&state))
         }
         resumeWaiters(idleWaiters)
+        if stalls.isWatched { stalls.adjust(on: self) }
         return action
     }
 
     /// What is pending has a task that is coming.
     private func retire(_ operation: Unmanaged<AnyOperation>) {
         operation._withUnsafeGuaranteedRef { if $0.hasDueHandlers { deliver($0) } }
-        operation.release()
+        release(operation)
         deliveryEnded()
+    }
+
+    /// The dispatcher forgets the operation first: what it names in a stall report is alive.
+    private func release(_ operation: Unmanaged<AnyOperation>) {
+        state.withLock { $0.handlerDispatcher.returned(from: operation) }
+        operation.release()
     }
 
     /// It may have been the last that the queue was busy with.
@@ -69,5 +76,6 @@ extension QueueCore {
                 state.handlerDispatcher.ended()
                 return takeIdleWaiters(&state)
             })
+        if stalls.isWatched { stalls.adjust(on: self) }
     }
 }

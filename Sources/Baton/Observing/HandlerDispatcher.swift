@@ -23,6 +23,10 @@ struct HandlerDispatcher {
     /// counts twice.
     private var open = 0
     private var coming = 0
+    /// The operations whose handlers a task is calling: a stall report names them.
+    private var called: Set<UnsafeMutableRawPointer> = []
+    /// How many calls of an operation's handlers, and how many ends to be told, are over.
+    private(set) var completed = 0
 
     /// Every handler that was due has returned, and its operation is let go; and every end is told to those who observe
     /// it.
@@ -43,14 +47,28 @@ struct HandlerDispatcher {
 
     /// For a task that is not inside a handler and has had nothing to do `emptyTurns` times.
     mutating func nextAction(isSliceOver: Bool, emptyTurns: Int) -> Action {
-        if !isSliceOver, let operation = pending.popFirst() { return .call(operation, isFollowed: callTask()) }
+        if !isSliceOver, let operation = pending.popFirst() {
+            called.insert(operation.toOpaque())
+            return .call(operation, isFollowed: callTask())
+        }
         if coming >= Self.mostComing || emptyTurns > Self.patience { return .end }
         coming += 1
         return .yield
     }
 
+    /// A task has called the handlers of the operation, which it is about to release.
+    mutating func returned(from operation: Unmanaged<AnyOperation>) { called.remove(operation.toOpaque()) }
+
     /// An operation has been let go, or its end is told.
-    mutating func ended() { open -= 1 }
+    mutating func ended() {
+        open -= 1
+        completed += 1
+    }
+
+    /// The operations whose handlers are being called, retained, in no particular order.
+    func operationsInHandlers() -> [AnyOperation] {
+        called.map { Unmanaged<AnyOperation>.fromOpaque($0).takeUnretainedValue() }
+    }
 
     private mutating func callTask() -> Bool {
         if pending.isEmpty || coming > 0 { return false }

@@ -40,6 +40,29 @@ import Testing
                 == "‘first’ is ready, and its queue is suspended: set its `isSuspended` to false.")
     }
 
+    @Test("A cancelled operation says what it still waits for")
+    func cancelledOperations() {
+        let (stage, gate) = (TestQueue(), Gate())
+        let asked = stage.noting("asked")
+        asked.addCondition("is charging") { _ in
+            await gate.wait()
+            return .satisfied
+        }
+        let finishing = stage.noting("finishing")
+        finishing.willFinish { _ in await gate.wait() }
+        stage.run(asked, finishing)
+        asked.cancel()
+        finishing.cancel()
+        #expect(
+            "\(asked.explain())" == "‘asked’ waits for the answer of the condition ‘is charging’. "
+                + "It was cancelled, and finishes when the condition has answered.")
+        #expect(
+            "\(finishing.explain())" == "‘finishing’ waits for its willFinish handlers. "
+                + "It was cancelled, and finishes when these handlers have returned.")
+        gate.open()
+        stage.steps.runAll()
+    }
+
     @Test("A suspended queue says that it does not hold further attempts back, unless it does")
     func furtherAttemptsOfASuspendedQueue() {
         let hint =

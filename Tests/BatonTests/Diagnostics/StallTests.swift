@@ -117,6 +117,37 @@ import Testing
         stage.steps.runAll()
     }
 
+    @Test("A handler that does not return is reported once everything else has finished, and once more with others")
+    func aHandlerThatDoesNotReturn() {
+        watch()
+        let saved = stage.noting("saved")
+        saved.didFinish { _ in await gate.wait() }
+        stage.run(saved)
+        advance(by: 10)
+        let sentence = "Handlers of ‘saved’ have not returned: the queue is idle when they have."
+        #expect(
+            reports.events.map(\.description) == [
+                "Nothing has progressed in the queue ‘photos’ for 8.0 seconds. \(sentence)"
+            ])
+        #expect(reports.events.first?.operationCount == 0)
+        #expect(reports.events.first?.operationsInHandlers == [saved.reference])
+
+        let later = stage.waiting("later", at: gate)
+        stage.run(later)
+        advance(by: 10)
+        #expect(reports.events.count == 2)
+        #expect(
+            reports.events.last?.description.hasSuffix("‘later’ has been executing for 8.0 seconds. \(sentence)")
+                == true)
+        #expect(pendingTimers == 1)
+
+        gate.open()
+        stage.steps.runAll()
+        #expect(pendingTimers == 0, "The queue is idle, and nothing is watched.")
+        advance(by: 100)
+        #expect(reports.events.count == 2)
+    }
+
     // MARK: The timer
 
     @Test func thereIsOneAlarmAndNoneForAnEmptyQueue() {

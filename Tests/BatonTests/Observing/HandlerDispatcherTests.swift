@@ -110,4 +110,19 @@ import Testing
         deliveries.ended()
         #expect(deliveries.isIdle)
     }
+
+    @Test("The dispatcher names the operations whose handlers are being called")
+    func operationsInHandlers() {
+        var dispatcher = HandlerDispatcher()
+        for number in 0..<3 { _ = append(number, to: &dispatcher) }
+        dispatcher.taskCame()
+        #expect(dispatcher.operationsInHandlers().isEmpty)
+        #expect(turn(&dispatcher) == "0+")
+        #expect(dispatcher.operationsInHandlers() == [operations[0]])
+        dispatcher.returned(from: .passUnretained(operations[0]))
+        #expect(dispatcher.operationsInHandlers().isEmpty)
+        #expect(dispatcher.completed == 0)
+        dispatcher.ended()
+        #expect(dispatcher.completed == 1)
+    }
 }
