@@ -1,28 +1,47 @@
-/// What to do: a value with one method, and no identity or state of its own. Wrap it in an ``AsyncOperation`` to plan a
-/// run.
+/// A unit of work: a value with one method, and no identity or state of its own.
 ///
-/// A procedure can be run any number of times, by any number of operations at once, and can be called directly in a
-/// test: `try await procedure.execute(in: OperationContext())`.
+/// A procedure can be run any number of times, by any number of operations at once. Wrap it in an ``AsyncOperation`` to
+/// plan one run. A test can call it directly: `try await procedure.execute(in: OperationContext())`.
+///
+/// ```swift
+/// struct Download: Procedure {
+///     let url: URL
+///
+///     func execute(in context: OperationContext) async throws -> Data { try await client.data(from: url) }
+/// }
+///
+/// let data = try await queue.run(AsyncOperation(Download(url: url)))
+/// ```
 ///
 /// ``execute(in:)`` is called on a task that belongs to the queue. A type isolated to an actor conforms by writing the
 /// isolation before the method: `@MainActor func execute(in context: OperationContext) async throws -> Output`.
 public protocol Procedure<Output>: Sendable {
-    /// What a run makes.
+    /// The type of the value that a run returns.
     associatedtype Output: Sendable
 
-    /// Does the work. What it throws becomes the operation's ``OperationError/failed(_:)``.
+    /// Does the work, on a task of the queue.
+    ///
+    /// - Parameter context: The run that calls the procedure, and the means to run further operations.
+    /// - Returns: The output of the operation.
+    /// - Throws: Any error; it becomes the operation's ``OperationError/failed(_:)``.
     func execute(in context: OperationContext) async throws -> Output
 }
 
-/// A ``Procedure`` that takes an input: a literal value, or the output of other operations.
+/// A ``Procedure`` that takes an input: a literal value, or the outputs of other operations.
 ///
-/// Several inputs are one tuple, so a procedure with `Input == (Data, Key)` fits `inputs: data, key`.
+/// Several inputs are passed as one tuple, so a procedure whose `Input` is `(Data, Key)` fits `inputs: data, key`.
 public protocol InputProcedure<Input, Output>: Sendable {
-    /// What a run takes.
+    /// The type of the value that a run takes.
     associatedtype Input: Sendable
-    /// What a run makes.
+    /// The type of the value that a run returns.
     associatedtype Output: Sendable
 
-    /// Does the work on `input`. What it throws becomes the operation's ``OperationError/failed(_:)``.
+    /// Does the work on `input`, on a task of the queue.
+    ///
+    /// - Parameters:
+    ///   - input: The literal value, or the outputs of the operations that the input comes from.
+    ///   - context: The run that calls the procedure, and the means to run further operations.
+    /// - Returns: The output of the operation.
+    /// - Throws: Any error; it becomes the operation's ``OperationError/failed(_:)``.
     func execute(_ input: Input, in context: OperationContext) async throws -> Output
 }
