@@ -1,12 +1,20 @@
 internal import Synchronization
 
 extension AnyOperation {
-    /// Makes this start only after `operation` has finished, whatever its outcome.
+    /// Makes this operation start only after `operation` has finished, whatever the outcome of that is.
     ///
-    /// The two may be on different queues. Somebody must add `operation`, too, or this waits for ever; ``explain()``
-    /// says so. A cycle of dependencies is found when its last member is added, in large graphs soon after: each of
-    /// them then fails with ``OperationError/dependencyCycle(_:)``, and so does each of other cycles that share
-    /// operations with it. After the add this is ``Misuse`` and changes nothing.
+    /// ```swift
+    /// upload.addDependency(login)
+    /// ```
+    ///
+    /// The two operations may be on different queues. Somebody must add `operation`, too; otherwise this operation
+    /// waits forever, and ``explain()`` says so. A cycle of dependencies is found when its last member is added, and in
+    /// large graphs soon afterwards. Each member then fails with ``OperationError/dependencyCycle(_:)``, and so does
+    /// each member of other cycles that share operations with it. A call after the add is ``Misuse`` and changes
+    /// nothing.
+    ///
+    /// - Parameter operation: The operation that has to finish first.
+    /// - Returns: This operation.
     @discardableResult
     @inlinable
     public final func addDependency(
@@ -16,12 +24,21 @@ extension AnyOperation {
         return self
     }
 
-    /// Makes this start only after `operation` has finished, and run only if its outcome is of this kind.
+    /// Makes this operation start only after `operation` has finished, and run only if its outcome meets `policy`.
     ///
-    /// Otherwise it ends with ``OperationError/skipped(_:)``, naming the dependency, when all its dependencies have
-    /// finished; of several the first in the order added. Preconditions are looked at before inputs. `.failure` makes a
-    /// fallback, `.always` is what ``addDependency(_:file:line:)`` does. After the add this is ``Misuse`` and changes
-    /// nothing.
+    /// ```swift
+    /// cachedImage.addDependency(download, on: .failure)     // a fallback
+    /// ```
+    ///
+    /// If the policy is not met, this operation ends with ``OperationError/skipped(_:)``, which names the dependency,
+    /// when all its dependencies have finished. If several policies are not met, the error names the first of these
+    /// dependencies in the order added. Policies are checked before inputs. The policy `.always` does the same as
+    /// ``addDependency(_:file:line:)``. A call after the add is ``Misuse`` and changes nothing.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation that has to finish first.
+    ///   - policy: The outcomes of `operation` that let this operation run.
+    /// - Returns: This operation.
     @discardableResult
     public final func addDependency(
         _ operation: consuming AnyOperation, on policy: DependencyPolicy, file: StaticString = #fileID,
@@ -31,7 +48,7 @@ extension AnyOperation {
         return self
     }
 
-    /// Apart, so that returning `self` costs nothing where nobody wants it.
+    /// Separate from the public methods, so that their result costs nothing where the caller discards it.
     @usableFromInline
     final func connect(
         to operation: consuming AnyOperation, on policy: DependencyPolicy, _ file: StaticString, _ line: UInt
@@ -39,7 +56,7 @@ extension AnyOperation {
         if connect(to: operation, on: policy) != .created { reportTooLate("a dependency", file, line) }
     }
 
-    /// As above, but it is no misuse if its end came before.
+    /// Adds a dependency for Baton itself. It is not misuse if this operation is finishing or has finished.
     final func connectUnlessDecided(to operation: AnyOperation, on policy: DependencyPolicy) {
         switch connect(to: operation, on: policy) {
         case .created, .finishing, .finished: break
@@ -47,10 +64,10 @@ extension AnyOperation {
         }
     }
 
-    /// Returns the phase in which it finds the operation. It is too late in any but `created`.
+    /// Adds the dependency, if the phase is `created`. Returns the phase that it has found.
     @inline(__always)
     private final func connect(to operation: consuming AnyOperation, on policy: DependencyPolicy) -> Lifecycle.Phase {
-        // The reference is moved into the edge, which saves taking another one and giving it back.
+        // The reference is moved into the edge, which saves a retain and a release.
         let source = Unmanaged.passRetained(consume operation)
         let (phase, hasOptionalState) = withLife { life in
             if life.phase == .created {
@@ -67,11 +84,14 @@ extension AnyOperation {
     @inline(never)
     private final func chainGrows() { withLife { $0.optionalState?.chainStart }?.dependencyWasAdded() }
 
-    /// Takes back ``addDependency(_:file:line:)``, with its policy if it had one. Nothing happens if there is no such
-    /// dependency.
+    /// Removes a dependency that ``addDependency(_:file:line:)`` or ``addDependency(_:on:file:line:)`` has added.
     ///
-    /// A dependency that hands over its output as an input cannot be removed. That, and a removal after the add, is
-    /// ``Misuse`` and changes nothing.
+    /// The policy of the dependency is removed with it. Nothing happens if there is no such dependency. A dependency
+    /// that hands over its output as an input cannot be removed: trying to do so is ``Misuse`` and changes nothing, and
+    /// so is a call after the add.
+    ///
+    /// - Parameter operation: The operation that this one no longer waits for.
+    /// - Complexity: O(n) for n dependencies of this operation; removing all of them one by one takes O(n) as well.
     public final func removeDependency(
         _ operation: AnyOperation, file: StaticString = #fileID, line: UInt = #line
     ) {
@@ -96,9 +116,10 @@ extension AnyOperation {
         }
     }
 
-    /// False: it hands over an input. Nothing is released by this: the caller has `operation`.
+    /// Returns false if the operation hands over an input. This releases no operation under the lock, because the
+    /// caller holds `operation`.
     private final func remove(_ operation: AnyOperation, _ optionalState: OptionalState, inputCount: Int) -> Bool {
-        // Taken out, so that it is changed in its place.
+        // Takes the index out of the optional state, so that it is changed in place and not copied.
         var removals = optionalState.removals.take() ?? Removals()
         defer { optionalState.removals = removals }
         let places = removals.edges.places(of: ObjectIdentifier(operation), in: edges.placeCount) { place in
@@ -125,7 +146,11 @@ extension AnyOperation {
         if removals.policies.remove(key) { optionalState.policies.removeAll { $0.policy == .always } }
     }
 
-    /// What this waits for, each once, in the order added; inputs come first. Empty when it has finished.
+    /// The operations that this one waits for, each once, in the order added; inputs come first.
+    ///
+    /// The array is empty when this operation has finished.
+    ///
+    /// - Complexity: O(n) for n dependencies.
     public final var dependencies: [AnyOperation] {
         var seen: Set<ObjectIdentifier> = []
         let all = withLife { $0.phase == .finished ? [] : edges.all }
@@ -138,40 +163,43 @@ extension AnyOperation {
 }
 
 extension Lifecycle {
-    /// Apart from where the edge is made, because few edges have one.
+    /// Separate from the code that makes the edge, because few edges have a policy.
     @inline(never)
     fileprivate mutating func add(_ policy: EdgePolicy) { madeOptionalState().policies.append(policy) }
 }
 
-/// How often dependencies and children of groups have changed in the process, for those who remember what they have
-/// found in a graph. Counted from the first time that somebody asks.
+/// Counts the changes of dependencies and of children of groups in the process, so that a reader can cache what it has
+/// found in a graph. Counting begins with the first read.
 package enum GraphChanges {
     private static let isAsked = Atomic<Bool>(false)
     private static let number = Atomic<UInt64>(0)
 
-    /// To be asked before looking at the graph.
+    /// The number of changes so far. Read it before looking at the graph.
     package static var count: UInt64 {
         isAsked.store(true, ordering: .relaxed)
         return number.load(ordering: .acquiring)
     }
 
-    /// After the change. Whoever asked before it and did not see it finds another number; the operation's lock, which
-    /// both take, orders the question and this look.
+    /// Counts a change; call this after the change. A reader sets `isAsked` and then reads the graph under the
+    /// operation's lock. If the reader misses the change, it took that lock before the thread that made the change did,
+    /// so the relaxed load finds `isAsked` set, and the reader later finds another count.
     @inline(__always)
     static func note() { if isAsked.load(ordering: .relaxed) { number.add(1, ordering: .releasing) } }
 }
 
-/// Finds the places of a list by what stands there, so that elements can be removed one by one from a long list in any
-/// order. Pure.
+/// Finds the places of an element in a list, so that elements can be removed one by one from a long list in any order.
+/// Pure.
 ///
-/// Made when the first element is removed. Elements that were appended since then are noted by the next removal, so an
-/// append costs nothing. A removed element leaves a hole in the list, until the holes are more than half of it.
+/// The index is made when the first element is removed. Each removal adds the elements that were appended since the one
+/// before, so an append costs nothing. A removed element leaves a hole in the list, until at least half of the list
+/// consists of holes.
 struct RemovalIndex<Key: Hashable> {
     private var places: [Key: TinyArray<Int>] = [:]
     private var known = 0
     private var holes = 0
 
-    /// Where the key stands in a list of `count` places, of which `key` tells what stands there; nil: a hole.
+    /// Returns the places of `wanted` in a list of `count` places. The closure returns the key of the element at a
+    /// place, or nil for a hole.
     mutating func places(of wanted: Key, in count: Int, _ key: (Int) -> Key?) -> TinyArray<Int> {
         for place in known..<max(known, count) {
             if let key = key(place) { places[key, default: .none].append(place) }
@@ -180,7 +208,8 @@ struct RemovalIndex<Key: Hashable> {
         return places[wanted] ?? .none
     }
 
-    /// True: the list is to be made again without its holes, and this forgets all places.
+    /// Forgets the places of `key`. Returns true if the caller has to make the list again without its holes; the index
+    /// then forgets all places.
     mutating func remove(_ key: Key) -> Bool {
         holes += places.removeValue(forKey: key)?.count ?? 0
         if 2 * holes < known { return false }
@@ -189,7 +218,7 @@ struct RemovalIndex<Key: Hashable> {
     }
 }
 
-/// What an operation needs to remove its dependencies.
+/// The indices that an operation needs to remove its dependencies.
 struct Removals {
     var edges = RemovalIndex<ObjectIdentifier>()
     var policies = RemovalIndex<UnsafeMutableRawPointer>()

@@ -1,73 +1,81 @@
 internal import Synchronization
 
-/// One planned run: identity, dependencies, a place in a queue, and exactly one outcome, whatever its output's type.
+/// One planned run of any output type: it has an identity, dependencies, a place in a queue, and exactly one outcome.
 ///
-/// The base class of ``AsyncOperation`` and ``GroupOperation``, and the element type of lists in which outputs differ.
-/// Make operations as one of these. All members may be used from any thread. An operation that is never added never
-/// runs; ``explain()`` says so.
+/// This is the base class of ``AsyncOperation`` and ``GroupOperation``, and the element type of lists of operations
+/// whose outputs differ. Make operations as instances of those classes. All members may be used from any thread. An
+/// operation that is never added never runs, and ``explain()`` says so.
 public class AnyOperation: @unchecked Sendable {
-    // @unchecked: the fields below are each guarded as their group says; `@exclusivity(unchecked)` spares the dynamic
-    // check, which costs a quarter of a chain and finds nothing that these rules do not forbid.
+    // @unchecked: each group of fields is guarded as its comment says. `@exclusivity(unchecked)` spares the dynamic
+    // check, which costs a quarter of the time of a chain and finds nothing that these rules do not forbid.
 
-    // Guards `life`, for a step at a time; see ``withLife(_:)``.
+    // Guards `life`, for one step at a time; see ``withLife(_:)``.
     private final let lock = SpinLock()
     final let dependencyCounter = DependencyCounter()
     @exclusivity(unchecked) private final var life: Lifecycle
 
-    // Constant after the claim, and written under the lock before.
+    // Written under the lock before or in the claim, constant afterwards.
     @exclusivity(unchecked) final var queueNumber: UInt32 = 0
     // Guarded by the queue's lock.
     @exclusivity(unchecked) final var registryIndex: UInt32 = 0
 
-    // Written under the lock while created; frozen by the add and read without it by the linking thread; dropped in the
-    // step that finishes the operation, which cannot come before linking has ended.
+    // Both are written under the lock while the operation is created. The add freezes `edges`, except that the linking
+    // thread may append a fence; that thread reads them without the lock. The worker that runs the operation takes
+    // `body`, and puts it back under the lock if the operation runs again. The thread that finishes the operation drops
+    // both, which cannot happen before linking has ended.
     @exclusivity(unchecked) final var edges: DependencyList
     @exclusivity(unchecked) final var body: Body?
 
-    // In the gap that the body leaves. `goesFirst` as `queueNumber`, but for a later change under the queue's lock;
-    // `hasFailed` belongs to `outcome`.
-    /// Written under the lock while created, then under the queue's, because a list of that may have to change.
+    // The small fields that follow fill the padding after `body`.
+    /// Written under the lock while the operation is created, then under the queue's lock, because the operation may
+    /// have to move to another list of the scheduler.
     private final let levelStorage = Atomic<UInt8>(OperationPriority.normal.rawValue)
-    /// A child that a running body waits for, or one that has failed and tries again: ahead of others, also while the
-    /// queue is suspended.
+    /// True for a child that a running body waits for, and for a failed operation that tries again: the operation
+    /// starts ahead of others, even while the queue is suspended. Written in the claim, then under the queue's lock.
     @exclusivity(unchecked) final var goesFirst = false
-    /// A child that a running body waits for. As `queueNumber`.
+    /// True for a child that a running body waits for. Written in the claim, constant afterwards.
     @exclusivity(unchecked) final var isChild = false
     @exclusivity(unchecked) final var hasFailed = false
-    /// Its body does not run if one of its inputs has no output.
+    /// True if the body does not run when one of the inputs has no output.
     final let needsInputs: Bool
-    /// Belongs to `outcome`: releasing that may release something else.
+    /// True if releasing `outcome` may release something else. Guarded as `outcome` is.
     @exclusivity(unchecked) @usableFromInline final var outcomeOwns = false
     /// Guarded by the queue's lock.
     @exclusivity(unchecked) final var listing = Listing.none
 
-    // Written in the claim, constant afterwards. Not retained; see ``core``.
+    // The queue, not retained; see ``core``. Written in the claim, constant afterwards.
     @exclusivity(unchecked) final var home: Unmanaged<QueueCore>?
 
-    // Belongs to the thread that adds the operation; while it waits for a single source, to the list of that, see
-    // ``DependentList``; then guarded by the queue's lock. Forwards and backwards.
+    // Owned by the thread that adds the operation; then, while the operation waits for a single source, by the
+    // ``DependentList`` of that source; then guarded by the queue's lock. `link` leads forwards and `backLink`
+    // backwards.
     @exclusivity(unchecked) final var link: UnsafeMutableRawPointer?
     @exclusivity(unchecked) final var backLink: UnsafeMutableRawPointer?
 
-    // With `hasFailed`: written once, before the phase becomes finished, by whoever finishes the operation; read only
-    // by those who have seen it finished. An `OperationError` if it has failed, else the output.
+    // An `OperationError` if the operation has failed, otherwise the output. `outcome`, `hasFailed` and `outcomeOwns`
+    // are written before the phase becomes finished, by the thread that runs or finishes the operation, and are read
+    // only by threads that have seen the phase finished.
     @exclusivity(unchecked) @usableFromInline final var outcome: any Sendable = ()
     // Written while the operation is made.
     @exclusivity(unchecked) @usableFromInline final var fallbackName: FallbackName
 
-    // Constant while others read them, and so read without the lock.
+    // Both are constant while other threads can read them, so they are read without the lock.
     final var inputCount: Int { life.inputCount }
     final var runNumber: UInt32 { life.runNumber }
 
-    /// See ``priority``. Cast, because `init(rawValue:)` is a jump table, and each edge of a graph asks for two. Safe:
-    /// nothing but the raw value of a priority is ever stored, which is how the priority itself is represented.
+    /// The storage of ``priority``. The getter casts, because `init(rawValue:)` is a jump table and each edge of a
+    /// graph reads two levels. Safe: only raw values of priorities are ever stored, and a priority is represented by
+    /// its raw value.
     @inline(__always)
     final var level: OperationPriority {
         get { unsafeBitCast(levelStorage.load(ordering: .relaxed), to: OperationPriority.self) }
         set { levelStorage.store(newValue.rawValue, ordering: .relaxed) }
     }
 
-    /// The first `inputs.count` dependencies hand over their outputs; the body reads them by their place.
+    /// Makes an operation whose first dependencies are `inputs`, which hand over their outputs. The body finds each
+    /// input by its index in the edges.
+    ///
+    /// - Parameter needed: Whether the body runs only if all inputs have outputs.
     @usableFromInline
     init(
         _ name: String?, procedure: (any Any.Type)?, inputs: [AnyOperation], needed: Bool = true,
@@ -81,7 +89,7 @@ public class AnyOperation: @unchecked Sendable {
         if let name { withLife { $0.madeOptionalState().name = name } }
     }
 
-    /// As above, with one input or none: no array is made.
+    /// Makes an operation with one input or none, without an array for it.
     @usableFromInline
     init(_ name: String?, procedure: (any Any.Type)?, input: AnyOperation?, body: consuming @escaping Body.Wrapped) {
         needsInputs = true
@@ -92,7 +100,7 @@ public class AnyOperation: @unchecked Sendable {
         if let name { withLife { $0.madeOptionalState().name = name } }
     }
 
-    /// As above, with no input and no output.
+    /// Makes an operation with neither inputs nor an output.
     @usableFromInline
     init(plain body: consuming @escaping Body.Plain, _ name: String?) {
         needsInputs = true
@@ -103,7 +111,7 @@ public class AnyOperation: @unchecked Sendable {
         if let name { withLife { $0.madeOptionalState().name = name } }
     }
 
-    /// As above, with nothing to run.
+    /// Makes an operation that waits for `sources` and has no body.
     init(after sources: [AnyOperation]) {
         needsInputs = false
         life = Lifecycle()
@@ -112,11 +120,12 @@ public class AnyOperation: @unchecked Sendable {
     }
 
     deinit {
-        // What has edges has one of these, too.
+        // An operation with edges has a body, an owning outcome or optional state, too.
         if body != nil || outcomeOwns || life.borrowedOptionalState != nil { bury() }
     }
 
-    /// Its state, for one step. Never two at once, and nothing of the user's in it.
+    /// Performs one step on the operation's state, under its lock. A step never takes a second operation's lock, and
+    /// never runs the user's code.
     @inline(__always)
     final func withLife<Result, Failure: Error>(
         _ step: (inout Lifecycle) throws(Failure) -> Result
@@ -126,8 +135,8 @@ public class AnyOperation: @unchecked Sendable {
 }
 
 extension AnyOperation {
-    /// All that an operation owns and that may own other operations. A test looks whether a stored property is missing
-    /// here.
+    /// Everything that an operation owns and that may own other operations. A test checks that no stored property is
+    /// missing here.
     struct Remains {
         var body: Body?
         var edges: DependencyList.Taken
@@ -135,13 +144,13 @@ extension AnyOperation {
         var outcome: any Sendable
     }
 
-    /// Its queue. To be asked for only while it is added and unfinished, under its lock or where it cannot finish: then
-    /// it is in the queue's registry, which keeps the queue alive.
+    /// The queue. Read it only while the operation is added and unfinished, either under the operation's lock or where
+    /// the operation cannot finish. The operation is then in the queue's registry, which keeps the queue alive.
     @inline(__always)
     final var core: QueueCore? { home?.takeUnretainedValue() }
 
-    /// From `deinit`: what it owns is released in a loop, because a chain of operations would recurse, by whatever they
-    /// are linked.
+    /// Gives everything that the operation owns to the trampoline. If `deinit` released it directly, a chain of
+    /// operations would release one another recursively, whatever links them.
     @inline(never)
     private final func bury() {
         TSanAnnotations.didAwait(self)
@@ -149,7 +158,7 @@ extension AnyOperation {
             assert(life.dependents.isEmpty, "who depends on an operation holds it")
             return life.takeOptionalState()
         }
-        // Moved, never copied: a copy that lives to the end of this scope would be released here, and recurse.
+        // Every part is moved. A copy that lives to the end of this scope would be released here, and recurse.
         Trampoline.run(
             .release(
                 Remains(
@@ -163,7 +172,7 @@ extension AnyOperation {
         return taken
     }
 
-    /// At the finish of one that has run: nothing is retained after it.
+    /// Drops the body and the edges of an operation that has run, so that it no longer keeps its sources alive.
     @inline(__always)
     final func dropBodyAndEdges() {
         body = nil
@@ -171,8 +180,9 @@ extension AnyOperation {
         TSanAnnotations.willResume(self)
     }
 
-    /// As above, of one that may have ended before: it also leaves the lists of those sources that have not finished.
-    /// Those that have finished meanwhile count it down, and the last of them, or this, lets go of it.
+    /// Drops the body and the edges of an operation that may have ended before its run. The operation leaves the
+    /// dependent lists of the sources that have not finished. The sources that have finished meanwhile count it down;
+    /// the last of them, or this call, releases it.
     final func leaveSources() {
         body = nil
         var fence: Fence?
@@ -192,7 +202,7 @@ extension AnyOperation {
         fence?.isLeft(by: self)
     }
 
-    /// Nobody has it in a list any more, and it has finished.
+    /// Drops the edges if the operation has finished and no source has it in a list any more.
     @inline(never)
     private final func dropEdgesIfOver() {
         let edges = withLife { life in
@@ -203,7 +213,8 @@ extension AnyOperation {
         TSanAnnotations.willResume(self)
     }
 
-    /// It had ended before, and what it waited for has been counted down since: no list has it any more.
+    /// Releases an operation that ended before its run, after all of its sources have counted it down, so that no list
+    /// has it any more.
     @inline(never)
     static func letGo(ended operation: Unmanaged<AnyOperation>) {
         operation._withUnsafeGuaranteedRef { $0.dropEdgesIfOver() }
@@ -214,72 +225,83 @@ extension AnyOperation {
 // MARK: - Name, priority, executor, state
 
 extension AnyOperation {
-    /// What it is called in errors and explanations; without one, the type of its procedure; nil if it has neither.
+    /// The name that errors and explanations use; without one, the type of the procedure; nil if there is neither.
     ///
-    /// In errors and explanations an operation without a name is called after the place that made it: "parse.swift:38",
-    /// or "parse.swift:38 then"; see ``OperationReference/name``.
+    /// Errors and explanations name an operation without a name after the place in the source that made it, as in
+    /// "parse.swift:38" or "parse.swift:38 then"; see ``OperationReference/name``.
     ///
-    /// Setting it after the add is ``Misuse`` and changes nothing.
+    /// Setting the name after the add is ``Misuse`` and changes nothing.
     public final var name: String? {
         get { withLife { $0.optionalState?.name } ?? fallbackName.type.map { "\($0)" } }
         set { change("name") { $0.madeOptionalState().name = newValue } }
     }
 
-    /// Sets ``name``, where an expression is handier than a statement.
+    /// Sets ``name`` in an expression.
     ///
     /// ```swift
     /// let picture = data.then(TiltShift()).name("tilt shift")
     /// ```
     ///
-    /// After the add this is ``Misuse`` and changes nothing.
+    /// A call after the add is ``Misuse`` and changes nothing.
+    ///
+    /// - Parameter name: The new name.
+    /// - Returns: This operation.
     @discardableResult
     public final func name(_ name: String, file: StaticString = #fileID, line: UInt = #line) -> Self {
         change("name", CallSite(file: file, line: line)) { $0.madeOptionalState().name = name }
         return self
     }
 
-    /// Which of several ready operations of the queue starts first; `.normal` unless set.
+    /// The priority that decides which of several ready operations of the queue starts first; `.normal` by default.
     ///
-    /// May be set at any time. It decides when the operation starts, and when its body goes on that has waited. What it
-    /// waits for (dependencies, the original of a join, what its body awaits or iterates) gets at least the same
-    /// priority, transitively, and keeps it: else an urgent operation would wait for one that nobody thinks urgent. So
-    /// this may be higher than what was set. It does not count in the line for an ``Exclusion``, nor raise who holds
-    /// it.
+    /// The priority may be set at any time. It decides when the operation starts, and when its body goes on after a
+    /// wait. Everything that the operation waits for (dependencies, the original of a join, operations that its body
+    /// awaits or iterates) gets at least the same priority, transitively, and keeps it; otherwise an urgent operation
+    /// would wait for one of low priority. So this value may be higher than the one that was set. The priority has no
+    /// effect on the order in which operations get an ``Exclusion``, and does not raise the holders of one.
     ///
-    /// - Complexity: Of a set, O(1), and if it is raised, O(n) for n operations: those that it waits for directly,
-    ///   those that are raised because of it, and those that these wait for directly.
+    /// - Complexity: Getting is O(1). Setting is O(1), or, if it raises the priority, O(n) for n operations: those that
+    ///   this one waits for directly, those that are raised because of it, and those that these wait for directly.
     public final var priority: OperationPriority {
         get { level }
         set { setLevel(newValue) }
     }
 
-    /// Sets ``priority``, where an expression is handier than a statement.
+    /// Sets ``priority`` in an expression.
     ///
     /// ```swift
     /// let picture = data.then(TiltShift()).priority(.high)
     /// ```
+    ///
+    /// - Parameter priority: The new priority.
+    /// - Returns: This operation.
+    /// - Complexity: O(1), or O(n) if it raises the priority; see the property.
     @discardableResult
     public final func priority(_ priority: OperationPriority) -> Self {
         setLevel(priority)
         return self
     }
 
-    /// Where its body runs, if not where its queue says; nil unless set, and when it has finished. It still takes a
-    /// permit of its queue.
+    /// The executor that the body runs on in place of the queue's; nil by default, and after the operation has
+    /// finished.
     ///
-    /// Setting it after the add is ``Misuse`` and changes nothing.
+    /// A body on an executor of its own still takes a permit of its queue. Setting the executor after the add is
+    /// ``Misuse`` and changes nothing.
     public final var executor: (any TaskExecutor)? {
         get { withLife { $0.optionalState?.executor } }
         set { setExecutor(newValue, nil) }
     }
 
-    /// Sets ``executor``, where an expression is handier than a statement.
+    /// Sets ``executor`` in an expression.
     ///
     /// ```swift
     /// let listing = AsyncOperation(Listing(folder)).executor(threads)
     /// ```
     ///
-    /// After the add this is ``Misuse`` and changes nothing.
+    /// A call after the add is ``Misuse`` and changes nothing.
+    ///
+    /// - Parameter executor: The executor for the body; nil for that of the queue.
+    /// - Returns: This operation.
     @discardableResult
     public final func executor(
         _ executor: (any TaskExecutor)?, file: StaticString = #fileID, line: UInt = #line
@@ -289,7 +311,7 @@ extension AnyOperation {
     }
 
     private final func setExecutor(_ executor: (any TaskExecutor)?, _ callSite: CallSite?) {
-        // Released after unlocking.
+        // The former executor is the user's, so it is released after unlocking.
         var former: (any TaskExecutor)?
         change("executor", callSite) { life in
             former = life.madeOptionalState().executor
@@ -298,7 +320,7 @@ extension AnyOperation {
         withExtendedLifetime(former) {}
     }
 
-    /// Where it is in its life, at this moment.
+    /// The state of the operation at this moment.
     public final var state: OperationState {
         let (phase, isPaused, hasConditionsLeft) = withLife {
             (
@@ -316,13 +338,15 @@ extension AnyOperation {
         }
     }
 
-    /// Why it has no output; nil until it has finished, and if it has one.
+    /// The error of the outcome; nil until the operation has finished, and if it has an output.
     public final var error: OperationError? { hasFinished ? failure : nil }
 
-    /// Whether a cancel came before its outcome. True for good then, also if its body returned a value all the same.
+    /// A Boolean value that indicates whether the operation was cancelled before its outcome was decided.
+    ///
+    /// Once true, it stays true, even if the body returns a value in spite of the cancel.
     public final var isCancelled: Bool { withLife { $0.isCancelled } }
 
-    /// Changes what may change only before the add.
+    /// Makes a change that is allowed only before the add, and reports misuse if it comes too late.
     @inline(__always)
     final func change(_ what: String, _ callSite: CallSite? = nil, _ body: (inout Lifecycle) -> Void) {
         let isTooLate = withLife { life in
@@ -333,7 +357,7 @@ extension AnyOperation {
         if isTooLate { wasChangedTooLate(what, callSite) }
     }
 
-    /// Limits, delays and attempts, as above.
+    /// Makes a change of limits, delays or attempts, and reports misuse if it comes too late.
     @inline(__always)
     final func changeTiming(_ what: String, _ callSite: CallSite, _ body: (TimedState) -> Void) {
         let isTooLate = withLife { life in
@@ -344,7 +368,8 @@ extension AnyOperation {
         if isTooLate { wasChangedTooLate(what, callSite) }
     }
 
-    /// False: it is too late, or they have to be its own.
+    /// Changes limits that equal operations share. Returns false if the operation has been added, or if its limits need
+    /// an object of their own.
     @inline(__always)
     final func changeSharedLimits(_ body: (inout SharedLimits.Values) -> Void) -> Bool {
         withLife { $0.changeSharedLimits(body) }
@@ -356,16 +381,16 @@ extension AnyOperation {
     }
 }
 
-/// Two are equal when they are the same operation.
+/// Operations are equal only if they are identical.
 extension AnyOperation: Hashable {
-    /// Whether both are the same operation.
+    /// Returns whether both are the same operation.
     public static func == (left: AnyOperation, right: AnyOperation) -> Bool { left === right }
 
-    /// Hashes its identity.
+    /// Hashes the identity of the operation.
     public final func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 extension AnyOperation: CustomStringConvertible {
-    /// The name and the state.
+    /// The name and the state, as in "‘parse’ (waiting)".
     public final var description: String { "\(reference) (\(state))" }
 }

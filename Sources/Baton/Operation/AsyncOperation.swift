@@ -1,5 +1,4 @@
-/// One planned run of a procedure or closure, with a typed outcome. A reference: keep it to await, cancel or connect
-/// it.
+/// One planned run of a procedure or closure, with a typed outcome.
 ///
 /// ```swift
 /// let data = AsyncOperation(DataRetrieval())
@@ -8,14 +7,15 @@
 /// let picture = try await queue.run(clear)
 /// ```
 ///
-/// The body runs at most once (of a retry: once for each attempt), on a task of the queue, after every dependency has
-/// finished. It finds the task-locals of whoever adds it that its queue carries.
+/// Keep the reference to await, cancel or connect the operation. The body runs at most once, or once for each attempt
+/// of a retry. It runs on a task of the queue, after every dependency has finished. It sees the task-locals that its
+/// queue carries, with the values of the task that adds the operation.
 public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable {
-    // @unchecked: it adds no state to `AnyOperation`.
+    // @unchecked: this class adds no state to `AnyOperation`.
 
     /// Makes an operation from a closure.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. What it throws becomes
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
     ///   ``OperationError/failed(_:)``.
     @inlinable
     public init(
@@ -31,8 +31,9 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
     /// Makes an operation with a name from a closure.
     ///
     /// - Parameters:
-    ///   - name: What it is called in errors and explanations.
-    ///   - body: Called at most once, on a task of the queue. What it throws becomes ``OperationError/failed(_:)``.
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     @inlinable
     public init(_ name: String?, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Output) {
         super.init(name, procedure: nil, input: nil) { execution in
@@ -40,9 +41,9 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
         }
     }
 
-    /// Makes an operation from a closure that returns nothing, which is stored as it is.
+    /// Makes an operation from a closure that returns nothing. The closure is stored without another one around it.
     ///
-    /// - Parameter body: Called at most once, on a task of the queue. What it throws becomes
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
     ///   ``OperationError/failed(_:)``.
     @inlinable
     public init(
@@ -53,11 +54,14 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that returns nothing, which is stored as it is.
+    /// Makes an operation with a name from a closure that returns nothing.
     ///
-    /// - Parameter name: What it is called in errors and explanations.
-    /// - Parameter body: Called at most once, on a task of the queue. What it throws becomes
-    ///   ``OperationError/failed(_:)``.
+    /// The closure is stored without another one around it.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     @inlinable
     public init(
         _ name: String?, _ body: nonisolated(nonsending) @escaping @Sendable () async throws -> Void
@@ -65,7 +69,17 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
         super.init(plain: body, name)
     }
 
-    /// Makes an operation from a closure that wants its context, to run further operations or to know its own.
+    /// Makes an operation from a closure that takes its context.
+    ///
+    /// ```swift
+    /// let pages = AsyncOperation { context in
+    ///     let index = try await context.run(AsyncOperation(Download(indexURL)))
+    ///     return try parse(index)
+    /// }
+    /// ```
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue, with the context of its run. An error that it
+    ///   throws becomes ``OperationError/failed(_:)``.
     @inlinable
     public init(
         _ body: nonisolated(nonsending) @escaping @Sendable (OperationContext) async throws -> Output,
@@ -79,8 +93,12 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that wants its context, to run further operations or to know its
-    /// own.
+    /// Makes an operation with a name from a closure that takes its context.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue, with the context of its run. An error that it throws
+    ///     becomes ``OperationError/failed(_:)``.
     @inlinable
     public init(
         _ name: String?,
@@ -93,7 +111,9 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
         }
     }
 
-    /// Plans one run of a procedure. Without a name, it is called after the procedure's type.
+    /// Plans one run of a procedure. The operation is named after the procedure's type.
+    ///
+    /// - Parameter procedure: Its `execute(in:)` is called at most once, on a task of the queue.
     @inlinable
     public init<P: Procedure>(_ procedure: P) where P.Output == Output {
         super.init(nil, procedure: P.self, input: nil) { execution in
@@ -103,7 +123,11 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
         }
     }
 
-    /// Plans one run of a procedure, with a name of its own.
+    /// Plans one run of a procedure, with a name.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use; nil for the procedure's type.
+    ///   - procedure: Its `execute(in:)` is called at most once, on a task of the queue.
     @_disfavoredOverload  // A mistake in a closure would be reported as one about procedures.
     @inlinable
     public init<P: Procedure>(_ name: String?, _ procedure: P) where P.Output == Output {
@@ -134,22 +158,23 @@ public class AsyncOperation<Output: Sendable>: AnyOperation, @unchecked Sendable
 // MARK: - Outcome
 
 extension AsyncOperation {
-    /// The one outcome: nil until the operation has finished, never changed afterwards.
+    /// The outcome of the operation; nil until the operation has finished, and constant afterwards.
     public final var result: Result<Output, OperationError>? {
         withLife { $0.phase == .finished } ? finishedResult : nil
     }
 
-    /// The output, when it is there.
+    /// The output of the operation, when the operation has finished.
     ///
-    /// Returns when the operation has finished; if nobody ever adds it, never: after a second without an add that is
-    /// reported once as ``Misuse``. Cancelling the task that awaits does not interrupt this: cancel the operation, or
-    /// use ``AsyncOperationQueue/run(_:)``. A body that awaits the value of another operation, itself or in a child
-    /// task, releases its permit meanwhile. An unstructured task (`Task { }`) of a body does not, because the
-    /// body may not wait for it: use ``OperationContext/run(_:)`` there, which takes operations that were added before,
-    /// too.
+    /// If nobody ever adds the operation, this never returns. After a second without an add, that is reported once as
+    /// ``Misuse``. Cancelling the task that awaits the value does not end the wait: cancel the operation, or use
+    /// ``AsyncOperationQueue/run(_:)``.
     ///
-    /// - Throws: The error of the outcome; ``OperationError/dependencyCycle(_:)`` if the body of an operation awaits
-    ///   something that waits for that operation.
+    /// A body that awaits the value of another operation, itself or in a child task, releases its permit meanwhile. An
+    /// unstructured task (`Task { }`) of a body does not release the permit, because the body may not wait for that
+    /// task. Use ``OperationContext/run(_:)`` there, which also takes operations that were added before.
+    ///
+    /// - Throws: The error of the outcome. ``OperationError/dependencyCycle(_:)`` if a body awaits an operation that
+    ///   waits for the operation of that body.
     public final var value: Output {
         get async throws(OperationError) {
             try await awaitOutcome(for: WorkerTaskContext.current?.running)
@@ -157,21 +182,21 @@ extension AsyncOperation {
         }
     }
 
-    /// Of one that was seen finished.
+    /// The outcome. Read it only after the phase was seen finished.
     @inlinable
     final var finishedResult: Result<Output, OperationError> {
         if let failure { return .failure(failure) }
         return .success(storedOutput)
     }
 
-    /// Of one that was seen finished, and has not failed.
+    /// The output. Read it only after the phase was seen finished, and if the operation has not failed.
     @inlinable
     final var storedOutput: Output {
-        // Nearly always the two types are the same, and a bit cast is several times as fast as a dynamic one.
+        // The two types are nearly always the same, and a bit cast is several times as fast as a dynamic cast.
         func opened<Stored>(_ value: Stored) -> Output {
             Stored.self == Output.self ? unsafeBitCast(value, to: Output.self) : value as! Output
         }
-        // Without this, `Stored` would be `any Sendable` itself.
+        // Opening the existential is necessary, because `Stored` would otherwise be `any Sendable` itself.
         return _openExistential(outcome, do: opened)
     }
 }

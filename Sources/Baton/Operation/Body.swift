@@ -1,13 +1,13 @@
-/// What an operation runs.
+/// The code that an operation runs.
 @usableFromInline
 enum Body: Sendable {
     @usableFromInline typealias Plain = nonisolated(nonsending) @Sendable () async throws -> Void
     @usableFromInline typealias Wrapped = nonisolated(nonsending) @Sendable (Execution) async -> Void
 
-    /// As the user wrote it, with nothing for its output. A closure around it would be one more object, and one more
-    /// asynchronous call.
+    /// The user's closure itself, which has no output to store. A closure around it would cost one more object and one
+    /// more asynchronous call.
     case plain(Plain)
-    /// With a closure around it that finds its inputs and stores its outcome.
+    /// A closure around the user's, which finds the inputs and stores the outcome.
     case wrapped(Wrapped)
 
     @inline(__always)
@@ -19,17 +19,17 @@ enum Body: Sendable {
     }
 }
 
-/// One run of a body, for the closure that is around it and stores its outcome.
+/// One run of a body, through which the closure around the user's finds the inputs and stores the outcome.
 ///
-/// It does not retain the operation, which its worker holds until that closure has returned: a reference for each run
-/// would be two atomic steps.
+/// It does not retain the operation, because that would cost two atomic steps for each run. The worker holds the
+/// operation until the closure has returned.
 @usableFromInline
 struct Execution: Sendable {
     @usableFromInline let unmanaged: Unmanaged<AnyOperation>
 
     init(of operation: Unmanaged<AnyOperation>) { unmanaged = operation }
 
-    /// With a reference of the caller's.
+    /// The operation, retained for the caller.
     @usableFromInline
     var operation: AnyOperation { unmanaged.takeUnretainedValue() }
 
@@ -47,12 +47,14 @@ struct Execution: Sendable {
 
     func bodyFailed(_ error: OperationError) { unmanaged._withUnsafeGuaranteedRef { $0.bodyFailed(error) } }
 
-    /// The input at `place`. Nil: it has no output, and the body does not run.
+    /// Returns the input at `place`. Returns nil if that has no output, so that the body must not run; the failure of
+    /// this operation is then stored.
     @usableFromInline
     func source<Input>(_ place: Int, _ type: Input.Type) -> AsyncOperation<Input>? {
         unmanaged._withUnsafeGuaranteedRef { $0.source(place, type) }
     }
 
-    /// False: one of them has no output, and the body does not run.
+    /// Returns false if an input has no output, so that the body must not run; the failure of this operation is then
+    /// stored.
     func inputsAreThere() -> Bool { unmanaged._withUnsafeGuaranteedRef { $0.inputsAreThere() } }
 }

@@ -1,18 +1,24 @@
-/// Which outcomes of a dependency let the dependent run. See ``AnyOperation/addDependency(_:on:file:line:)``.
+/// The outcomes of a dependency that let the dependent run. See ``AnyOperation/addDependency(_:on:file:line:)``.
 @nonexhaustive
 public enum DependencyPolicy: Sendable, Hashable, CaseIterable {
-    /// It has an output.
+    /// The dependency has an output.
     case success
-    /// It has an output, or was skipped because there was nothing to do: what `make` calls up to date. One that was
-    /// skipped because something before it had failed or was cancelled counts as that, and the dependent is skipped,
-    /// with the first source.
+    /// The dependency has an output, or was skipped because it had nothing to do, which `make` calls up to date.
+    ///
+    /// If the dependency was skipped because an operation before it had failed or was cancelled, the policy is not met,
+    /// and the error of the dependent names that first operation.
     case noFailure
-    /// It has an error, and was neither cancelled nor skipped: for a fallback.
+    /// The dependency has an error, and was neither cancelled nor skipped. Use it for a fallback.
     case failure
-    /// Whatever the outcome: for cleaning up. What a dependency without a policy means.
+    /// The dependency has any outcome. A dependency without a policy has this one. Use it for cleaning up.
     case always
 
-    /// Whether such an outcome lets the dependent run. Of an operation that was skipped, ``noFailure`` also asks why.
+    /// Returns whether such an outcome lets the dependent run.
+    ///
+    /// For ``noFailure`` the outcome alone does not decide: a dependency that was skipped because of an earlier failure
+    /// or cancel does not meet it.
+    ///
+    /// - Parameter outcome: The outcome of the dependency.
     public func isMet(by outcome: OperationOutcome) -> Bool {
         switch (self, outcome) {
         case (.always, _), (.success, .success), (.failure, .failure), (.noFailure, .success), (.noFailure, .skipped):
@@ -27,10 +33,10 @@ public enum DependencyPolicy: Sendable, Hashable, CaseIterable {
 /// The policy of one dependency. The edge retains the source.
 struct EdgePolicy {
     let source: Unmanaged<AnyOperation>
-    /// Never `.always`, but if the dependency was removed: then the source may have gone.
+    /// Never `.always` unless the dependency was removed; the source may then have been released.
     var policy: DependencyPolicy
 
-    /// When the source has finished: it keeps the dependent from running.
+    /// True if the source keeps the dependent from running. Read it only after the source has finished.
     var isUnmet: Bool {
         policy != .always
             && source._withUnsafeGuaranteedRef { source in
@@ -38,7 +44,7 @@ struct EdgePolicy {
             }
     }
 
-    /// As above, and why.
+    /// The reason to skip the dependent; nil if the policy is met. Read it only after the source has finished.
     var skipReason: SkipReason? {
         if !isUnmet { return nil }
         return source._withUnsafeGuaranteedRef { source in
@@ -51,7 +57,8 @@ struct EdgePolicy {
 }
 
 extension OperationError {
-    /// What had failed or been cancelled before, so that the operation of this error did not run.
+    /// The first operation that had failed or was cancelled, so that the operation with this error did not run; nil if
+    /// there was none.
     fileprivate var earlierFailure: (source: OperationReference, outcome: OperationOutcome)? {
         switch self {
         case .skipped(.edge(let source, let outcome)) where outcome == .failure || outcome == .cancelled:

@@ -1,14 +1,14 @@
-/// Names an operation that was given no name: by the type of its procedure, or by the place in the source that made it.
+/// Identifies an operation without a name by the type of its procedure, or by the place in the source that made it.
 ///
-/// It is one word, so that operations are no larger for it: a pointer in the lower 48 bits, which are all that the
-/// platforms use. The upper 16 bits are 0 for a type. For a place, whose pointer is to the name of the file, they are
-/// the step and the line.
+/// The value is one word, so that it does not make operations larger. The lower 48 bits, which are all that pointers
+/// use on the supported platforms, hold a pointer to the type's metadata or to the name of the file. The upper 16 bits
+/// are 0 for a type; for a place they hold the step and the line.
 @usableFromInline
 struct FallbackName: Sendable, Hashable {
     /// The call that made the operation at its place.
     @usableFromInline
     enum Step: UInt8 {
-        // From 1, so that no place looks like a type.
+        // The raw values begin at 1, so that no place looks like a type.
         case made = 1
         case then, map, flatMap, recover, collect, callback
     }
@@ -32,7 +32,7 @@ struct FallbackName: Sendable, Hashable {
         self.init(bits: type.map { UInt64(UInt(bitPattern: unsafeBitCast($0, to: UnsafeRawPointer.self))) } ?? 0)
     }
 
-    /// A line that does not fit is left out.
+    /// Identifies an operation by a place. A line that does not fit into its bits is left out.
     @inlinable
     init(_ step: Step, _ file: StaticString, _ line: UInt) {
         let pointer = file.hasPointerRepresentation ? UInt64(UInt(bitPattern: file.utf8Start)) : 0
@@ -50,10 +50,10 @@ struct FallbackName: Sendable, Hashable {
         UnsafeRawPointer(bitPattern: UInt(truncatingIfNeeded: bits & (1 << Self.pointerBits - 1)))
     }
 
-    /// Nil: there is no procedure.
+    /// The type of the procedure; nil if there is none.
     var type: Any.Type? { isPlace ? nil : pointer.map { unsafeBitCast($0, to: Any.Type.self) } }
 
-    /// Nil: nothing is known.
+    /// The type or the place as text; nil if neither is known.
     var name: String? { isPlace ? place : type.map { "\($0)" } }
 
     private var place: String? {
@@ -82,7 +82,8 @@ extension FallbackName.Step {
 }
 
 extension AnyOperation {
-    /// Notes what it is called after if it has no name, before anybody else sees it.
+    /// Records the place that made the operation, for its fallback name. Call this before other threads can see the
+    /// operation.
     @inlinable
     @discardableResult
     final func made(by step: FallbackName.Step = .made, _ file: StaticString, _ line: UInt) -> Self {

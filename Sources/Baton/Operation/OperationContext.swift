@@ -1,18 +1,26 @@
-/// What a body is told about its run, and how it runs further operations.
+/// The context of one run of a body: it describes the run, and runs further operations.
+///
+/// ```swift
+/// let report = AsyncOperation("report") { context in
+///     let data = try await context.run(AsyncOperation(Download(url)))
+///     return try summarize(data)
+/// }
+/// ```
 public struct OperationContext: Sendable {
     /// The operation whose body this is.
     public let operation: AnyOperation
 
-    /// Which run of the body this is, from 1; see ``AnyOperation/retry(_:attempts:deadline:file:line:if:)``.
+    /// The number of this run of the body, from 1; see ``AnyOperation/retry(_:attempts:deadline:file:line:if:)``.
     public let attempt: Int
 
-    /// Of the body, as ``OptionalState/run`` counts: what an earlier attempt has kept is of no use in a later one.
+    /// The run of the body, as ``OptionalState/run`` counts. A context that an earlier attempt has kept must not act
+    /// for a later one.
     private let run: Int32
-    /// Set when there is no run of an operation around this.
+    /// Set if the context was made for a direct call, without a run of an operation.
     private let directCall: DirectCall?
 
     private struct DirectCall {
-        /// Where children run.
+        /// The queue that runs the children.
         let queue: AsyncOperationQueue
         let dependencies: OperationDependencies
     }
@@ -27,18 +35,27 @@ public struct OperationContext: Sendable {
     @usableFromInline
     init(_ execution: Execution) { self.init(execution.operation) }
 
-    /// For calling a procedure directly, in a test or from another body: `try await procedure.execute(in:
-    /// OperationContext())`.
+    /// Makes a context for calling a procedure directly, in a test or from another body.
     ///
-    /// ``operation`` is a stand-in that never runs. What the procedure runs or produces goes to `queue`, and it finds
-    /// `outputs` as those of its ``dependencies``.
+    /// ```swift
+    /// let output = try await procedure.execute(in: OperationContext())
+    /// ```
+    ///
+    /// ``operation`` is then a stand-in that never runs.
+    ///
+    /// - Parameters:
+    ///   - attempt: The number of the run, which the procedure finds as its `attempt`.
+    ///   - outputs: The outputs that the procedure finds in its ``dependencies``.
+    ///   - queue: The queue for the operations that the procedure runs or produces.
     public init(attempt: Int = 1, outputs: [any Sendable] = [], queue: AsyncOperationQueue = .shared) {
         operation = AsyncOperation<Void>("direct call") {}
         (self.attempt, run) = (attempt, 0)
         directCall = DirectCall(queue: queue, dependencies: OperationDependencies(found: outputs))
     }
 
-    /// The operations that this one depended on, with their outputs. To be asked while the body runs.
+    /// The operations that this one depended on, with their outputs. Read it while the body runs.
+    ///
+    /// - Complexity: O(n) for n dependencies.
     public var dependencies: OperationDependencies {
         directCall?.dependencies ?? OperationDependencies(of: operation)
     }
@@ -47,16 +64,19 @@ public struct OperationContext: Sendable {
 // MARK: - Further operations
 
 extension OperationContext {
-    /// Runs a child, with everything it needs that nobody has added yet, on the queue of this operation, and returns
-    /// its output.
+    /// Runs a child on the queue of this operation, with everything it needs that nobody has added yet.
     ///
-    /// Meanwhile the body holds no permit of its queue, so children cannot starve, whatever the queue's width; they
-    /// also run while the queue is suspended. When this operation or the calling task is cancelled, so is the child,
-    /// and this returns when the child has finished. `child` may have been added before, also to another queue. May be
-    /// called from child tasks of the body.
+    /// Returns the child's output. While it waits, the body holds no permit of its queue, so children cannot starve,
+    /// whatever the width of the queue. They also run while the queue is suspended. When this operation or the calling
+    /// task is cancelled, the child is cancelled, too, and this returns when the child has finished. The child may have
+    /// been added before, also to another queue. Child tasks of the body may call this.
     ///
+    /// - Parameter child: The operation to run.
+    /// - Returns: The output of the child.
     /// - Throws: The error of the child's outcome. ``OperationError/dependencyCycle(_:)`` if the child waits for this
-    ///   operation. ``OperationError/misuse(_:)`` if the body has returned: await what it starts.
+    ///   operation. ``OperationError/misuse(_:)`` if the body has returned: await everything that the body starts.
+    /// - Complexity: O(n) for n operations and dependencies that come before the child and are not yet known to have
+    ///   been added.
     public func run<Output>(_ child: AsyncOperation<Output>) async throws(OperationError) -> Output {
         if let directCall { return try await directCall.queue.run(child) }
         let core = try runningCore(else: .ranAfterTheEnd)
@@ -65,14 +85,21 @@ extension OperationContext {
         return try child.finishedResult.get()
     }
 
-    /// Adds an operation, with everything it needs that nobody has added yet, to the queue of this operation, and
-    /// returns it.
+    /// Adds an operation to the queue of this operation, with everything it needs that nobody has added yet.
     ///
-    /// It is on its own from there: this operation does not wait for it, and is not waited for by it; a cancel of this
-    /// one does not reach it. The operation's ``AnyOperation/didProduce(_:)`` handlers are told. One that was added
-    /// before is ``Misuse``, and left alone.
+    /// ```swift
+    /// for link in page.links { try context.produce(AsyncOperation(Crawl(link))) }
+    /// ```
     ///
-    /// - Throws: ``OperationError/misuse(_:)`` if the body has returned: then nothing is added.
+    /// The product is independent: neither operation waits for the other, and a cancel of this operation does not reach
+    /// the product. The ``AnyOperation/didProduce(_:)`` handlers of this operation are called. Producing an operation
+    /// that was added before is ``Misuse``, and does not change that operation.
+    ///
+    /// - Parameter product: The operation to add.
+    /// - Returns: The product.
+    /// - Throws: ``OperationError/misuse(_:)`` if the body has returned; nothing is added then.
+    /// - Complexity: O(n) for n operations and dependencies that come before the product and are not yet known to have
+    ///   been added.
     @discardableResult
     public func produce<Produced: AnyOperation>(
         _ product: Produced, file: StaticString = #fileID, line: UInt = #line
@@ -87,13 +114,13 @@ extension OperationContext {
         return product
     }
 
-    /// The body's own queue, while the body runs.
+    /// Returns the body's queue. Throws the misuse if the body has returned.
     private func runningCore(else misuse: Misuse.Kind) throws(OperationError) -> QueueCore {
         guard let runningCore else { throw .misuse(Misuse(misuse, operation: operation.reference)) }
         return runningCore
     }
 
-    /// Nil: the body has returned, in this run of it, or there is no run of the operation.
+    /// The body's queue; nil if this run of the body has returned, or if the context was made for a direct call.
     private var runningCore: QueueCore? {
         operation.withLife { life in
             life.phase == .executing && life.optionalState?.run ?? 0 == run ? operation.core : nil
@@ -104,17 +131,18 @@ extension OperationContext {
 // MARK: - Time
 
 extension OperationContext {
-    /// The clock of this operation's queue, which measures its delays and time limits, too: in a test, virtual time.
+    /// The clock of this operation's queue, which also measures delays and time limits. In a test it may be virtual
+    /// time.
     ///
-    /// A context that was made for a direct call has the clock of the queue that it was made with. When the body has
+    /// A context that was made for a direct call has the clock of the queue that it was made with. After the body has
     /// returned, this is the system's continuous clock.
     public var clock: OperationClock {
         OperationClock((directCall?.queue.core ?? runningCore)?.time ?? .continuous)
     }
 
-    /// Suspends the body for at least this time, on the clock of this operation's queue.
+    /// Suspends the body for at least `duration`, on the clock of this operation's queue.
     ///
-    /// With a replacement, this is a debounce: the operation that comes next cancels the one that sleeps.
+    /// Together with the policy `.replace`, this is a debounce: the next operation cancels the one that sleeps.
     ///
     /// ```swift
     /// let search = AsyncOperation("search") { context in
@@ -123,14 +151,15 @@ extension OperationContext {
     /// }.unique(by: "search", policy: .replace)
     /// ```
     ///
-    /// The body executes while it sleeps: it keeps its permit of the queue, and a time limit of the operation goes on.
-    /// To wait without a permit, give the operation a delay (``AnyOperation/delay(_:file:line:)``); the pauses between
-    /// the attempts of a retry take none either. May be called from child tasks of the body. An unstructured task
-    /// (`Task { }`) of the body is not cancelled with the operation, so there a sleep that has begun goes on.
+    /// A body that sleeps is executing: it keeps its permit, and a time limit of the operation continues to run. To
+    /// wait without a permit, give the operation a delay (``AnyOperation/delay(_:file:line:)``); the pauses between the
+    /// attempts of a retry take no permit either. Child tasks of the body may call this. An unstructured task
+    /// (`Task { }`) of the body is not cancelled with the operation, so a sleep that has begun there goes on.
     ///
-    /// - Parameter duration: Zero or less returns at once. There is no longest duration.
-    /// - Throws: `CancellationError` as soon as the operation or the calling task is cancelled, also if it was before.
-    ///   ``OperationError/misuse(_:)`` if the body has returned: await what it starts.
+    /// - Parameter duration: The shortest time to sleep. Zero or less returns at once. There is no upper limit.
+    /// - Throws: `CancellationError` as soon as the operation or the calling task is cancelled, also if it was
+    ///   cancelled before the call. ``OperationError/misuse(_:)`` if the body has returned: await everything that the
+    ///   body starts.
     public func sleep(for duration: Duration) async throws {
         let core = try directCall?.queue.core ?? runningCore(else: .sleptAfterTheEnd)
         if operation.isCancelled { throw CancellationError() }
@@ -138,16 +167,16 @@ extension OperationContext {
     }
 }
 
-/// What a body finds of the operations that its own depended on: all finished, inputs first, then in the order added.
+/// The operations that a body's operation depended on, with their outputs: inputs first, then in the order added.
 ///
-/// A procedure that does not know who makes its input can look for it by type, or by a protocol that anybody's output
-/// can conform to, whatever its operation:
+/// All of them have finished. A procedure that does not know which operation makes its input can look for the input by
+/// type, or by a protocol that the outputs of any operations conform to:
 ///
 /// ```swift
 /// let image = context.dependencies.outputs(of: (any ImageProvider).self).lazy.compactMap(\.image).first
 /// ```
 public struct OperationDependencies: Sendable {
-    /// The operations. Empty after the body's operation has finished, and in a direct call.
+    /// The dependencies. The array is empty after the body's operation has finished, and in a direct call.
     public let operations: [AnyOperation]
     private let found: [any Sendable]
 
@@ -161,6 +190,11 @@ public struct OperationDependencies: Sendable {
         self.found = found
     }
 
-    /// Their outputs of this type or protocol, in order. Those that have none, or one of another type, are passed over.
+    /// Returns the outputs of this type or protocol, in the order of the dependencies.
+    ///
+    /// Dependencies that have no output, or an output of another type, are passed over.
+    ///
+    /// - Parameter type: The type or protocol to look for.
+    /// - Complexity: O(n) for n dependencies.
     public func outputs<Output>(of type: Output.Type) -> [Output] { found.compactMap { $0 as? Output } }
 }

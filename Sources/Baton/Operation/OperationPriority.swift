@@ -1,20 +1,20 @@
-/// Which of several ready operations of a queue starts first. The five levels of Foundation's `queuePriority`.
+/// The order in which ready operations of a queue start. The five levels are those of Foundation's `queuePriority`.
 ///
-/// A higher priority starts before a lower one that is ready at the same moment. It does not pass an operation's
-/// dependencies, and it does not interrupt what runs.
+/// Of the operations that are ready at the same moment, those of a higher priority start first. A priority does not
+/// override an operation's dependencies, and does not interrupt operations that run.
 public enum OperationPriority: UInt8, Sendable, Hashable, Comparable, CaseIterable {
-    /// After everything else.
+    /// Starts after operations of all other priorities.
     case veryLow
-    /// After normal work.
+    /// Starts after normal work.
     case low
-    /// The level of an operation that says nothing.
+    /// The default.
     case normal
-    /// Before normal work.
+    /// Starts before normal work.
     case high
-    /// Before everything else.
+    /// Starts before operations of all other priorities.
     case veryHigh
 
-    /// Whether `left` starts after `right`.
+    /// Returns whether `left` starts after `right`.
     @inlinable
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,25 +1,25 @@
 import Synchronization
 
-/// Names an operation without keeping it alive: what errors, events and explanations hold.
+/// Identifies an operation without keeping it alive. Errors, events and explanations hold references.
 public struct OperationReference: Sendable, Hashable, Identifiable, Codable, CustomStringConvertible {
-    /// Unique in the process; given when somebody first asks for it, so it says nothing about order.
+    /// A number that is unique in the process. It is assigned when it is first needed, so it says nothing about order.
     public let id: UInt64
     private let givenName: String?
     private let fallbackName: FallbackName
-    /// Of an operation in ``OperationError/dependencyFailed(source:via:cause:)``: the one that needs its output has a
-    /// retry, which does not run this one again.
+    /// True in an ``OperationError/dependencyFailed(source:via:cause:)`` if the operation that needs the output of this
+    /// one has a retry, which does not run this one again.
     var isRetriedInVain = false
 
-    /// The operation's name; without one the type of its procedure, else the place in the source that made it.
+    /// The operation's name; without one, the type of its procedure; otherwise the place in the source that made it.
     ///
-    /// A place reads "parse.swift:38", or "parse.swift:38 then" if a `then` has made it. An operation that a closure
-    /// with a `default:` for its input makes has no place, and is called "operation" with its id.
+    /// A place reads "parse.swift:38", or "parse.swift:38 then" for an operation that `then` has made. An operation
+    /// that is made from a closure with a `default:` for its input has no place, and is called "operation" with its id.
     public var name: String { givenName ?? fallbackName.name ?? "operation \(id)" }
 
-    /// The name in typographic quotes, on one line: control characters of it are spaces.
+    /// The name in typographic quotes, on one line. Control characters of the name are replaced by spaces.
     public var description: String { "‘\(name.singleLine)’" }
 
-    /// Two references are equal when they name the same operation.
+    /// Returns whether both references identify the same operation.
     public static func == (left: Self, right: Self) -> Bool { left.id == right.id }
 
     /// Hashes the id.
@@ -41,13 +41,13 @@ extension OperationReference {
         case name
     }
 
-    /// From its id and name.
+    /// Decodes the id and the name.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(id: try values.decode(UInt64.self, forKey: .id), name: try values.decode(String.self, forKey: .name))
     }
 
-    /// As its id and name.
+    /// Encodes the id and the name.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(id, forKey: .id)
@@ -60,12 +60,12 @@ extension OperationReference {
 }
 
 extension AnyOperation {
-    /// Names this operation without keeping it alive.
+    /// A reference that identifies this operation without keeping it alive.
     public final var reference: OperationReference {
         withLife { reference(&$0) }
     }
 
-    /// The same, with the lock of its state held by the caller.
+    /// Returns the reference. The caller holds the operation's lock.
     final func reference(_ life: inout Lifecycle) -> OperationReference {
         let optionalState = life.madeOptionalState()
         if optionalState.id == 0 { optionalState.id = OperationReference.nextID() }

@@ -1,21 +1,22 @@
-/// Where an operation is in its life. It moves forward through these; only the pause before a further run takes it back
-/// to waiting.
+/// The state of an operation in its life.
+///
+/// An operation moves through the states in their order, and may leave some of them out. Only the pause before a
+/// further run takes it back, to ``waiting``.
 @nonexhaustive
 public enum OperationState: Sendable, Hashable, Comparable, CaseIterable {
-    /// Nobody has added it to a queue yet. Its dependencies, name and priority may still change.
+    /// Nobody has added the operation to a queue. Its dependencies, name and priority may still change.
     case created
-    /// Added; at least one of its dependencies has no outcome yet, or it pauses before a further run.
+    /// The operation was added. A dependency has no outcome yet, or the operation pauses before a further run.
     case waiting
-    /// Its dependencies have finished, and its conditions decide: they are evaluated, or will be when its turn has
-    /// come.
+    /// The dependencies have finished. Conditions are evaluated, or will be when a worker takes the operation.
     case evaluating
-    /// Nothing keeps it but the queue, its width, a suspension, operations that come first, or an exclusion that others
-    /// hold.
+    /// The operation may start. Only its queue (width, suspension, operations that come first) or an exclusion delays
+    /// it.
     case ready
-    /// Its body runs, or waits for operations that it started.
+    /// The body runs, or waits for operations that it has started.
     case executing
-    /// Its outcome is decided, and will be published when its `willFinish` handlers have returned.
+    /// The outcome is decided, and is published when the `willFinish` handlers have returned.
     case finishing
-    /// It has its one outcome.
+    /// The operation has its outcome, which never changes.
     case finished
 }
