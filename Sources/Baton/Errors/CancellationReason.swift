@@ -1,21 +1,21 @@
-/// Why an operation was cancelled. The first reason given is the one that stays.
+/// The reason why an operation was cancelled. If it is cancelled several times, the first reason stays.
 @nonexhaustive
 public enum CancellationReason: Sendable, CustomStringConvertible {
-    // One word, so that an error that carries it is none more.
-    /// Somebody called `cancel()` and gave no reason.
+    // The long payloads are indirect, so that a reason takes one word and does not enlarge the errors that carry it.
+    /// Somebody called `cancel()` without a reason.
     case requested
-    /// Somebody called `cancel(reason:)` and said why.
+    /// Somebody called `cancel(reason:)` with this text.
     indirect case because(String)
-    /// The operation that had started it with `context.run` was cancelled, or had ended.
+    /// The operation that had started this one with `context.run` was cancelled, or had ended.
     indirect case parent(OperationReference)
-    /// The task that awaited it in ``AsyncOperationQueue/run(_:)`` was cancelled, or the loop that its output was meant
-    /// for has ended.
+    /// The task that awaited the operation in ``AsyncOperationQueue/run(_:)``, or waited to submit it, was cancelled;
+    /// or the loop that was to take its output has ended.
     case caller
-    /// Its queue's `cancelAll()`.
+    /// Somebody called `cancelAll()` of the queue, or the queue was shut down.
     case queue
-    /// It took, or waited, longer than its limit, which is this. Its error is then ``OperationError/timedOut(after:)``.
+    /// The operation ran or waited longer than this limit. Its error is then ``OperationError/timedOut(after:)``.
     indirect case timeout(Duration)
-    /// This one has its identity, and was added with ``UniquenessPolicy/replace``.
+    /// This operation has the same identity, and was added with ``UniquenessPolicy/replace``.
     indirect case replaced(by: OperationReference)
 
     /// The reason as the end of a sentence that begins with "was cancelled", on one line.
@@ -31,7 +31,7 @@ public enum CancellationReason: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Of an operation that was cancelled for it.
+    /// The error of an operation that was cancelled for this reason.
     var error: OperationError {
         switch self {
         case .timeout(let limit): .timedOut(after: limit)

@@ -1,19 +1,20 @@
-/// Keeps errors small that pass other errors on, however long the way that they have come.
+/// Bounds the size of errors that contain other errors.
 ///
-/// An error comes up through bodies that run operations, groups in groups, conditions and inputs, and each of them may
-/// put it into an error of its own. What an operation publishes is bounded in two directions:
+/// An error is passed on by bodies that run operations, by groups in groups, by conditions and by inputs, and each of
+/// them may wrap it in another error. The error that an operation publishes is bounded in two ways:
 ///
-/// - At most ``maxDepth`` errors of Baton stand inside one another: the nearest ones and the root.
-/// - A failure in a list has no list in its own error. Only that of a group's child has, whose failures have none then.
+/// - At most ``maxDepth`` errors of Baton are nested: the outermost ones and the root.
+/// - A failure in a list has an error without lists. The only exception is the failure of a group's child: its error
+///   may have lists, and the failures in those have errors without lists.
 ///
-/// So every error can be described, asked and released without deep recursion, and an operation that passes one on pays
-/// for its own level only. Errors of the user's types are not looked into.
+/// So every error can be described, inspected and released without deep recursion, and an operation that passes an
+/// error on pays for its own level only. Errors of the user's types are not inspected.
 enum ErrorNesting {
     static let maxDepth = 16
 
-    /// The parts of an error that are errors themselves.
+    /// The errors that an error contains.
     private enum Parts {
-        /// It is no error of Baton's.
+        /// The error is not one of Baton's.
         case unknown
         case none
         case one(any Error)
@@ -45,7 +46,7 @@ enum ErrorNesting {
 
     // MARK: Depth
 
-    /// Whether more than `limit` errors of Baton stand inside one another, lists not counted.
+    /// Returns whether more than `limit` errors of Baton are nested. Lists do not count.
     static func isDeeper(_ error: OperationError, than limit: Int) -> Bool { isDeeper(Parts(error), than: limit) }
 
     private static func isDeeper(_ parts: Parts, than limit: Int) -> Bool {
@@ -58,8 +59,8 @@ enum ErrorNesting {
         }
     }
 
-    /// How many errors of operations stand inside one another, the outermost included. In a loop: nobody has bounded
-    /// it.
+    /// Returns how many errors of operations are nested, the outermost included. It iterates, because this depth may
+    /// not have been bounded yet.
     static func depth(of error: OperationError) -> Int {
         var depth = 1
         var inner = next(in: error)
@@ -70,7 +71,7 @@ enum ErrorNesting {
         return depth
     }
 
-    /// What is left of an error with at most `limit` errors inside one another. The innermost is its root.
+    /// Returns the error with at most `limit` nested errors. The innermost one is its root.
     static func cut(_ error: OperationError, to limit: Int) -> OperationError {
         limit <= 1 ? root(of: error) : error.mapParts(list: { $0 }) { cut(any: $0, to: limit - 1) }
     }
@@ -82,18 +83,18 @@ enum ErrorNesting {
         return mapParts(of: error, list: { $0 }) { cut(any: $0, to: isSplit ? half(limit) : limit - 1) }
     }
 
-    /// Of each part, if there are two: else errors that pass on the same error twice would grow with the power of their
-    /// depth.
+    /// The limit for each part of an error that has two. If both parts had the full limit, errors that contain the same
+    /// error twice would grow exponentially with their depth.
     private static func half(_ limit: Int) -> Int { (limit - 1) / 2 }
 
-    /// The innermost error of an operation.
+    /// Returns the innermost error of an operation.
     private static func root(of error: OperationError) -> OperationError {
         var root = error
         while let inner = next(in: root) { root = inner }
         return root
     }
 
-    /// The next error of an operation inside this one, and the first one if there are two.
+    /// Returns the next error of an operation inside this one; of two parts, the first.
     private static func next(in error: any Error) -> OperationError? {
         var parts = Parts(error)
         while true {
@@ -144,35 +145,35 @@ enum ErrorNesting {
 }
 
 extension OperationError {
-    /// The error of a body that threw this, for the operation to publish.
+    /// Makes the error that an operation publishes if its body throws `error`.
     init(thrownByBody error: any Error) {
         switch error as? OperationError {
-        // The one error that a body may bring itself.
+        // A body may throw this error as its own, so it is not wrapped.
         case .inputMissing?: self = .inputMissing
         case let other?: self = other.rethrown
         case nil: self = .failed(error)
         }
     }
 
-    /// The error of a body that has passed this one on. What another body has thrown gets no further level.
+    /// The error of a body that has thrown this one. An error that another body has thrown is not wrapped again.
     private var rethrown: OperationError {
         if case .failed = self { self } else { .failed(self) }
     }
 
-    /// What an operation with this error publishes.
+    /// This error, cut to the depth that an operation may publish.
     var bounded: OperationError {
         ErrorNesting.isDeeper(self, than: ErrorNesting.maxDepth)
             ? ErrorNesting.cut(self, to: ErrorNesting.maxDepth) : self
     }
 
-    /// With the error of its first failure in the place of each list.
+    /// This error, with each list replaced by the error of its first failure.
     var withoutLists: OperationError { ErrorNesting.withoutLists(self) as? OperationError ?? self }
 
-    /// With failures in its lists that have none themselves.
+    /// This error, with failures in its lists that have no lists themselves.
     var withSimpleLists: OperationError { ErrorNesting.withSimpleLists(self) as? OperationError ?? self }
 
-    /// The cause of a failed dependency stays what it was if `change` makes something else than an error of an
-    /// operation of it.
+    /// Returns this error with its parts changed. The cause of a failed dependency stays as it is if `change` returns
+    /// anything but an error of an operation for it.
     fileprivate func mapParts(
         list: ([OperationFailure]) -> [OperationFailure], _ change: (any Error) -> any Error
     ) -> OperationError {

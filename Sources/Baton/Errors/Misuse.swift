@@ -1,32 +1,32 @@
 internal import CBaton
 
-/// A call that makes no sense at this point. It changed nothing; nothing traps, and nothing waits because of it.
+/// A call that makes no sense at this point. It changes nothing unless its kind says otherwise, and it never traps.
 ///
-/// Calls that throw, throw it as ``OperationError/misuse(_:)``. The others report it once to the queue's
-/// ``AsyncOperationQueue/onMisuse``, which by default writes one line to standard error.
+/// Calls that throw, throw it as ``OperationError/misuse(_:)``. All others report it once to the queue's
+/// ``AsyncOperationQueue/onMisuse``, which by default writes one line to standard error. No operation waits because of
+/// a misuse.
 public struct Misuse: Error, Sendable, CustomStringConvertible {
-    /// What was wrong with the call.
+    /// The ways to misuse Baton.
     @nonexhaustive
     public enum Kind: Sendable, Hashable {
         /// The operation had been added to a queue before.
         case addedTwice
-        /// The operation is awaited, and a second later nobody has added it to a queue.
+        /// A task awaits the operation, and nobody has added it to a queue within a second.
         case awaitedBeforeAdding
-        /// The operation is on another queue, to which it was added with this one, which takes its output; nil if that
-        /// has finished.
+        /// The operation was added to another queue, together with this reader of its output; nil if the reader has
+        /// finished.
         case addedWithReader(OperationReference?)
-        /// Dependencies, name and priority may change only until the operation is added. The text names what was
-        /// changed.
+        /// A property that may change only until the add was changed afterwards. The text names the property.
         case changedAfterAdding(String)
         /// A dependency that hands its output over as an input cannot be removed.
         case removedInput(OperationReference)
         /// `maxConcurrentOperationCount` must be at least 1. The number is the one that was refused.
         case invalidWidth(Int)
-        /// A ``ThreadExecutor`` has at least 1 thread. The number is the one that was refused.
+        /// A ``ThreadExecutor`` needs at least 1 thread. The number is the one that was refused.
         case invalidThreadCount(Int)
         /// `maxWaitingOperationCount` must be at least 1. The number is the one that was refused.
         case invalidWaitingLimit(Int)
-        /// A sequence is delivered to at least 1 operation at a time. The number is the one that was refused.
+        /// The width with which a sequence is delivered must be at least 1. The number is the one that was refused.
         case invalidDeliveryWidth(Int)
         /// `context.run` was called after the body had returned.
         case ranAfterTheEnd
@@ -36,48 +36,48 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         case sleptAfterTheEnd
         /// A hook of `around` called the body a second time.
         case calledBodyTwice
-        /// A hook of `around` returned without having called the body.
+        /// A hook of `around` returned without a call of the body.
         case leftBodyOut
-        /// A callback body called its `finish` a second time.
+        /// The body of a callback operation called its `finish` a second time.
         case finishedTwice
-        /// A body or a handler called `waitUntilIdle()`, `drain()` or a `shutdown` of its own queue, which would wait
-        /// for itself.
+        /// A body or a handler called `waitUntilIdle()`, `drain()` or a `shutdown` of its own queue, and would have
+        /// waited for itself.
         case waitedForItsOwnQueue
-        /// A signal that a program cannot wait for. The text says why.
+        /// The signal is one that a program cannot wait for. The text says why.
         case unusableSignal(ShutdownSignal, String)
-        /// An exclusion that nobody could ever hold. The text says why.
+        /// The exclusion is one that nobody could ever hold. The text says why.
         case invalidExclusion(String)
-        /// Operations limit the same name to different numbers; the smaller one counts.
+        /// Operations limit the same name to different numbers. The smaller number counts.
         case conflictingLimits(name: String, limit: Int, other: Int)
-        /// A rate within which nobody could ever start. The text says why.
+        /// The rate is one within which nobody could ever start. The text says why.
         case invalidRate(String)
-        /// Operations give the same rate different numbers; the slower ones count.
+        /// Operations give the same rate different numbers. The slower numbers count.
         case conflictingRates(name: String)
-        /// A ``CircuitBreaker`` opens after at least 1 failure. The number is the one that was refused.
+        /// A ``CircuitBreaker`` must allow at least 1 failure before it opens. The number is the one that was refused.
         case invalidFailureCount(circuit: String, Int)
-        /// A duration that cannot be negative was. The text names it.
+        /// A duration was negative, and counts as zero. The text names it.
         case negativeDuration(String)
-        /// An operation makes at least 1 attempt. The number is the one that was refused.
+        /// An operation must make at least 1 attempt. The number is the one that was refused.
         case invalidAttempts(Int)
-        /// An operation repeats at least 1 time. The number is the one that was refused.
+        /// An operation must repeat at least 1 time. The number is the one that was refused.
         case invalidCount(Int)
-        /// A group was to be retried or repeated.
+        /// A group cannot be retried or repeated.
         case groupRunsOnce
-        /// A stream of the newest events holds at least 1. The number is the one that was refused.
+        /// A stream of the newest events must hold at least 1 event. The number is the one that was refused.
         case invalidEventLimit(Int)
-        /// A child was added to a group that had closed.
+        /// The child was added to a group that was closed.
         case groupIsClosed(OperationReference)
-        /// It should have joined this operation, whose output is of another type.
+        /// The operation should have joined this one, whose output has another type.
         case joinedAnotherOutput(OperationReference)
     }
 
-    /// What was wrong.
+    /// The kind of misuse.
     public let kind: Kind
-    /// The operation concerned, if it is about one.
+    /// The operation concerned; nil if the misuse does not concern one.
     public let operation: OperationReference?
-    /// The name of the queue concerned, if it has one.
+    /// The name of the queue concerned; nil if the queue has no name, or the misuse does not concern one.
     public let queue: String?
-    /// Where the call stands in the source: `file:line`. Nil for property setters, which Swift does not tell.
+    /// The place of the call in the source, as `file:line`; nil for property setters, which Swift gives no place.
     public let callSite: String?
 
     init(_ kind: Kind, operation: OperationReference? = nil, queue: String? = nil, callSite: CallSite? = nil) {
@@ -87,7 +87,7 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
         self.callSite = callSite?.description
     }
 
-    /// One line: what happened, to what, where, and what to do.
+    /// One line that says what happened, to which operation or queue, where, and what to do.
     public var description: String {
         let what = operation.map { "\($0): " } ?? queue.map { "queue ‘\($0)’: " } ?? ""
         let place = callSite.map { " (\($0))" } ?? ""
@@ -163,7 +163,7 @@ public struct Misuse: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// Where a call stands in the user's source.
+/// The place of a call in the user's source.
 struct CallSite: Sendable, CustomStringConvertible {
     let file: StaticString
     let line: UInt
@@ -172,7 +172,8 @@ struct CallSite: Sendable, CustomStringConvertible {
 }
 
 extension AnyOperation {
-    /// To the queue that it was added to, else to standard error. Outside every lock.
+    /// Reports a misuse to the queue that the operation was added to, otherwise to standard error. Call this outside
+    /// every lock.
     final func report(_ misuse: Misuse) {
         if let core = QueueDirectory.find(queueNumber) { core.report(misuse) } else { Misuse.complain(misuse) }
         tellMisuse(misuse)
@@ -182,7 +183,7 @@ extension AnyOperation {
 extension QueueCore {
     func report(_ misuse: Misuse) { (misuseHandler.withLock { $0 } ?? Misuse.complain)(misuse) }
 
-    /// Somebody gave an operation to this queue, which may be another one's.
+    /// Reports a misuse of an operation that was given to this queue, but may belong to another one.
     func report(_ misuse: Misuse, of operation: AnyOperation) {
         report(misuse)
         operation.tellMisuse(misuse)
@@ -190,22 +191,22 @@ extension QueueCore {
 }
 
 extension Misuse {
-    /// One line on standard error.
+    /// Writes one line to standard error.
     @Sendable
     static func complain(_ misuse: Misuse) { baton_complain("Baton: \(misuse)") }
 }
 
-/// Reports an operation that somebody awaits and nobody adds: the task that awaits it would wait for ever, without a
-/// word.
+/// Reports operations that a task awaits and nobody adds, because such a task would wait forever without a message.
 extension AnyOperation {
-    /// How long an awaited operation has to be added.
+    /// The time within which an awaited operation has to be added.
     private static let timeToBeAdded = Duration.seconds(1)
 
-    /// Somebody awaits this operation, which nobody has added.
+    /// Schedules a check of whether the operation has been added. Call this when a task begins to wait for an operation
+    /// in phase `created`.
     final func noteAwaitedBeforeAdding() {
         guard withLife({ $0.phase == .created && $0.madeOptionalState().noteFirstWaitBeforeAdding() }) else { return }
-        // Made here: to make a weak reference on the thread of the timers could release the operation there, with what
-        // is the user's.
+        // The weak reference is made here. If the timer thread made it, it could hold the last strong reference, and
+        // would release the operation and the user's objects with it.
         let check: @Sendable () async -> Void = { [weak self] in self?.reportIfNotAdded() }
         TimerThread.shared.call(after: Self.timeToBeAdded) { TaskFactory.services.spawn(check) }
     }

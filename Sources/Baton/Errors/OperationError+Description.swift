@@ -1,9 +1,9 @@
 extension OperationError: CustomStringConvertible {
-    /// What happened, to which operation where another one is to blame, and what to do where something can be done. On
-    /// one line: line breaks and control characters of names and errors are spaces.
+    /// One line that says what happened, which other operation is to blame, and what to do about it.
     ///
-    /// It stays readable, however much the error holds: of many failures, and of many operations that wait for one
-    /// another, it tells the first few; of many errors inside one another the nearest ones and the root.
+    /// Line breaks and control characters of names and errors are replaced by spaces. The text stays readable, however
+    /// much the error contains. It lists only the first few of many failures, and both ends of a long cycle. Of many
+    /// nested errors it tells the outermost ones and the root.
     public var description: String {
         ErrorText.describing {
             let depth = ErrorNesting.depth(of: self)
@@ -64,16 +64,16 @@ extension OperationError: CustomStringConvertible {
     }
 }
 
-/// Descriptions of errors that hold other errors.
+/// Builds the descriptions of errors that contain other errors.
 enum ErrorText {
-    /// Errors inside one another that a description tells: the nearest ones and the root.
+    /// How many nested errors a description tells: the outermost ones and the root.
     static let toldDepth = 5
 
-    /// Failures that a description tells, and operations at each end of a cycle.
+    /// How many failures a description lists, and how many operations at each end of a cycle.
     static let listed = 5
 
-    /// Descriptions inside one another. The user's errors may hold errors of Baton, which hold errors of the user's,
-    /// and so on.
+    /// How many descriptions may be nested. An error of the user's may contain one of Baton's, which contains one of
+    /// the user's, and so on.
     private static let maxDepth = 20
 
     @TaskLocal private static var depth = 0
@@ -83,8 +83,8 @@ enum ErrorText {
         return $depth.withValue(depth + 1) { text().singleLine }
     }
 
-    /// The failures that have come first: not those of operations that did not run because another one of the list has
-    /// failed.
+    /// Returns the failures that caused the others. It leaves out operations that did not run because another operation
+    /// of the list has failed.
     static func roots(of failures: [OperationFailure]) -> [OperationFailure] {
         let failed = Set(failures.map(\.operation))
         return failures.filter { failure in
@@ -99,7 +99,7 @@ enum ErrorText {
         }
     }
 
-    /// Tells the roots, and counts the rest.
+    /// Lists the failures that caused the others, and counts the rest.
     static func list(_ failures: [OperationFailure]) -> String {
         let roots = roots(of: failures)
         var texts = roots.prefix(listed).map { "\($0.operation): \($0.error)" }

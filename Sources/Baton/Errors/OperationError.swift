@@ -1,88 +1,95 @@
-/// Why an operation has no output. The one error type that Baton itself throws.
+/// The reason why an operation has no output. This is the only error type that Baton itself throws.
 ///
-/// No payload keeps an operation alive: references hold an id and a name. What an operation ends with is small, however
-/// long the way that it has come: of more than sixteen errors of operations inside one another the nearest fifteen and
-/// the root are kept.
+/// No payload keeps an operation alive: references hold an id and a name. The size of a published error is bounded: if
+/// more than 16 errors of operations are nested, the outermost 15 and the root are kept.
 @nonexhaustive
 public enum OperationError: Error, Sendable {
-    // One word: what is longer is an object, and neither a cancel nor a body's error needs one.
-    /// The body threw this. If it is what another operation's body had thrown, it is passed on as it is.
+    // A case takes one word. Larger payloads are objects, which neither a cancel nor an error of a body needs.
+    /// The body threw this error. If another operation's body had thrown it, it is passed on without another level.
     case failed(any Error)
-    /// It was cancelled before its body ran, or its body threw after the cancel.
+    /// The operation was cancelled before its body ran, or its body threw after the cancel.
     case cancelled(reason: CancellationReason)
-    /// A limit of this length ended it, and its body threw.
+    /// A time limit of this length cancelled the operation, and it had not begun or its body threw.
     indirect case timedOut(after: Duration)
-    /// A condition threw.
+    /// The condition threw this error.
     indirect case conditionFailed(condition: String, cause: any Error)
-    /// An operation whose output it needed has none. `source` is the one that failed first, `cause` is that one's error
-    /// and never itself `.dependencyFailed`; `via` is the direct dependency.
+    /// An operation whose output this one needs has no output.
+    ///
+    /// `source` is the operation that failed first. `cause` is the error of `source`, and never itself
+    /// `.dependencyFailed`. `via` is the direct dependency.
     indirect case dependencyFailed(source: OperationReference, via: OperationReference, cause: OperationError)
-    /// These operations wait for one another, each for the next and the last for the first.
+    /// These operations wait for one another: each waits for the next, and the last waits for the first.
     case dependencyCycle([OperationReference])
-    /// A rule said that it should not run.
+    /// A rule kept the operation from running.
     indirect case skipped(SkipReason)
-    /// Operations of a group failed: all of them, in the order in which they did.
+    /// Operations of a group failed. The list has all of them, in the order in which they failed.
     case groupFailed([OperationFailure])
-    /// There was no input to run with.
+    /// The operation had no input to run with.
     case inputMissing
-    /// A callback body dropped its `finish` without calling it.
+    /// The body of a callback operation dropped its `finish` without a call.
     case callbackDropped
-    /// Its queue was suspended when its last handle was released, so that nobody could have resumed it.
+    /// The last handle of the queue was released while the queue was suspended, so that nobody could resume it.
     case queueReleased
-    /// It was added to a queue that had been shut down, or was being.
+    /// The operation was added to a queue that had been shut down, or was shutting down.
     case queueShutDown
-    /// It waited for an exclusion whose holder waits for it, directly or through the others on this path, which begins
-    /// with it.
+    /// The operation waited for an exclusion whose holder waits for the operation, directly or through the others on
+    /// this path, which begins with the operation.
     case exclusionDeadlock([OperationReference])
-    /// A throwing call that makes no sense at this point.
+    /// A call that throws makes no sense at this point, or a precondition of the operation can never be met.
     indirect case misuse(Misuse)
 }
 
 /// The rule that kept an operation from running.
 @nonexhaustive
 public enum SkipReason: Sendable {
-    /// A dependency's policy was not met: `source` ended with `outcome`.
+    /// The policy of a dependency was not met: `source` ended with `outcome`.
     case edge(source: OperationReference, outcome: OperationOutcome)
     /// A condition answered *skip*, with this text.
     case condition(String)
-    /// Another operation with the same identity was there first.
+    /// This operation has the same identity, and was unfinished when the skipped one was added.
     case duplicate(of: OperationReference)
 }
 
-/// An outcome without its values.
+/// The kind of an outcome, without its output or error.
 public enum OperationOutcome: Sendable, Hashable {
-    /// It has an output.
+    /// The operation has an output.
     case success
-    /// It has an error other than the next two.
+    /// The operation has an error, and was neither cancelled nor skipped.
     case failure
-    /// It was cancelled.
+    /// The operation was cancelled.
     case cancelled
-    /// A rule kept it from running.
+    /// A rule kept the operation from running.
     case skipped
 }
 
-/// One failed operation of a group.
+/// A failed operation, with its error, in a list of failures.
 public struct OperationFailure: Error, Sendable {
-    /// Which one failed.
+    /// The operation that failed.
     public let operation: OperationReference
-    /// Its error.
+    /// The error of the operation.
     public let error: OperationError
 
-    /// Pairs an operation with its error. Failures of other operations that this error lists are represented by the
-    /// first of them.
+    /// Pairs an operation with its error.
+    ///
+    /// Each list of failures in the error is replaced by the error of its first failure.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation that failed.
+    ///   - error: The error of the operation.
     public init(operation: OperationReference, error: OperationError) {
         self.operation = operation
         let error = error.bounded
         self.error = ErrorNesting.hasList(error) ? error.withoutLists.bounded : error
     }
 
-    /// Of a child of a group. The failures that its error lists stay, and list none themselves.
+    /// Pairs a child of a group with its error. The error keeps its lists, but the failures in them have errors without
+    /// lists.
     init(ofChild operation: OperationReference, error: OperationError) {
         self.operation = operation
         self.error = ErrorNesting.hasList(error) ? error.withSimpleLists : error
     }
 
-    /// Its error lists no failures.
+    /// True if the error has no lists of failures.
     var isSimple: Bool { !ErrorNesting.hasList(error) }
 
     var simple: OperationFailure { OperationFailure(operation: operation, error: error) }
@@ -92,21 +99,21 @@ extension OperationError {
     /// The part of an operation's life in which an error arises.
     @nonexhaustive
     public enum Stage: Sendable, Hashable {
-        /// While its dependencies were settled.
+        /// The dependencies and inputs of the operation were checked.
         case dependency
-        /// While its conditions and exclusions were.
+        /// The conditions and exclusions of the operation were checked.
         case condition
-        /// While its body ran.
+        /// The body ran.
         case execution
-        /// Anywhere: it was called off from outside.
+        /// The operation was cancelled, in whatever part of its life.
         case cancellation
-        /// In the queue.
+        /// The queue refused the operation.
         case queue
-        /// In a call that made no sense.
+        /// A call made no sense.
         case misuse
     }
 
-    /// The part of the operation's life in which this arose.
+    /// The part of the operation's life in which this error arose.
     public var stage: Stage {
         switch self {
         case .failed, .timedOut, .groupFailed, .callbackDropped: .execution
@@ -120,7 +127,7 @@ extension OperationError {
         }
     }
 
-    /// Who published it: the condition, or the operation that failed first. Nil when it is the operation's own error.
+    /// The condition or operation that this error comes from; nil if it is the operation's own error.
     public var publisher: String? {
         switch self {
         case .conditionFailed(let condition, _): condition
@@ -135,10 +142,11 @@ extension OperationError {
         }
     }
 
-    /// The error that somebody else threw, if this passes one on: a body's, a condition's, a dependency's.
+    /// The error that was thrown elsewhere and that this one passes on: a body's, a condition's, or a dependency's.
     ///
-    /// Looked for at the root: of a body that threw on the error of another operation, it is what that one's body
-    /// threw, and behind ``NoFailedDependencies`` what the first of those dependencies ended with.
+    /// This is the error at the root. If a body threw because another operation had failed, it is the error that the
+    /// body of that operation threw. For ``NoFailedDependencies`` it is the error of the first failed dependency. It is
+    /// nil if this error passes none on.
     public var underlyingError: (any Error)? {
         guard var root = passedOn else { return nil }
         while let inner = Self.passedOn(by: root) { root = inner }
@@ -166,7 +174,7 @@ extension OperationError {
         }
     }
 
-    /// The same without its values.
+    /// The kind of outcome that this error is.
     var outcome: OperationOutcome {
         switch self {
         case .cancelled: .cancelled
