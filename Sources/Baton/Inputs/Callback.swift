@@ -1,14 +1,15 @@
-/// What a callback-based body calls when it is done: exactly once, from any thread.
+/// The closure that a callback-based body calls when its work is done: exactly once, from any thread.
 ///
-/// If the last copy of it is gone without a call, the operation ends with ``OperationError/callbackDropped``. A second
-/// call is ``Misuse`` and changes nothing. Made by ``AsyncOperation/callback(_:file:line:)``.
+/// If the last copy of the callback is released without a call, the operation ends with
+/// ``OperationError/callbackDropped``. A second call is ``Misuse`` and changes nothing.
+/// ``AsyncOperation/callback(_:file:line:)`` makes callbacks.
 public struct Callback<Output: Sendable>: Sendable {
     private let handle: Handle
 
-    /// The operation's output.
+    /// Finishes the operation with its output.
     public func callAsFunction(_ output: Output) { handle.state.finish(.output(output)) }
 
-    /// The operation's output, or the error that it fails with.
+    /// Finishes the operation with its output, or with the error that it fails with.
     public func callAsFunction<Failure: Error>(_ result: Result<Output, Failure>) {
         switch result {
         case .success(let output): handle.state.finish(.output(output))
@@ -16,16 +17,26 @@ public struct Callback<Output: Sendable>: Sendable {
         }
     }
 
-    /// The error that the operation fails with.
+    /// Finishes the operation with the error that it fails with.
     public func callAsFunction(throwing error: any Error) { handle.state.finish(.threw(error)) }
 
-    /// Calls `handler` when the operation is cancelled before it is done; at once if it has been.
+    /// Calls `handler` if the operation is cancelled before the callback is called; at once if it was cancelled before.
     ///
-    /// It runs on the thread that cancels. The operation goes on waiting for the call: let the handler bring that
-    /// about, by cancelling what will make it.
+    /// The handler runs on the thread that cancels. The operation still waits for the callback, so the handler should
+    /// stop the work that will call it.
+    ///
+    /// ```swift
+    /// AsyncOperation<Data>.callback { finish in
+    ///     let request = store.load { finish($0) }
+    ///     finish.onCancel { request.cancel() }     // makes `load` call back with an error
+    /// }
+    /// ```
+    ///
+    /// - Parameter handler: Called at most once.
     public func onCancel(_ handler: @escaping @Sendable () -> Void) { handle.state.onCancel(handler) }
 
-    /// Shared by all copies. The body that waits for the call has the state alone, so the last copy to go is noticed.
+    /// Shared by all copies of a callback. The body that waits for the call holds only the state, so the release of the
+    /// last copy is noticed.
     private final class Handle: Sendable {
         let state: CallbackState<Output>
 
@@ -38,12 +49,13 @@ public struct Callback<Output: Sendable>: Sendable {
 }
 
 extension Callback where Output == Void {
-    /// The operation is done.
+    /// Finishes the operation, which has no output.
     public func callAsFunction() { callAsFunction(()) }
 }
 
 extension CallbackState {
-    /// Calls a body. What it throws is known before its callback is dropped, which ends the operation, too.
+    /// Calls the body. An error that the body throws is stored before its callback is released, because the release
+    /// ends the operation, too.
     fileprivate func call(_ body: (Callback<Output>) throws -> Void) {
         let callback = Callback(self)
         withExtendedLifetime(callback) {
@@ -53,17 +65,19 @@ extension CallbackState {
 }
 
 extension AsyncOperation {
-    /// Makes an operation from a closure that starts something and has `finish` called when that is done.
+    /// Makes an operation from a closure that starts some work and has `finish` called when the work is done.
     ///
     /// ```swift
     /// AsyncOperation<Data>.callback { finish in store.load { finish($0) } }
     /// ```
     ///
-    /// It is no initializer, so that a closure that takes a context is never taken for one that takes `finish`.
+    /// This is a method and not an initializer, so that the compiler never confuses a closure that takes a context with
+    /// one that takes `finish`.
     ///
-    /// - Parameter body: Called at most once (of a retry: once for each attempt), on a task of the queue. The operation
-    ///   ends when `finish` is called, or dropped without a call, and holds its permit until then. What `body` throws
-    ///   ends it at once; a call after that is ``Misuse``.
+    /// - Parameter body: Called at most once, or once for each attempt of a retry, on a task of the queue. The
+    ///   operation ends when `finish` is called, or released without a call, and holds its permit until then. An error
+    ///   that `body` throws ends the operation at once; a call of `finish` after that is ``Misuse``.
+    /// - Returns: The new operation.
     public static func callback(
         _ body: @escaping @Sendable (_ finish: Callback<Output>) throws -> Void,
         file: StaticString = #fileID, line: UInt = #line
@@ -71,9 +85,14 @@ extension AsyncOperation {
         callback(nil, body).made(by: .callback, file, line)
     }
 
-    /// Makes an operation with a name from a closure that starts something and has `finish` called when that is done.
+    /// Makes an operation with a name from a closure that starts some work and has `finish` called when it is done.
     ///
     /// See ``callback(_:file:line:)``.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, or once for each attempt of a retry, on a task of the queue.
+    /// - Returns: The new operation.
     public static func callback(
         _ name: String?, _ body: @escaping @Sendable (_ finish: Callback<Output>) throws -> Void
     ) -> AsyncOperation<Output> {

@@ -1,4 +1,4 @@
-/// What a callback and the body that waits for it share.
+/// The state that a callback shares with the body that waits for it.
 final class CallbackState<Output: Sendable>: Sendable {
     enum End: Sendable {
         case output(Output)
@@ -9,17 +9,17 @@ final class CallbackState<Output: Sendable>: Sendable {
     private struct Finish {
         var isFirst: Bool
         var waiter: UnsafeContinuation<End, Never>?
-        /// The user's, and so released after unlocking.
+        /// Handlers that will never be called. They are the user's, so they are released after unlocking.
         var unused: [@Sendable () -> Void] = []
     }
 
     private struct Progress {
         var isOver = false
-        /// Until the body has it.
+        /// Set until the body has taken it.
         var end: End?
         var isCancelled = false
         var onCancel: [@Sendable () -> Void] = []
-        /// Taken out by the one that stores the end, so it is resumed once.
+        /// The body's continuation. The thread that stores the end takes it out, so it is resumed once.
         var waiter: UnsafeContinuation<End, Never>?
 
         mutating func finish(_ end: End) -> Finish {
@@ -31,7 +31,7 @@ final class CallbackState<Output: Sendable>: Sendable {
             return finish
         }
 
-        /// The handlers to call.
+        /// Returns the handlers to call.
         mutating func cancel() -> [@Sendable () -> Void] {
             isCancelled = true
             let handlers = onCancel
@@ -49,7 +49,7 @@ final class CallbackState<Output: Sendable>: Sendable {
         queueNumber = operation.queueNumber
     }
 
-    // MARK: The callback
+    // MARK: Calls of the callback
 
     func finish(_ end: End) { if !attempt(end) { report() } }
 
@@ -63,11 +63,13 @@ final class CallbackState<Output: Sendable>: Sendable {
         if isCancelled { handler() }
     }
 
-    // MARK: The body
+    // MARK: Calls of the body
 
     func bodyThrew(_ error: any Error) { _ = attempt(.threw(error)) }
 
-    /// - Parameter operation: Whose body waits.
+    /// Waits until the callback was called or dropped.
+    ///
+    /// - Parameter operation: The operation whose body waits.
     nonisolated(nonsending) func end(of operation: AnyOperation) async -> End {
         operation.withLife { $0.madeOptionalState().awaitsCallback = true }
         defer { operation.withLife { $0.optionalState?.awaitsCallback = false } }
@@ -86,7 +88,7 @@ final class CallbackState<Output: Sendable>: Sendable {
         }
     }
 
-    // MARK: Either
+    // MARK: Shared steps
 
     private func attempt(_ end: End) -> Bool {
         let finish = progress.withLock { $0.finish(end) }

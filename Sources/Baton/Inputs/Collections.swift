@@ -1,15 +1,34 @@
-/// The outputs of any number of operations of one type, in the order of the operations. If one has no output, the new
-/// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``, naming the first such in this order; of
-/// none at all the result is that of an empty array.
+/// New operations that take the outputs of any number of operations of one type, in the order of these operations.
+///
+/// If an operation has no output, the new operation fails with ``OperationError/dependencyFailed(source:via:cause:)``,
+/// which names the first such operation in this order. The result for no operations at all is that for an empty array.
 extension AsyncOperation {
-    /// A new operation with all their outputs.
+    /// Makes an operation whose output is the array of the outputs of all `operations`.
+    ///
+    /// ```swift
+    /// let pages = AsyncOperation.collect(urls.map { AsyncOperation(Download($0)) })
+    /// ```
+    ///
+    /// The new operation fails if one of `operations` has no output.
+    ///
+    /// - Parameter operations: The operations, which become dependencies of the new operation.
+    /// - Returns: The new operation.
+    /// - Complexity: O(n) for n operations.
     public static func collect<Element: Sendable>(
         _ operations: some Sequence<AsyncOperation<Element>>, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<[Element]> where Output == [Element] {
         collect(nil, operations).made(by: .collect, file, line)
     }
 
-    /// A new operation with a name and all their outputs.
+    /// Makes an operation with a name whose output is the array of the outputs of all `operations`.
+    ///
+    /// The new operation fails if one of `operations` has no output.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - operations: The operations, which become dependencies of the new operation.
+    /// - Returns: The new operation.
+    /// - Complexity: O(n) for n operations.
     @_disfavoredOverload
     public static func collect<Element: Sendable>(
         _ name: String?, _ operations: some Sequence<AsyncOperation<Element>>
@@ -17,14 +36,28 @@ extension AsyncOperation {
         combine(name, Array(operations)) { outputs in outputs }
     }
 
-    /// A new operation with all their outcomes. It runs when all have finished, whatever became of them.
+    /// Makes an operation whose output is the array of the outcomes of all `operations`.
+    ///
+    /// The new operation runs when all of `operations` have finished, whatever their outcomes.
+    ///
+    /// - Parameter operations: The operations, which become dependencies of the new operation.
+    /// - Returns: The new operation.
+    /// - Complexity: O(n) for n operations.
     public static func collectResults<Element: Sendable>(
         _ operations: some Sequence<AsyncOperation<Element>>, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<[Result<Element, OperationError>]> where Output == [Result<Element, OperationError>] {
         collectResults(nil, operations).made(by: .collect, file, line)
     }
 
-    /// A new operation with a name and all their outcomes. It runs when all have finished, whatever became of them.
+    /// Makes an operation with a name whose output is the array of the outcomes of all `operations`.
+    ///
+    /// The new operation runs when all of `operations` have finished, whatever their outcomes.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - operations: The operations, which become dependencies of the new operation.
+    /// - Returns: The new operation.
+    /// - Complexity: O(n) for n operations.
     @_disfavoredOverload
     public static func collectResults<Element: Sendable>(
         _ name: String?, _ operations: some Sequence<AsyncOperation<Element>>
@@ -35,7 +68,16 @@ extension AsyncOperation {
         }
     }
 
-    /// A new operation with those of their outputs that `isIncluded` says yes to.
+    /// Makes an operation whose output is the array of those outputs of `operations` that satisfy a predicate.
+    ///
+    /// The new operation fails if one of `operations` has no output.
+    ///
+    /// - Parameters:
+    ///   - operations: The operations, which become dependencies of the new operation.
+    ///   - isIncluded: Called with each output, on a task of the queue. An error that it throws fails the new
+    ///     operation.
+    /// - Returns: The new operation.
+    /// - Complexity: O(n) for n operations.
     public static func filter<Element: Sendable>(
         _ operations: some Sequence<AsyncOperation<Element>>,
         _ isIncluded: @escaping @Sendable (Element) throws -> Bool,
@@ -44,7 +86,18 @@ extension AsyncOperation {
         filter(nil, operations, isIncluded).made(by: .collect, file, line)
     }
 
-    /// A new operation with a name and those of their outputs that `isIncluded` says yes to.
+    /// Makes an operation with a name whose output is the array of those outputs of `operations` that satisfy a
+    /// predicate.
+    ///
+    /// The new operation fails if one of `operations` has no output.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - operations: The operations, which become dependencies of the new operation.
+    ///   - isIncluded: Called with each output, on a task of the queue. An error that it throws fails the new
+    ///     operation.
+    /// - Returns: The new operation.
+    /// - Complexity: O(n) for n operations.
     @_disfavoredOverload
     public static func filter<Element: Sendable>(
         _ name: String?, _ operations: some Sequence<AsyncOperation<Element>>,
@@ -53,7 +106,17 @@ extension AsyncOperation {
         combine(name, Array(operations)) { outputs in try outputs.filter(isIncluded) }
     }
 
-    /// A new operation that combines their outputs from the first to the last, beginning with `initial`.
+    /// Makes an operation that combines the outputs of `operations` from the first to the last, beginning with
+    /// `initial`.
+    ///
+    /// The new operation fails if one of `operations` has no output.
+    ///
+    /// - Parameters:
+    ///   - operations: The operations, which become dependencies of the new operation.
+    ///   - initial: The value that is combined with the first output; the result if there are no operations.
+    ///   - next: Called with each output, on a task of the queue. An error that it throws fails the new operation.
+    /// - Returns: The new operation.
+    /// - Complexity: O(n) for n operations.
     public static func reduce<Element: Sendable>(
         _ operations: some Sequence<AsyncOperation<Element>>, _ initial: Output,
         _ next: @escaping @Sendable (Output, Element) throws -> Output,
@@ -62,7 +125,18 @@ extension AsyncOperation {
         reduce(nil, operations, initial, next).made(by: .collect, file, line)
     }
 
-    /// A new operation with a name that combines their outputs from the first to the last, beginning with `initial`.
+    /// Makes an operation with a name that combines the outputs of `operations` in their order, beginning with
+    /// `initial`.
+    ///
+    /// The new operation fails if one of `operations` has no output.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - operations: The operations, which become dependencies of the new operation.
+    ///   - initial: The value that is combined with the first output; the result if there are no operations.
+    ///   - next: Called with each output, on a task of the queue. An error that it throws fails the new operation.
+    /// - Returns: The new operation.
+    /// - Complexity: O(n) for n operations.
     @_disfavoredOverload
     public static func reduce<Element: Sendable>(
         _ name: String?, _ operations: some Sequence<AsyncOperation<Element>>, _ initial: Output,

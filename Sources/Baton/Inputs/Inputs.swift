@@ -1,13 +1,24 @@
-/// Value edges: an operation that takes the output of another one as its input, and needs it. If that has no output,
-/// the operation fails with ``OperationError/dependencyFailed(source:via:cause:)`` and its body does not run.
+/// Operations that take the output of another operation as their input.
+///
+/// The body needs that output. If the input has none, the operation fails with
+/// ``OperationError/dependencyFailed(source:via:cause:)`` and its body does not run.
 extension AsyncOperation {
     /// Plans one run of a procedure on a literal input.
+    ///
+    /// - Parameters:
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - input: The value that the procedure takes.
     @inlinable
     public convenience init<P: InputProcedure>(_ procedure: P, input: P.Input) where P.Output == Output {
         self.init(nil, procedure, input: input)
     }
 
-    /// Plans one run of a procedure on a literal input, with a name of its own.
+    /// Plans one run of a procedure on a literal input, with a name.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use; nil for the procedure's type.
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - input: The value that the procedure takes.
     @_disfavoredOverload
     @inlinable
     public convenience init<P: InputProcedure>(_ name: String?, _ procedure: P, input: P.Input)
@@ -20,13 +31,28 @@ extension AsyncOperation {
     }
 
     /// Plans one run of a procedure on the output of `input`, which becomes a dependency.
+    ///
+    /// If `input` has no output, the procedure does not run, and the operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``.
+    ///
+    /// - Parameters:
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - input: The operation that hands over its output.
     @inlinable
     public convenience init<P: InputProcedure>(_ procedure: P, input: AsyncOperation<P.Input>)
     where P.Output == Output {
         self.init(nil, procedure, input: input)
     }
 
-    /// Plans one run of a procedure on the output of `input`, which becomes a dependency, with a name of its own.
+    /// Plans one run of a procedure, with a name, on the output of `input`, which becomes a dependency.
+    ///
+    /// If `input` has no output, the procedure does not run, and the operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use; nil for the procedure's type.
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    ///   - input: The operation that hands over its output.
     @_disfavoredOverload
     @inlinable
     public convenience init<P: InputProcedure>(_ name: String?, _ procedure: P, input: AsyncOperation<P.Input>)
@@ -41,6 +67,14 @@ extension AsyncOperation {
     }
 
     /// Makes an operation from a closure that takes the output of `input`, which becomes a dependency.
+    ///
+    /// If `input` has no output, the closure is not called, and the operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``.
+    ///
+    /// - Parameters:
+    ///   - input: The operation that hands over its output.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     @_disfavoredOverload
     @inlinable
     public convenience init<Input: Sendable>(
@@ -53,6 +87,15 @@ extension AsyncOperation {
     }
 
     /// Makes an operation with a name from a closure that takes the output of `input`, which becomes a dependency.
+    ///
+    /// If `input` has no output, the closure is not called, and the operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - input: The operation that hands over its output.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     @inlinable
     public convenience init<Input: Sendable>(
         _ name: String?, _ input: AsyncOperation<Input>,
@@ -64,7 +107,15 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the output of `input`, which becomes a dependency, and its context.
+    /// Makes an operation from a closure that takes its context and the output of `input`, which becomes a dependency.
+    ///
+    /// If `input` has no output, the closure is not called, and the operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``.
+    ///
+    /// - Parameters:
+    ///   - input: The operation that hands over its output.
+    ///   - body: Called at most once, on a task of the queue, with the output and the context of the run. An error that
+    ///     it throws becomes ``OperationError/failed(_:)``.
     @_disfavoredOverload
     @inlinable
     public convenience init<Input: Sendable>(
@@ -76,8 +127,16 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the output of `input`, which becomes a dependency, and
-    /// its context.
+    /// Makes an operation with a name from a closure that takes its context and the output of `input`.
+    ///
+    /// `input` becomes a dependency. If it has no output, the closure is not called, and the operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - input: The operation that hands over its output.
+    ///   - body: Called at most once, on a task of the queue, with the output and the context of the run. An error that
+    ///     it throws becomes ``OperationError/failed(_:)``.
     @inlinable
     public convenience init<Input: Sendable>(
         _ name: String?, _ input: AsyncOperation<Input>,
@@ -93,7 +152,8 @@ extension AsyncOperation {
 }
 
 extension AnyOperation {
-    /// The input at `place`, seen finished. Nil: it has no output, and this operation's failure is stored.
+    /// Returns the input at `place`, which has finished. If the input has no output, this stores the failure of this
+    /// operation and returns nil.
     @usableFromInline
     final func source<Input>(_ place: Int, _: Input.Type) -> AsyncOperation<Input>? {
         let input = edges[place]
@@ -104,7 +164,8 @@ extension AnyOperation {
         return unsafeDowncast(input, to: AsyncOperation<Input>.self)
     }
 
-    /// Every input was seen finished. False: one has no output, and this operation's failure is stored.
+    /// Returns whether every input, all of which have finished, has an output. If one has none, this stores the failure
+    /// of this operation.
     final func inputsAreThere() -> Bool {
         for input in inputs {
             if let failure = input.failure {
@@ -121,20 +182,22 @@ extension AnyOperation {
         return failure.passedOn(by: via)
     }
 
-    /// Of a ready operation: its body will run.
+    /// True if no missing input keeps the body from running. Read it only when the operation is ready.
     final var inputsHaveOutputs: Bool { withLife { inputsHaveOutputs($0) } }
 
-    /// As above, locked by the caller.
+    /// Returns whether no missing input keeps the body from running. The caller holds the operation's lock.
     final func inputsHaveOutputs(_ life: Lifecycle) -> Bool {
         !needsInputs || life.inputCount == 0 || !edges.all.prefix(life.inputCount).contains { $0.hasFailed }
     }
 
-    /// Of one that has not finished.
+    /// The operations that hand over their outputs. Read it only while the operation is unfinished, because the finish
+    /// drops the edges.
     final var inputs: ArraySlice<AnyOperation> { edges.all.prefix(withLife { $0.inputCount }) }
 }
 
 extension OperationError {
-    /// What the reader of an operation with this error gets: flat, however many operations it passes through.
+    /// Returns the error of an operation that needs the output of an operation with this error. It is not nested,
+    /// however many operations it passes through.
     func passedOn(by via: OperationReference) -> OperationError {
         if case .dependencyFailed(let source, _, let cause) = self {
             return .dependencyFailed(source: source, via: via, cause: cause)

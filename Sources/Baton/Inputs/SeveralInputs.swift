@@ -1,16 +1,29 @@
 // Written by scripts/generate-inputs.
 
-/// Value edges from two to eight operations at once. The first one without an output, in the order of the parameters,
-/// decides the error.
+/// Operations that take the outputs of two to eight other operations as their inputs.
 extension AsyncOperation {
     /// Plans one run of a procedure on the outputs of two operations, which become dependencies.
+    ///
+    /// If one of them has no output, the procedure does not run, and the new operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
+    /// the parameters.
+    ///
+    /// - Parameter procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
     public convenience init<P: InputProcedure, First, Second>(
         _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>
     ) where P.Input == (First, Second), P.Output == Output {
         self.init(nil, procedure, inputs: first, second)
     }
 
-    /// Plans one named run of a procedure on the outputs of two operations, which become dependencies.
+    /// Plans one run of a procedure, with a name, on the outputs of two operations, which become dependencies.
+    ///
+    /// If one of them has no output, the procedure does not run, and the new operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
+    /// the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use; nil for the procedure's type.
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>
@@ -25,6 +38,12 @@ extension AsyncOperation {
     }
 
     /// Plans one run of a procedure on the outputs of three operations, which become dependencies.
+    ///
+    /// If one of them has no output, the procedure does not run, and the new operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
+    /// the parameters.
+    ///
+    /// - Parameter procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
     public convenience init<P: InputProcedure, First, Second, Third>(
         _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>
@@ -32,7 +51,15 @@ extension AsyncOperation {
         self.init(nil, procedure, inputs: first, second, third)
     }
 
-    /// Plans one named run of a procedure on the outputs of three operations, which become dependencies.
+    /// Plans one run of a procedure, with a name, on the outputs of three operations, which become dependencies.
+    ///
+    /// If one of them has no output, the procedure does not run, and the new operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
+    /// the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use; nil for the procedure's type.
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
@@ -48,6 +75,12 @@ extension AsyncOperation {
     }
 
     /// Plans one run of a procedure on the outputs of four operations, which become dependencies.
+    ///
+    /// If one of them has no output, the procedure does not run, and the new operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
+    /// the parameters.
+    ///
+    /// - Parameter procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
     public convenience init<P: InputProcedure, First, Second, Third, Fourth>(
         _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>
@@ -55,7 +88,15 @@ extension AsyncOperation {
         self.init(nil, procedure, inputs: first, second, third, fourth)
     }
 
-    /// Plans one named run of a procedure on the outputs of four operations, which become dependencies.
+    /// Plans one run of a procedure, with a name, on the outputs of four operations, which become dependencies.
+    ///
+    /// If one of them has no output, the procedure does not run, and the new operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
+    /// the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use; nil for the procedure's type.
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third, Fourth>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
@@ -71,6 +112,12 @@ extension AsyncOperation {
     }
 
     /// Plans one run of a procedure on the outputs of five operations, which become dependencies.
+    ///
+    /// If one of them has no output, the procedure does not run, and the new operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
+    /// the parameters.
+    ///
+    /// - Parameter procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth>(
         _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>
@@ -78,7 +125,15 @@ extension AsyncOperation {
         self.init(nil, procedure, inputs: first, second, third, fourth, fifth)
     }
 
-    /// Plans one named run of a procedure on the outputs of five operations, which become dependencies.
+    /// Plans one run of a procedure, with a name, on the outputs of five operations, which become dependencies.
+    ///
+    /// If one of them has no output, the procedure does not run, and the new operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
+    /// the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use; nil for the procedure's type.
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
@@ -96,6 +151,12 @@ extension AsyncOperation {
     }
 
     /// Plans one run of a procedure on the outputs of six operations, which become dependencies.
+    ///
+    /// If one of them has no output, the procedure does not run, and the new operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
+    /// the parameters.
+    ///
+    /// - Parameter procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth, Sixth>(
         _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -104,7 +165,15 @@ extension AsyncOperation {
         self.init(nil, procedure, inputs: first, second, third, fourth, fifth, sixth)
     }
 
-    /// Plans one named run of a procedure on the outputs of six operations, which become dependencies.
+    /// Plans one run of a procedure, with a name, on the outputs of six operations, which become dependencies.
+    ///
+    /// If one of them has no output, the procedure does not run, and the new operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
+    /// the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use; nil for the procedure's type.
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth, Sixth>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
@@ -124,6 +193,12 @@ extension AsyncOperation {
     }
 
     /// Plans one run of a procedure on the outputs of seven operations, which become dependencies.
+    ///
+    /// If one of them has no output, the procedure does not run, and the new operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
+    /// the parameters.
+    ///
+    /// - Parameter procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth, Sixth, Seventh>(
         _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -132,7 +207,15 @@ extension AsyncOperation {
         self.init(nil, procedure, inputs: first, second, third, fourth, fifth, sixth, seventh)
     }
 
-    /// Plans one named run of a procedure on the outputs of seven operations, which become dependencies.
+    /// Plans one run of a procedure, with a name, on the outputs of seven operations, which become dependencies.
+    ///
+    /// If one of them has no output, the procedure does not run, and the new operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
+    /// the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use; nil for the procedure's type.
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth, Sixth, Seventh>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
@@ -152,6 +235,12 @@ extension AsyncOperation {
     }
 
     /// Plans one run of a procedure on the outputs of eight operations, which become dependencies.
+    ///
+    /// If one of them has no output, the procedure does not run, and the new operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
+    /// the parameters.
+    ///
+    /// - Parameter procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth, Sixth, Seventh, Eighth>(
         _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -160,7 +249,15 @@ extension AsyncOperation {
         self.init(nil, procedure, inputs: first, second, third, fourth, fifth, sixth, seventh, eighth)
     }
 
-    /// Plans one named run of a procedure on the outputs of eight operations, which become dependencies.
+    /// Plans one run of a procedure, with a name, on the outputs of eight operations, which become dependencies.
+    ///
+    /// If one of them has no output, the procedure does not run, and the new operation fails with
+    /// ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such operation in the order of
+    /// the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use; nil for the procedure's type.
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
     @_disfavoredOverload
     public convenience init<P: InputProcedure, First, Second, Third, Fourth, Fifth, Sixth, Seventh, Eighth>(
         _ name: String?, _ procedure: P, inputs first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
@@ -180,7 +277,14 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outputs of two others.
+    /// Makes an operation from a closure that takes the outputs of two operations.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ body: nonisolated(nonsending) @escaping @Sendable (First, Second) async throws -> Output,
@@ -190,7 +294,16 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outputs of two others.
+    /// Makes an operation with a name from a closure that takes the outputs of two operations.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable>(
         _ name: String?, _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ body: nonisolated(nonsending) @escaping @Sendable (First, Second) async throws -> Output
@@ -203,7 +316,14 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outputs of two others, and its context last.
+    /// Makes an operation from a closure that takes the outputs of two operations, and its own context.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, OperationContext) async throws -> Output,
@@ -213,7 +333,16 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outputs of two others, and its context last.
+    /// Makes an operation with a name from a closure that takes the outputs of two operations, and its own context.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable>(
         _ name: String?, _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, OperationContext) async throws -> Output
@@ -227,7 +356,14 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outputs of three others.
+    /// Makes an operation from a closure that takes the outputs of three operations.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ body: nonisolated(nonsending) @escaping @Sendable (First, Second, Third) async throws -> Output,
@@ -237,7 +373,16 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outputs of three others.
+    /// Makes an operation with a name from a closure that takes the outputs of three operations.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         _ name: String?, _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>,
@@ -251,7 +396,14 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outputs of three others, and its context last.
+    /// Makes an operation from a closure that takes the outputs of three operations, and its own context.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ body:
@@ -262,7 +414,16 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outputs of three others, and its context last.
+    /// Makes an operation with a name from a closure that takes the outputs of three operations, and its own context.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         _ name: String?, _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>,
@@ -279,7 +440,14 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outputs of four others.
+    /// Makes an operation from a closure that takes the outputs of four operations.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>,
@@ -290,7 +458,16 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outputs of four others.
+    /// Makes an operation with a name from a closure that takes the outputs of four operations.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         _ name: String?, _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>,
@@ -306,7 +483,14 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outputs of four others, and its context last.
+    /// Makes an operation from a closure that takes the outputs of four operations, and its own context.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>,
@@ -319,7 +503,16 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outputs of four others, and its context last.
+    /// Makes an operation with a name from a closure that takes the outputs of four operations, and its own context.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         _ name: String?, _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>,
@@ -338,7 +531,14 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outputs of five others.
+    /// Makes an operation from a closure that takes the outputs of five operations.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -350,7 +550,16 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outputs of five others.
+    /// Makes an operation with a name from a closure that takes the outputs of five operations.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
         _ name: String?, _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -367,7 +576,14 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outputs of five others, and its context last.
+    /// Makes an operation from a closure that takes the outputs of five operations, and its own context.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
         _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -380,7 +596,16 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outputs of five others, and its context last.
+    /// Makes an operation with a name from a closure that takes the outputs of five operations, and its own context.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
         _ name: String?, _ first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -399,7 +624,14 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outputs of six others.
+    /// Makes an operation from a closure that takes the outputs of six operations.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
     >(
@@ -414,7 +646,16 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outputs of six others.
+    /// Makes an operation with a name from a closure that takes the outputs of six operations.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
     >(
@@ -436,7 +677,14 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outputs of six others, and its context last.
+    /// Makes an operation from a closure that takes the outputs of six operations, and its own context.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
     >(
@@ -451,7 +699,16 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outputs of six others, and its context last.
+    /// Makes an operation with a name from a closure that takes the outputs of six operations, and its own context.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
     >(
@@ -473,7 +730,14 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outputs of seven others.
+    /// Makes an operation from a closure that takes the outputs of seven operations.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable
@@ -490,7 +754,16 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outputs of seven others.
+    /// Makes an operation with a name from a closure that takes the outputs of seven operations.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable
@@ -513,7 +786,14 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outputs of seven others, and its context last.
+    /// Makes an operation from a closure that takes the outputs of seven operations, and its own context.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable
@@ -531,7 +811,16 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outputs of seven others, and its context last.
+    /// Makes an operation with a name from a closure that takes the outputs of seven operations, and its own context.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable
@@ -555,7 +844,14 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outputs of eight others.
+    /// Makes an operation from a closure that takes the outputs of eight operations.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable, Eighth: Sendable
@@ -572,7 +868,16 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outputs of eight others.
+    /// Makes an operation with a name from a closure that takes the outputs of eight operations.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable, Eighth: Sendable
@@ -596,7 +901,14 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outputs of eight others, and its context last.
+    /// Makes an operation from a closure that takes the outputs of eight operations, and its own context.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable, Eighth: Sendable
@@ -614,7 +926,16 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outputs of eight others, and its context last.
+    /// Makes an operation with a name from a closure that takes the outputs of eight operations, and its own context.
+    ///
+    /// The operations become dependencies. If one of them has no output, the closure is not called, and the new
+    /// operation fails with ``OperationError/dependencyFailed(source:via:cause:)``. The error names the first such
+    /// operation in the order of the parameters.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable, Eighth: Sendable

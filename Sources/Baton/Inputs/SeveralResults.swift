@@ -1,10 +1,14 @@
 // Written by scripts/generate-inputs.
 
-/// Inputs whose failure is an input, too, of two to eight operations at once.
+/// Operations that take the outcomes of two to eight other operations as `Result`s.
 extension AsyncOperation {
-    /// Makes an operation from a closure that takes the outcomes of two others.
+    /// Makes an operation from a closure that takes the outcomes of two operations.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable>(
         resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ body:
@@ -16,9 +20,15 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outcomes of two others.
+    /// Makes an operation with a name from a closure that takes the outcomes of two operations.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable>(
         _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ body:
@@ -32,9 +42,13 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outcomes of two others, and its context last.
+    /// Makes an operation from a closure that takes the outcomes of two operations, and its own context.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable>(
         resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ body:
@@ -47,9 +61,15 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outcomes of two others, and its context last.
+    /// Makes an operation with a name from a closure that takes the outcomes of two operations, and its own context.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable>(
         _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ body:
@@ -65,9 +85,13 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outcomes of three others.
+    /// Makes an operation from a closure that takes the outcomes of three operations.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ body:
@@ -80,9 +104,15 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outcomes of three others.
+    /// Makes an operation with a name from a closure that takes the outcomes of three operations.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>,
@@ -99,9 +129,13 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outcomes of three others, and its context last.
+    /// Makes an operation from a closure that takes the outcomes of three operations, and its own context.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ body:
@@ -115,9 +149,15 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outcomes of three others, and its context last.
+    /// Makes an operation with a name from a closure that takes the outcomes of three operations, and its own context.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>,
@@ -136,9 +176,13 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outcomes of four others.
+    /// Makes an operation from a closure that takes the outcomes of four operations.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>,
@@ -153,9 +197,15 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outcomes of four others.
+    /// Makes an operation with a name from a closure that takes the outcomes of four operations.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>,
@@ -174,9 +224,13 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outcomes of four others, and its context last.
+    /// Makes an operation from a closure that takes the outcomes of four operations, and its own context.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>,
@@ -191,9 +245,15 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outcomes of four others, and its context last.
+    /// Makes an operation with a name from a closure that takes the outcomes of four operations, and its own context.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>,
@@ -213,9 +273,13 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outcomes of five others.
+    /// Makes an operation from a closure that takes the outcomes of five operations.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
         resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -230,9 +294,15 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outcomes of five others.
+    /// Makes an operation with a name from a closure that takes the outcomes of five operations.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
         _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -252,9 +322,13 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outcomes of five others, and its context last.
+    /// Makes an operation from a closure that takes the outcomes of five operations, and its own context.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
         resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>, _ third: AsyncOperation<Third>,
         _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -269,9 +343,15 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outcomes of five others, and its context last.
+    /// Makes an operation with a name from a closure that takes the outcomes of five operations, and its own context.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
         _ name: String?, resultOf first: AsyncOperation<First>, _ second: AsyncOperation<Second>,
         _ third: AsyncOperation<Third>, _ fourth: AsyncOperation<Fourth>, _ fifth: AsyncOperation<Fifth>,
@@ -291,9 +371,13 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outcomes of six others.
+    /// Makes an operation from a closure that takes the outcomes of six operations.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
     >(
@@ -310,9 +394,15 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outcomes of six others.
+    /// Makes an operation with a name from a closure that takes the outcomes of six operations.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
     >(
@@ -336,9 +426,13 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outcomes of six others, and its context last.
+    /// Makes an operation from a closure that takes the outcomes of six operations, and its own context.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
     >(
@@ -356,9 +450,15 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outcomes of six others, and its context last.
+    /// Makes an operation with a name from a closure that takes the outcomes of six operations, and its own context.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
     >(
@@ -383,9 +483,13 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outcomes of seven others.
+    /// Makes an operation from a closure that takes the outcomes of seven operations.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable
@@ -405,9 +509,15 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outcomes of seven others.
+    /// Makes an operation with a name from a closure that takes the outcomes of seven operations.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable
@@ -433,9 +543,13 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outcomes of seven others, and its context last.
+    /// Makes an operation from a closure that takes the outcomes of seven operations, and its own context.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable
@@ -455,9 +569,15 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outcomes of seven others, and its context last.
+    /// Makes an operation with a name from a closure that takes the outcomes of seven operations, and its own context.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable
@@ -484,9 +604,13 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outcomes of eight others.
+    /// Makes an operation from a closure that takes the outcomes of eight operations.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable, Eighth: Sendable
@@ -506,9 +630,15 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outcomes of eight others.
+    /// Makes an operation with a name from a closure that takes the outcomes of eight operations.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable, Eighth: Sendable
@@ -535,9 +665,13 @@ extension AsyncOperation {
         }
     }
 
-    /// Makes an operation from a closure that takes the outcomes of eight others, and its context last.
+    /// Makes an operation from a closure that takes the outcomes of eight operations, and its own context.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable, Eighth: Sendable
@@ -557,9 +691,15 @@ extension AsyncOperation {
         made(file, line)
     }
 
-    /// Makes an operation with a name from a closure that takes the outcomes of eight others, and its context last.
+    /// Makes an operation with a name from a closure that takes the outcomes of eight operations, and its own context.
     ///
-    /// It runs when they have finished, also when they have failed or were cancelled: the closure decides.
+    /// The operations become dependencies. The closure is called when they have finished, even if they have failed or
+    /// were cancelled, and decides what to do.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable,
         Seventh: Sendable, Eighth: Sendable

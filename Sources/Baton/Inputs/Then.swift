@@ -1,12 +1,20 @@
 extension AsyncOperation {
-    /// A new operation that runs `procedure` on the output of this one.
+    /// Makes an operation that runs `procedure` on the output of this one.
+    ///
+    /// - Parameter procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    /// - Returns: The new operation, which depends on this one.
     @_disfavoredOverload  // A mistake in a closure would be reported as one about procedures.
     @inlinable
     public final func then<Next: Sendable>(_ procedure: some InputProcedure<Output, Next>) -> AsyncOperation<Next> {
         AsyncOperation<Next>(procedure, input: self)
     }
 
-    /// A new operation with a name that runs `procedure` on the output of this one.
+    /// Makes an operation with a name that runs `procedure` on the output of this one.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use; nil for the procedure's type.
+    ///   - procedure: Its `execute(_:in:)` is called at most once, on a task of the queue.
+    /// - Returns: The new operation, which depends on this one.
     @_disfavoredOverload
     @inlinable
     public final func then<Next: Sendable>(
@@ -15,10 +23,18 @@ extension AsyncOperation {
         AsyncOperation<Next>(name, procedure, input: self)
     }
 
-    /// A new operation that calls `body` with the output of this one.
+    /// Makes an operation that calls `body` with the output of this one.
     ///
-    /// A body that wants its context is written as `AsyncOperation(source) { value, context in … }`: with a second kind
-    /// of closures here, the compiler would not type-check long chains.
+    /// ```swift
+    /// let size = download.then { data in data.count }
+    /// ```
+    ///
+    /// There is no overload whose closure takes a context, because the compiler could then not type-check long chains.
+    /// Write `AsyncOperation(source) { value, context in … }` for such a closure.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
+    /// - Returns: The new operation, which depends on this one.
     @inlinable
     public final func then<Next: Sendable>(
         _ body: nonisolated(nonsending) @escaping @Sendable (Output) async throws -> Next,
@@ -27,7 +43,13 @@ extension AsyncOperation {
         AsyncOperation<Next>(nil, self, body).made(by: .then, file, line)
     }
 
-    /// A new operation with a name that calls `body` with the output of this one.
+    /// Makes an operation with a name that calls `body` with the output of this one.
+    ///
+    /// - Parameters:
+    ///   - name: The name that errors and explanations use for the operation.
+    ///   - body: Called at most once, on a task of the queue. An error that it throws becomes
+    ///     ``OperationError/failed(_:)``.
+    /// - Returns: The new operation, which depends on this one.
     @inlinable
     public final func then<Next: Sendable>(
         _ name: String?, _ body: nonisolated(nonsending) @escaping @Sendable (Output) async throws -> Next

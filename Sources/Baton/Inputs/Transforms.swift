@@ -1,18 +1,29 @@
-/// New operations that change an output or recover from an error. Each is an operation like others: it has to be added,
-/// which ``AsyncOperationQueue/run(_:)`` and ``AnyOperation/add(to:includingDependencies:file:line:)`` do for a whole
-/// chain.
+/// New operations that change the output of this one, or recover from its error.
+///
+/// Each is an operation like any other, which has to be added. ``AsyncOperationQueue/run(_:)`` and
+/// ``AnyOperation/add(to:includingDependencies:file:line:)`` add a whole chain.
 extension AsyncOperation {
-    /// A new operation whose output is `transform` of this one's. For a body that awaits, use ``then(_:file:line:)``.
+    /// Makes an operation whose output is the result of calling `transform` with the output of this one.
+    ///
+    /// Use ``then(_:file:line:)`` for a closure that awaits.
+    ///
+    /// - Parameter transform: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
+    /// - Returns: The new operation, which depends on this one.
     public final func map<New: Sendable>(
         _ transform: @escaping @Sendable (Output) throws -> New, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<New> {
         AsyncOperation<New>(nil, self) { output in try transform(output) }.made(by: .map, file, line)
     }
 
-    /// A new operation that makes another one from this one's output, runs it as its child, and has its output.
+    /// Makes an operation that makes another one from this one's output, runs that as its child, and has its output.
     ///
-    /// What the child fails with is thrown as by ``OperationContext/run(_:)``, and it is cancelled with the new
-    /// operation.
+    /// The new operation fails with the error of the child, as with ``OperationContext/run(_:)``. Cancelling the new
+    /// operation cancels the child.
+    ///
+    /// - Parameter transform: Called at most once, on a task of the queue. An error that it throws becomes
+    ///   ``OperationError/failed(_:)``.
+    /// - Returns: The new operation, which depends on this one.
     public final func flatMap<New: Sendable>(
         _ transform: nonisolated(nonsending) @escaping @Sendable (Output) async throws -> AsyncOperation<New>,
         file: StaticString = #fileID, line: UInt = #line
@@ -21,9 +32,17 @@ extension AsyncOperation {
             .made(by: .flatMap, file, line)
     }
 
-    /// A new operation with this one's output, or, if it has none, what `body` makes of its error.
+    /// Makes an operation with this one's output or, if it has none, with the value that `body` makes of its error.
     ///
-    /// `body` is called whatever the error: a failure, a cancel, a rule. What it throws is the new operation's failure.
+    /// ```swift
+    /// let image = download.recover { _ in placeholder }
+    /// ```
+    ///
+    /// `body` is called whatever the error: a failure, a cancel, or a rule that kept this operation from running.
+    ///
+    /// - Parameter body: Called at most once, on a task of the queue. An error that it throws becomes the failure of
+    ///   the new operation.
+    /// - Returns: The new operation, which depends on this one.
     public final func recover(
         _ body: nonisolated(nonsending) @escaping @Sendable (OperationError) async throws -> Output,
         file: StaticString = #fileID, line: UInt = #line
@@ -37,7 +56,11 @@ extension AsyncOperation {
         .made(by: .recover, file, line)
     }
 
-    /// A new operation with this one's output, or, if it has none, the failure that `transform` makes of its error.
+    /// Makes an operation with this one's output or, if it has none, with the failure that `transform` makes of its
+    /// error.
+    ///
+    /// - Parameter transform: Called at most once, on a task of the queue.
+    /// - Returns: The new operation, which depends on this one.
     public final func mapError(
         _ transform: @escaping @Sendable (OperationError) -> any Error,
         file: StaticString = #fileID, line: UInt = #line
@@ -45,7 +68,11 @@ extension AsyncOperation {
         recover({ error in throw transform(error) }, file: file, line: line)
     }
 
-    /// A new operation with the value in this one's output; ``OperationError/inputMissing`` if that is nil.
+    /// Makes an operation that has the value of this one's optional output.
+    ///
+    /// If the output is nil, the new operation fails with ``OperationError/inputMissing``.
+    ///
+    /// - Returns: The new operation, which depends on this one.
     public final func unwrapped<Wrapped: Sendable>(
         file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Wrapped> where Output == Wrapped? {
