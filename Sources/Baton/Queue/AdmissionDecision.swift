@@ -1,11 +1,11 @@
-/// Who adds an operation, which decides what it passes.
+/// The origin of an add. It decides whether barriers and a shutdown apply to the operation.
 enum SubmissionSource {
     case outside
-    /// A body, with `context.produce`.
+    /// A body adds the operation with `context.produce`.
     case produced
-    /// A body that awaits it.
+    /// A body awaits the operation.
     case awaited
-    /// A body that awaits it as its child, inside the nearest operation that holds names.
+    /// A body awaits the operation as its child. `inside` is the nearest ancestor that holds exclusions.
     case child(of: AnyOperation, inside: AnyOperation?)
 
     var isChild: Bool {
@@ -30,12 +30,12 @@ enum SubmissionSource {
     }
 }
 
-/// What stands between an add and the queue.
+/// What a queue does with an operation that is added.
 enum AdmissionDecision {
     case open
-    /// It starts after the barriers behind which this stands.
+    /// The operation starts after this fence has opened.
     case behind(Fence)
-    /// It does not run, and ends with this error.
+    /// The operation does not run, and ends with this error.
     case closed(OperationError)
 
     var isOpen: Bool {
@@ -56,18 +56,18 @@ enum AdmissionDecision {
 /// How far a queue has shut down.
 enum ShutdownState {
     case not
-    /// What is in it goes on, with all that it runs and produces.
+    /// The queue refuses operations from outside. Those in the queue go on, with everything that they run and produce.
     case toOutside
     case toAll
 }
 
 extension QueueCore.State {
-    /// What a body awaits goes before a barrier, because the barrier may wait for that body: it is one of this queue,
-    /// or one of another queue for which a body of this queue waits.
+    /// Decides how an operation is added. An operation that a body awaits passes the barriers, because a barrier may
+    /// wait for that body: it is a body of this queue, or of another queue for which a body of this queue waits.
     func door(for origin: SubmissionSource) -> AdmissionDecision {
         switch (origin, closing) {
         case (_, .toAll), (.outside, .toOutside): return .closed(.queueShutDown)
-        // Nobody could resume it.
+        // Nobody can resume a released queue.
         case (.produced, _) where isReleased && scheduler.isSuspended: return .closed(.queueReleased)
         case (.outside, .not), (.produced, _): return barriers.newest.map { .behind($0.behind) } ?? .open
         case (.awaited, _), (.child, _): return .open
@@ -76,13 +76,13 @@ extension QueueCore.State {
 }
 
 extension QueueCore {
-    /// Called by the thread that links the operation, before it does so.
+    /// Applies the decision to an operation. Called by the thread that links the operation, before it does so.
     @inline(__always)
     func pass(_ operation: AnyOperation, _ door: AdmissionDecision) {
         switch door {
         case .open: break
         case .behind(let fence): stand(operation, behind: fence)
-        // The linking finds this end, and settles it.
+        // The thread that links the operation finds this end and completes it.
         case .closed(let error): _ = operation.endBeforeRun(with: error)
         }
     }
@@ -93,7 +93,7 @@ extension QueueCore {
             if !hasJoined { operation.edges.append(fence) }
             return hasJoined
         }
-        // It does not start.
+        // An operation that has joined another one never starts.
         if hasJoined { fence.isLeft(by: operation) }
     }
 }

@@ -1,29 +1,44 @@
 extension AsyncOperationQueue {
-    /// Takes no more operations, for good, and returns when those that are in the queue have finished, with their
-    /// handlers.
+    /// Closes the queue to new operations, and returns when those in the queue have finished and their handlers have
+    /// returned.
     ///
-    /// What their bodies run or produce is still taken, and what bodies of other queues run, for which a body of this
-    /// one may wait: drain those first that run something here. What is added otherwise ends with
-    /// ``OperationError/queueShutDown``, and who waits in ``submit(_:file:line:)`` gets that error. A suspended queue
-    /// has to be resumed, or this waits, too. An operation that repeats without an end keeps it waiting for ever:
-    /// cancel that first, or use ``shutdown(within:clock:)``. May be called several times; all return when the queue is
-    /// idle. In a body or a handler of this queue it is ``Misuse``, and changes nothing.
+    /// ```swift
+    /// queue.add(uploads)
+    /// await queue.drain()         // refuses what is added from here on, and waits for the uploads
+    /// ```
+    ///
+    /// - **Operations that are still taken.** The queue takes operations that its bodies run or produce, and operations
+    ///   that bodies of other queues run, because a body of this queue may wait for them. Drain a queue that runs
+    ///   operations here before this one.
+    /// - **Operations that are refused.** Any other operation that is added ends with ``OperationError/queueShutDown``,
+    ///   and calls that wait in ``submit(_:file:line:)`` throw it.
+    /// - **Queues that do not become idle.** This call also waits while the queue is suspended, and while an operation
+    ///   repeats without end. Resume the queue and cancel such operations first, or call ``shutdown(within:clock:)``.
+    ///
+    /// The method may be called several times; all calls return when the queue is idle. Calling it in a body or a
+    /// handler of this queue is ``Misuse`` and changes nothing.
     public func drain() async {
         if refusesToWaitForItself() { return }
         core.close(.toOutside)
         await core.waitUntilIdleReleasingPermit()
     }
 
-    /// Drains the queue, and after `limit` cancels what is left; returns when everything has finished.
+    /// Drains the queue, cancels what is left after `limit`, and returns when every operation has finished.
     ///
-    /// When the limit is over, or the calling task is cancelled, every operation is cancelled, and nothing more is
-    /// taken, from bodies neither. A body that ignores its cancel, and a handler that does not return, are waited for
-    /// all the same: no work goes on behind the caller. May be called several times, also after ``drain()``; the
-    /// shortest limit counts. In a body or a handler of this queue it is ``Misuse``, and changes nothing.
+    /// ```swift
+    /// await queue.shutdown(within: .seconds(10))
+    /// ```
+    ///
+    /// When the limit expires or the calling task is cancelled, every operation is cancelled, and the queue takes no
+    /// more operations, not even from bodies. The call still waits for bodies that ignore their cancellation and for
+    /// handlers that have not returned, so no work continues after it.
+    ///
+    /// The method may be called several times, also after ``drain()``; the shortest limit applies. Calling it in a body
+    /// or a handler of this queue is ``Misuse`` and changes nothing.
     ///
     /// - Parameters:
-    ///   - limit: How long the operations have. Zero or less cancels them at once.
-    ///   - clock: What measures it.
+    ///   - limit: The time that the operations have. Zero or less cancels them immediately.
+    ///   - clock: The clock that measures `limit`.
     public func shutdown<C: Clock>(within limit: Duration, clock: C = ContinuousClock()) async
     where C.Duration == Duration {
         if refusesToWaitForItself() { return }
@@ -31,7 +46,7 @@ extension AsyncOperationQueue {
         let core = core
         if limit <= .zero { core.cutOff() }
         let time = TimeSource(clock)
-        // Not a child task: bodies may block the threads of the caller's executor.
+        // The timer is not a child task, because bodies may block the threads of the caller's executor.
         let timer = core.taskFactory.background.spawn {
             if (try? await time.sleep(until: limit.bounded)) != nil { core.cutOff() }
         }
@@ -43,9 +58,17 @@ extension AsyncOperationQueue {
         timer.cancel()
     }
 
-    /// Whether the queue drains, shuts down, or has done so: it takes nothing more from outside, for good.
+    /// A Boolean value that indicates whether the queue is draining or shutting down, or has done so. It never becomes
+    /// false again.
     ///
-    /// A body that makes more and more work, such as that of a crawler, asks this before it makes any.
+    /// From then on the queue takes no operations from outside. A body that produces more and more work, such as that
+    /// of a crawler, checks this before it produces any.
+    ///
+    /// ```swift
+    /// for link in page.links where !queue.isShuttingDown {
+    ///     context.produce(visit(link))
+    /// }
+    /// ```
     public var isShuttingDown: Bool { core.state.withLock { $0.closing != .not } }
 
     func refusesToWaitForItself() -> Bool {
@@ -55,14 +78,15 @@ extension AsyncOperationQueue {
     }
 }
 
-/// Whoever adds to a queue for as long as that takes operations.
+/// A listener that is told when a queue closes, such as an iteration over a sequence that adds an operation for each
+/// element.
 protocol ClosingListener: AnyObject, Sendable {
-    /// Outside every lock.
+    /// Tells the listener that the queue has closed. Called with no lock held.
     func queueCloses(_ closing: ShutdownState)
 }
 
 extension QueueCore {
-    /// Only ever closes further.
+    /// Closes the queue. A queue that is closed to all never opens to bodies again.
     func close(_ closing: ShutdownState) {
         let (refused, closeWaiters, deliverers) = change { state in
             if state.closing != .toAll { state.closing = closing }
@@ -71,11 +95,11 @@ extension QueueCore {
         }
         for submission in refused { submission.resume(returning: .refused) }
         resumeWaiters(closeWaiters)
-        // In the order in which they came, so that a seeded schedule repeats.
+        // The listeners are told in order of arrival, so that a seeded schedule can be repeated.
         for deliverer in deliverers.sorted(by: { $0.number < $1.number }) { deliverer.listener.queueCloses(closing) }
     }
 
-    /// From now on it is told when the queue closes; now, if it has.
+    /// Registers a listener that is told when the queue closes, or immediately if it has closed.
     func startListening(_ deliverer: any ClosingListener) {
         let closing = state.withLock { state in
             state.lastDeliverer += 1
@@ -89,7 +113,7 @@ extension QueueCore {
         _ = state.withLock { $0.deliverers.removeValue(forKey: ObjectIdentifier(deliverer)) }
     }
 
-    /// Returns when the queue takes nothing more from outside.
+    /// Returns when the queue takes no more operations from outside.
     func waitUntilClosed() async {
         await withUnsafeContinuation { continuation in
             let isClosed = state.withLock { state in
@@ -101,13 +125,13 @@ extension QueueCore {
         TSanAnnotations.didAwait(self)
     }
 
-    /// Closes the queue to everybody, and cancels what is in it.
+    /// Closes the queue to everybody, and cancels every operation in it.
     func cutOff() {
         close(.toAll)
-        // Who waits for the end of the queue finds nothing alive.
+        // The hold keeps the queue from being idle while the array of members retains them.
         beginHolding()
         defer { hasReleased() }
-        // Also what others elsewhere have joined.
+        // The closure returns true to cancel operations that operations elsewhere have joined, too.
         AnyOperation.cancel(state.withLock { $0.members() }, reason: .queue) { _ in true }
     }
 

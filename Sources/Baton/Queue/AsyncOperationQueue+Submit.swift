@@ -1,9 +1,10 @@
 import Synchronization
 
 extension AsyncOperationQueue {
-    /// How many operations may wait in the queue before ``submit(_:file:line:)`` does; without a limit unless set.
+    /// The number of operations that may wait in the queue before ``submit(_:file:line:)`` waits. There is no limit by
+    /// default.
     ///
-    /// May be changed at any time. Less than 1 is ``Misuse`` and changes nothing.
+    /// The limit may be changed at any time. Setting a value less than 1 is ``Misuse`` and changes nothing.
     public var maxWaitingOperationCount: Int {
         get { core.state.withLock { $0.admission.limit } }
         set {
@@ -12,19 +13,35 @@ extension AsyncOperationQueue {
         }
     }
 
-    /// How many operations were added and have not begun.
+    /// The number of operations that were added and have not begun.
     public var waitingOperationCount: Int { core.state.withLock { $0.waitingCount() } }
 
-    /// Adds an operation as soon as fewer than ``maxWaitingOperationCount`` wait in the queue, and returns then.
+    /// Adds an operation, with its inputs, as soon as fewer than ``maxWaitingOperationCount`` operations wait in the
+    /// queue.
     ///
-    /// This is back-pressure for whoever makes operations faster than they run. Those that wait are served in the order
-    /// in which they came. What is added by `add` and other calls counts, but does not wait. A body of this queue is
-    /// not held back, nor are its child tasks: it could wait for itself. An unstructured task that it starts is; the
-    /// body is not to wait for that. One that was added before is ``Misuse``, and left alone.
+    /// Use it for back-pressure, where operations are made faster than they run. The call returns when the operation
+    /// has been added, not when it has finished.
     ///
-    /// - Throws: ``OperationError/queueShutDown`` if the queue is or will be shut down,
-    ///   ``OperationError/cancelled(reason:)`` if the calling task is cancelled while it waits. The operation has then
-    ///   ended with this error, and was not added.
+    /// ```swift
+    /// queue.maxWaitingOperationCount = 100
+    /// for try await line in file.lines {
+    ///     try await queue.submit(parse(line))
+    /// }
+    /// ```
+    ///
+    /// - **Order.** Calls that wait are admitted in the order in which they came.
+    /// - **Other adds.** Operations that `add` and other calls add count towards the limit, but those calls do not
+    ///   wait.
+    /// - **Bodies.** A call in a body of this queue, or in a child task of that body, does not wait, because the body
+    ///   could wait for itself. A call in an unstructured task (`Task { }`) that a body starts does wait, so the body
+    ///   must not await that task.
+    ///
+    /// Submitting an operation that was added before is ``Misuse`` and changes nothing.
+    ///
+    /// - Parameter operation: The operation to add.
+    /// - Throws: ``OperationError/queueShutDown`` if the queue is shut down before the operation is added, and
+    ///   ``OperationError/cancelled(reason:)`` if the calling task is cancelled while the call waits. In both cases the
+    ///   operation has ended with this error. Errors of the operation's body are not thrown.
     public func submit(
         _ operation: AnyOperation, file: StaticString = #fileID, line: UInt = #line
     ) async throws(OperationError) {
@@ -37,7 +54,7 @@ extension AsyncOperationQueue {
         case .admitted:
             let isTaken = core.addWithInputs(operation, callSite)
             core.change { $0.admission.hasEntered() }
-            // It was shut down in between.
+            // The queue was shut down between the admission and the add.
             if !isTaken { throw .queueShutDown }
         case .refused:
             core.end(operation, with: .queueShutDown, callSite)
@@ -52,7 +69,7 @@ extension AsyncOperationQueue {
 extension QueueCore {
     private static let lastSubmission = Atomic<UInt64>(0)
 
-    /// Ends one that nobody has added.
+    /// Ends an operation that nobody has added.
     fileprivate func end(_ operation: AnyOperation, with error: OperationError, _ callSite: CallSite) {
         enum Answer {
             case ended(AnyOperation.EarlyEnd?)
@@ -76,7 +93,8 @@ extension QueueCore {
         }
     }
 
-    /// A body that has to wait does so for an operation, so that it gives its permit back, and says what it waits for.
+    /// Waits until the submission is answered. If the caller is a body, it awaits an operation that waits in its place.
+    /// So the body releases its permit, and `explain()` can say what it waits for.
     nonisolated(nonsending) fileprivate func admission() async -> SubmissionAnswer {
         guard let queue = WorkerTaskContext.current?.running?.core else { return await wait() }
         if let answer = change({ $0.answerAtOnce() }) { return answer }
@@ -108,11 +126,12 @@ extension QueueCore {
         return answer
     }
 
-    /// Nil: it waits.
+    /// Returns the answer, or nil if the submission has to wait.
     private func ask(_ id: UInt64, _ continuation: Submission) -> SubmissionAnswer? {
         change { state in
             if let answer = state.answerAtOnce() { return answer }
-            // Cancelled before it waits: nobody would take it out again.
+            // If the task was cancelled earlier, its cancellation handler may have run already, and nobody would remove
+            // the submission.
             if Task.isCancelled { return .abandoned }
             state.admission.wait(id, continuation)
             return nil
@@ -121,7 +140,7 @@ extension QueueCore {
 }
 
 extension QueueCore.State {
-    /// Nil: whoever submits has to wait.
+    /// Returns the answer, or nil if the submission has to wait.
     fileprivate mutating func answerAtOnce() -> SubmissionAnswer? {
         if closing != .not { return .refused }
         return admission.mayEnter(waitingCount()) ? .admitted : nil

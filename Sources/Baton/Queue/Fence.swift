@@ -6,28 +6,34 @@
 /// change the order of the others.
 final class Fence: AnyOperation, @unchecked Sendable {
     enum Side {
-        /// Opens when all that was there before the barrier has finished.
+        /// The fence opens when every operation that was in the queue before the barrier has finished.
         case before
-        /// Opens when the barrier and all earlier ones have finished.
+        /// The fence opens when the barrier and every earlier barrier have finished.
         case behind
     }
 
     private let side: Side
-    /// The place of its barrier in ``Barriers``.
+    /// The number of its barrier in ``Barriers``.
     fileprivate let number: Int
-    /// The first edge is that to a barrier.
+    /// True if the first edge of the fence leads to a barrier.
     private let hasBarrier: Bool
-    /// The queue in which it makes the order. Nil: it is open, or nobody needs it. Written under the lock.
+    /// The queue whose order the fence keeps. Nil when the fence is open or nobody needs it. Written under the
+    /// operation's lock.
     @exclusivity(unchecked) private var ordered: QueueCore?
-    /// How many operations and fences wait for this fence, or are about to. Guarded by the queue's lock, as `isListed`.
+    /// The number of operations and fences that wait for this fence, or are about to. Guarded by the queue's lock, as
+    /// is `isListed`.
     @exclusivity(unchecked) fileprivate var users = 0
     /// True while later operations are placed behind this fence.
     @exclusivity(unchecked) fileprivate var isListed: Bool
 
+    /// Makes a fence.
+    ///
     /// - Parameters:
-    ///   - number: The same for both fences of a barrier.
-    ///   - barrier: Waits for what `earlier` waits for, unless it is cancelled.
-    ///   - others: Of any kind.
+    ///   - number: The number of the barrier. Both of its fences have the same one.
+    ///   - barrier: The previous barrier, or the barrier itself for the fence behind it.
+    ///   - earlier: The fence on the same side of the previous barrier. It is needed because `barrier`, which waits for
+    ///     everything that `earlier` waits for, may be cancelled.
+    ///   - others: Further operations of any kind to wait for.
     init(
         _ side: Side, _ number: Int, _ barrier: AnyOperation?, _ earlier: Fence?, _ others: [AnyOperation],
         on core: QueueCore
@@ -38,15 +44,15 @@ final class Fence: AnyOperation, @unchecked Sendable {
         ordered = core
         isListed = side == .behind
         super.init(after: (barrier.map { [$0] } ?? []) + (earlier.map { [$0] } ?? []) + others)
-        // What waits for it raises it, and so what it waits for.
+        // Operations that wait for the fence raise its level, and the fence passes the level on to its sources.
         level = .veryLow
         earlier?.users += 1
         withLife { _ = $0.claim() }
-        // Until it opens, or nobody needs it.
+        // The fence retains itself until it opens or nobody needs it.
         _ = Unmanaged.passRetained(self)
     }
 
-    /// All that it waits for has finished.
+    /// Opens the fence, after every operation that it waits for has finished.
     func open() {
         if let (core, ending) = withLife({ life in ordered.take().map { ($0, life.finish()) } }) {
             if side == .behind {
@@ -65,7 +71,7 @@ final class Fence: AnyOperation, @unchecked Sendable {
         let isCancelled = side == .before && !leaver.isFence && !leaver.hasJoined
         let unneeded = core.state.withLock { state in
             users -= 1
-            // What comes later stands behind the earlier barriers again.
+            // Later operations wait for the fence behind the previous barrier again.
             let behind = isCancelled ? state.barriers.isCancelled(behind: self)?.behind : nil
             return [self, behind].compactMap(\.self).filter { $0.users == 0 && !$0.isListed }
         }
@@ -79,7 +85,8 @@ final class Fence: AnyOperation, @unchecked Sendable {
         end?.settle()
     }
 
-    /// The operations that have to finish before it opens and that wait for no others of them because of a barrier.
+    /// The unfinished operations that have to finish before the fence opens. Operations before an unfinished barrier
+    /// are left out, because that barrier waits for them.
     var waitsInItsStead: [Wait] {
         var waits: [Wait] = []
         var next: Fence? = self
@@ -107,7 +114,7 @@ extension AnyOperation {
 }
 
 extension [AnyOperation] {
-    /// As users see it.
+    /// The operations without fences. Each fence is replaced by the operations that it waits for.
     var withoutFences: [AnyOperation] {
         if !contains(where: \.isFence) { return self }
         let own = Set(lazy.filter { !$0.isFence }.map { ObjectIdentifier($0) })
@@ -118,7 +125,7 @@ extension [AnyOperation] {
     }
 }
 
-/// A barrier that has not finished.
+/// An unfinished barrier with its fences.
 struct Fencing {
     let barrier: AnyOperation
     let before: Fence
@@ -128,13 +135,13 @@ struct Fencing {
 /// The barriers of a queue that have not finished, in the order in which they were added.
 struct Barriers {
     private struct Entry {
-        /// Nil: it has been cancelled, or has finished.
+        /// The barrier, or nil if it has been cancelled or has finished.
         var fencing: Fencing?
-        /// Where in the registry something has entered after the barrier and before the next one. Nil: more than it
-        /// takes to look at all that is there.
+        /// The places of the registry where operations have entered after this barrier and before the next one. Nil if
+        /// there are so many that looking at every operation of the queue takes less time.
         var places: [UInt32]? = []
 
-        /// In no particular order: the longer list takes up the shorter one.
+        /// Adds the places of another entry, in no particular order. The shorter list is appended to the longer one.
         mutating func takePlaces(of other: Entry) {
             guard let own = places, let others = other.places else { return places = nil }
             places = nil
@@ -142,11 +149,11 @@ struct Barriers {
         }
     }
 
-    /// The last one is there.
+    /// The entries. The last one is an unfinished barrier.
     private var list: [Entry] = []
-    /// The number of the first in the list.
+    /// The number of the first entry in `list`.
     private var first = 0
-    /// So many of the first have gone.
+    /// The number of entries at the front of `list` whose barriers have gone.
     private var gone = 0
 
     @inline(__always)
@@ -154,42 +161,46 @@ struct Barriers {
 
     var newest: Fencing? { list.last?.fencing }
 
-    /// Where something has entered since the newest barrier. Nil: at too many places.
+    /// The places where operations have entered since the newest barrier, or nil if there are too many.
     var placesSinceNewest: [UInt32]? { list.last?.places }
 
     var nextNumber: Int { first + list.count }
 
     mutating func append(_ fencing: Fencing) { list.append(Entry(fencing: fencing)) }
 
-    /// - Parameter count: How many operations there are.
+    /// Notes that an operation has entered after the newest barrier.
+    ///
+    /// - Parameter count: The number of operations in the queue.
     mutating func noteEntry(at place: UInt32, besides count: Int) {
         let last = list.count - 1
         if let noted = list[last].places?.count, noted > 2 * count + 64 { list[last].places = nil }
         list[last].places?.append(place)
     }
 
-    /// The fence behind a barrier opens: all earlier ones have gone.
+    /// Removes the barrier of a fence that opens.
     mutating func fenceOpens(_ fence: Fence) -> Fencing? { take(fence.number) { $0.behind === fence } }
 
-    /// The barrier behind this fence is cancelled.
+    /// Removes the barrier that waits for this fence, because the barrier is cancelled.
     mutating func isCancelled(behind fence: Fence) -> Fencing? {
         let removed = take(fence.number) { $0.before === fence }
         removed?.behind.isListed = false
         return removed
     }
 
-    /// Nil: it is not there any more. When the last ones go, their numbers are given to others.
+    /// Removes a barrier. Returns nil if it is not there any more. When the newest barriers go, later ones get the same
+    /// numbers; `isMeant` tells them apart.
     private mutating func take(_ number: Int, if isMeant: (Fencing) -> Bool) -> Fencing? {
         guard number >= first + gone, number < nextNumber, let taken = list[number - first].fencing, isMeant(taken)
         else { return nil }
         list[number - first].fencing = nil
         while gone < list.count, list[gone].fencing == nil { gone += 1 }
-        // What entered after the last ones has entered after the one before them.
+        // The operations that entered after the removed barriers count as entered after the barrier before them.
         while list.count > gone, list[list.count - 1].fencing == nil {
             let last = list.removeLast()
             list[list.count - 1].takePlaces(of: last)
         }
-        // Half of them at a time, so that each is moved a few times at most.
+        // Entries are removed once they are more than half of the list, so that each remaining entry is moved only a
+        // few times.
         if gone > list.count / 2 {
             list.removeFirst(gone)
             first += gone
@@ -200,18 +211,19 @@ struct Barriers {
 }
 
 extension QueueCore.State {
-    /// Before the barrier enters.
+    /// Makes the fences of a barrier, before the barrier enters.
     mutating func setUpFences(around barrier: AnyOperation, on core: QueueCore) {
         let (last, number) = (barriers.newest, barriers.nextNumber)
         let before: Fence
-        // A barrier that has joined an operation does not need its fence.
+        // If nobody waits for the previous `before` fence, its barrier has joined another operation and does not wait
+        // for the operations before it.
         if let last, let places = barriers.placesSinceNewest, last.before.users > 0 {
             let others = members(at: places).filter { $0 !== last.barrier }
             before = Fence(.before, number, last.barrier, last.before, others, on: core)
         } else {
             before = Fence(.before, number, nil, nil, members(), on: core)
         }
-        // That of the barrier.
+        // Counts the barrier itself as a user.
         before.users += 1
         let behind = Fence(.behind, number, barrier, last?.behind, [], on: core)
         barriers.append(Fencing(barrier: barrier, before: before, behind: behind))
@@ -221,11 +233,11 @@ extension QueueCore.State {
         barriers.noteEntry(at: operation._withUnsafeGuaranteedRef { $0.registryIndex }, besides: registry.count)
     }
 
-    /// So many operations are about to stand behind the fence.
+    /// Counts operations that are about to wait for the fence.
     func addUsers(_ count: Int, of fence: Fence) { fence.users += count }
 }
 
 extension AnyOperation {
-    /// It shares the outcome of another operation, and waits for nothing else.
+    /// True if the operation shares the outcome of another one, and therefore waits for nothing else.
     final var hasJoined: Bool { withLife { $0.optionalState?.uniqueness?.joined != nil } }
 }

@@ -1,21 +1,24 @@
-/// Claim, enter, link: what an add does.
+/// Adding operations, in three steps: claim, enter and link.
 ///
-/// Claiming makes an operation this queue's and freezes its dependencies. Entering the registry comes before anything
-/// can finish it. Linking registers it with its sources; one that is ready is listed together with the next batch.
+/// Claiming makes the operation a member of this queue and freezes its dependencies. The operation enters the registry
+/// before anything can finish it. Linking registers it with its sources; if it is ready by then, it is listed together
+/// with the next batch.
 extension QueueCore {
-    /// Operations that are entered and listed under one lock.
+    /// The number of operations that are entered and listed under one lock.
     private static let batchSize = 64
 
-    /// Adds in this order. Operations that were added before are left alone, and reported with `callSite` if there is
-    /// one.
+    /// Adds operations in the order of the array. Operations that were added before are left alone, and are reported as
+    /// misuse if there is a `callSite`.
     func add(
         _ operations: [AnyOperation], from origin: SubmissionSource = .outside, run: UInt32 = 0, _ callSite: CallSite?
     ) {
         operations.withUnsafeBufferPointer { add($0, from: origin, run: run, callSite) }
     }
 
-    /// - Parameter withInputs: Whether it adds what they take their inputs from, too; see ``addWithInputs(_:_:)``.
-    ///   Those that stand in the list are added in its order.
+    /// Adds operations in the order of the buffer.
+    ///
+    /// - Parameter withInputs: True to add the inputs of the operations too; see ``addWithInputs(_:_:)``. Inputs that
+    ///   precede their readers in the buffer are added in its order.
     func add(
         _ operations: UnsafeBufferPointer<AnyOperation>, from origin: SubmissionSource = .outside, run: UInt32 = 0,
         _ callSite: CallSite?, withInputs: Bool = false
@@ -23,14 +26,14 @@ extension QueueCore {
         if operations.count > Self.batchSize { state.withLock { $0.registry.reserve(operations.count) } }
         var batch = Batch(origin: origin, run: run, on: self)
         var pace = StartPace()
-        // The inputs have to be kept for as long as the list keeps the others.
+        // The caller's buffer retains its operations until the add ends. The inputs that the add finds need the same.
         var (inputs, undecided): ([AnyOperation], [AnyOperation]) = ([], [])
         for index in operations.indices {
             let retained = Unmanaged.passRetained(operations[index])
             if withInputs {
                 retained._withUnsafeGuaranteedRef { operation in
                     if operation.inputCount == 0 { return }
-                    // Sources that stand before it in the list have been claimed.
+                    // Sources that precede the operation in the buffer have been claimed.
                     guard let found = unaddedInputs(before: operation) else { return undecided.append(operation) }
                     if found.isEmpty { return }
                     claim(found, &batch, &pace)
@@ -40,14 +43,16 @@ extension QueueCore {
             claim(retained, callSite, &batch)
             if batch.count == Self.batchSize { enter(&batch, startsWorkers: pace.isDue()) }
         }
-        // Once at least, for what was listed without a worker.
+        // Enters once even if the batch is empty, because earlier batches may not have started a worker.
         repeat { enter(&batch) } while !batch.isEmpty
         withExtendedLifetime(inputs) {}
         lookForCycles(closedBy: batch)
         for operation in undecided { addInputs(of: operation) }
     }
 
-    /// False: the queue has been shut down, and the operation has ended.
+    /// Adds one operation.
+    ///
+    /// - Returns: False if the queue has been shut down. The operation has ended in that case.
     @discardableResult
     func add(_ operation: AnyOperation, _ callSite: CallSite?) -> Bool {
         var batch = Batch(origin: .outside, on: self)
@@ -60,7 +65,7 @@ extension QueueCore {
         return isTaken
     }
 
-    /// Adds a barrier, and sets up the fences before and behind it in the same step in which it enters.
+    /// Adds a barrier. The fences before and behind it are set up under the same lock under which the barrier enters.
     func add(barrier: AnyOperation, _ callSite: CallSite?) {
         var batch = Batch(origin: .outside, on: self)
         claim(.passRetained(barrier), callSite, &batch)
@@ -74,7 +79,7 @@ extension QueueCore {
         if stalls.isWatched { stalls.adjust(on: self) }
         batch = Batch(origin: .outside, on: self)
         if let fencing { link(fencing.before, &batch) }
-        // The fence before it stands behind the earlier ones.
+        // The barrier waits for the fence before it, and this fence waits for the earlier ones.
         pass(barrier, fencing.map { .behind($0.before) } ?? door)
         link(claimed, &batch)
         if let fencing { link(fencing.behind, &batch) }
@@ -82,9 +87,10 @@ extension QueueCore {
         lookForCycles(closedBy: batch)
     }
 
-    /// After which batches a long add starts a worker, if there is none: the 1st, the 4th, and every 16th. Its thread
-    /// may be woken on the core that adds, do in no time what is there, and end: after every batch that would take
-    /// longer than adding and running.
+    /// Decides after which batches a long add starts a worker if none is starting: the 1st, the 4th, the 16th, and
+    /// every 16th from there on. The system may wake the worker's thread on the core of the thread that adds; the
+    /// worker then runs the few operations that are ready and ends. If this happened after every batch, it would take
+    /// longer than adding and running the operations.
     private struct StartPace {
         private var batches = 0
         private var next = 1
@@ -97,23 +103,24 @@ extension QueueCore {
         }
     }
 
-    /// Two lists of operations, and what is to be done at the end of the add.
+    /// The operations that an add enters or lists under its next lock, and what the add has to do at its end.
     private struct Batch {
         let origin: SubmissionSource
         let isChild: Bool
-        /// The number of the ``RunScope`` that adds; 0: none.
+        /// The number of the ``RunScope`` that adds, or 0.
         let run: UInt32
-        /// Nil: the queue carries no task-locals.
+        /// The values of the task-locals that the queue carries, or nil if it carries none.
         let taskLocals: TaskLocalValues?
         var isObserved: Bool
         var count = 0
-        /// Claimed, and not yet entered.
+        /// Operations that are claimed and have not entered.
         var claimed = IntrusiveList()
-        /// Entered, linked, and not yet listed.
+        /// Operations that have entered, are linked and ready, and have not been listed.
         var ready = IntrusiveList()
-        /// Linked while somebody waits for them, and waiting for others: one of them may be the last of a cycle.
+        /// Operations that somebody already awaited when they were linked and that wait for others. Each may have
+        /// closed a cycle.
         var suspects: [AnyOperation] = []
-        /// So many of all that have been linked.
+        /// The number of links that the whole add has made.
         var links = 0
 
         var isEmpty: Bool { count == 0 && ready.isEmpty }
@@ -134,7 +141,7 @@ extension QueueCore {
         }
     }
 
-    /// Claims what others bring along, which the caller keeps until the end of the add.
+    /// Claims the inputs of an operation. The caller retains them until the end of the add.
     @inline(never)
     private func claim(_ inputs: [AnyOperation], _ batch: inout Batch, _ pace: inout StartPace) {
         for input in inputs {
@@ -143,7 +150,7 @@ extension QueueCore {
         }
     }
 
-    /// Takes the reference that is the queue's from here to the finish.
+    /// Claims one operation. Consumes the reference, which the queue holds until the operation has finished.
     @inline(__always)
     private func claim(
         _ retained: Unmanaged<AnyOperation>, _ callSite: CallSite?, _ batch: inout Batch
@@ -174,10 +181,11 @@ extension QueueCore {
         }
     }
 
-    /// What few operations want when they are added, before anybody else can reach them through the queue.
+    /// Performs the steps that few operations need: it ends an operation on a broken cycle, enters its identities, and
+    /// starts its waiting limit. Other threads cannot reach the operation through the queue yet.
     @inline(never)
     private func prepare(_ operation: AnyOperation, _ origin: SubmissionSource) {
-        // What the queue refuses is no duplicate, and replaces nothing.
+        // An operation that the queue refuses is no duplicate and replaces no other operation.
         if case .closed = state.withLock({ $0.door(for: origin) }) { return }
         if operation.endsOnBrokenCycle() { return }
         if operation.withLife({ $0.optionalState?.uniqueness != nil }) { operation.enterIdentities(on: self) }
@@ -186,7 +194,7 @@ extension QueueCore {
 
     @inline(never)
     private func refuse(_ operation: AnyOperation, _ claim: Lifecycle.Claim, _ callSite: CallSite?) {
-        // One that was cancelled before anybody added it has finished, and this is its first add.
+        // An operation that was cancelled before its first add has finished too, but that add is not misuse.
         let wasAdded = if case .addedBefore = claim { true } else { operation.home != nil }
         guard wasAdded, let callSite else { return }
         let wasPulledIn = operation.withLife { $0.takePulledIn() }
@@ -195,13 +203,16 @@ extension QueueCore {
         report(Misuse(kind, operation: operation.reference, callSite: callSite), of: operation)
     }
 
-    /// One lock: enters what was claimed, and lists what is ready, from the batch before or because it has no
-    /// dependencies. False: the door is closed for those that were claimed.
+    /// Enters the claimed operations under one lock. Under the same lock it lists the ready operations of the previous
+    /// batch, and those claimed operations that have no dependencies.
+    ///
+    /// - Returns: False if the queue refuses the operations that were claimed.
     @discardableResult
     private func enter(_ batch: inout Batch, startsWorkers: Bool = true) -> Bool {
         let (claimed, count, ready) = (batch.claimed, batch.count, batch.ready)
         batch.clear()
-        // Those with dependencies, and those whose end has come in between.
+        // The operations to link: those with dependencies or observers, those behind a fence, and those that have ended
+        // since the claim.
         var rest = IntrusiveList()
         let door = change(startsWorkers: startsWorkers) { state in
             let door = state.door(for: batch.origin)
@@ -226,7 +237,8 @@ extension QueueCore {
             link(operation, &batch)
         }
         if stalls.isWatched { stalls.adjust(on: self) }
-        // Somebody has come in between, who may have looked for the queue's operations before these were there.
+        // The first observer came, or the last one left, after the batch had read `isObserved`. A new observer may have
+        // looked for the queue's operations before these had entered.
         if hub.isObserved != batch.isObserved {
             batch.isObserved.toggle()
             observeOperations()
@@ -235,7 +247,8 @@ extension QueueCore {
         return true
     }
 
-    /// The caller of the add keeps the operation alive: once linked, another thread may run and release it.
+    /// Links an operation to its sources. The caller of the add retains the operation: once it is linked, another
+    /// thread may run and release it.
     @inline(__always)
     private func link(_ claimed: Unmanaged<AnyOperation>, _ batch: inout Batch) {
         claimed._withUnsafeGuaranteedRef { operation in
@@ -243,25 +256,26 @@ extension QueueCore {
             var links = Links()
             var isToldReady = false
             if operation.dependencyCounter.isLinked {
-                // It has no dependencies, and was linked when it was entered.
+                // The operation has no dependencies. It was marked as linked when it entered, and had ended before.
                 linked = .endedWithoutLinks
             } else {
                 let level = operation.level
                 operation.edges.enter(claimed) { links.register($0, with: $1, at: level) }
                 if links.foundLower { operation.raiseSources() }
-                // One of them may have ended on a cycle with this since the claim.
+                // A source may have ended since the claim because of a cycle with this operation.
                 if links.foundFinished { operation.foundFinishedSource() }
                 let isWaiting = links.registered > 0
                 let addition = operation.isObserved ? operation.additionToTell(from: batch.origin) : nil
                 if isWaiting, let addition { operation.tell(addition, isWaiting: true) }
                 linked = operation.dependencyCounter.linked(to: links.registered)
-                // With it, that it is ready: nobody else can begin it.
+                // The event of the add also says whether the operation is ready. Nobody else can begin the operation
+                // before it is listed.
                 if !isWaiting, let addition { operation.tell(addition, isReady: linked.isReady && !linked.wasEnded) }
                 isToldReady = !isWaiting && addition != nil
             }
             if linked.wasEnded {
                 operation.endAfterLinking()
-                // Else whoever counts it down to zero lets go of it.
+                // Otherwise the thread that counts the operation down to zero releases it.
                 if linked.isReady { claimed.release() }
             } else if linked.isReady {
                 if operation.isObserved, !isToldReady { operation.tellReady() }
@@ -288,7 +302,7 @@ extension QueueCore {
         batch.links += links.registered
     }
 
-    /// Once for a whole add: a search for each operation would walk the same graph again and again.
+    /// Searches for cycles once for the whole add. One search per operation would walk the same graph repeatedly.
     @inline(__always)
     private func lookForCycles(closedBy batch: borrowing Batch) {
         if !batch.suspects.isEmpty { lookForCycles(closedBy: batch.suspects, links: batch.links) }
@@ -298,7 +312,7 @@ extension QueueCore {
         var registered = 0
         var foundFinished = false
         var waitsForAdded = false
-        /// A source has a lower priority.
+        /// True if a source has a lower priority.
         var foundLower = false
 
         @inline(__always)
@@ -322,7 +336,7 @@ extension QueueCore {
 }
 
 extension AnyOperation {
-    /// Locked by the caller.
+    /// Marks the operation as a child. The caller holds the operation's lock.
     fileprivate final func becomesChild(of origin: SubmissionSource, _ life: inout Lifecycle) {
         goesFirst = true
         isChild = true

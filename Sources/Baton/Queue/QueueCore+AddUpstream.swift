@@ -1,13 +1,14 @@
-/// Which dependencies an add follows.
+/// The dependencies that an add follows.
 private enum Reach {
     case inputs
     case all
 }
 
 extension QueueCore {
-    /// Adds the operation, and before it what it takes its inputs from, as far as nobody has added that: what is added
-    /// between them, such as a barrier, must not come between an input and its reader. False: the queue has been shut
-    /// down, and the operation has ended.
+    /// Adds the operation, and before it all of its inputs, direct or not, that nobody has added. The inputs come along
+    /// because an operation that is added in between, such as a barrier, must not come between an input and its reader.
+    ///
+    /// - Returns: False if the queue has been shut down. The operation has ended in that case.
     @discardableResult
     func addWithInputs(_ operation: AnyOperation, _ callSite: CallSite?) -> Bool {
         if operation.inputCount == 0 { return add(operation, callSite) }
@@ -18,14 +19,17 @@ extension QueueCore {
         return isTaken
     }
 
-    /// Adds what the operation takes its inputs from. The operation itself may have been added or not.
+    /// Adds the inputs of the operation, direct or not, that nobody has added. The operation itself may have been added
+    /// or not.
     func addInputs(of operation: AnyOperation) {
         let first = operation.withLife { operation.openInput(at: 0, $0) }
         if let first { add(unaddedInputs(of: operation, from: first), nil) }
     }
 
-    /// Finds what the operation takes its inputs from and what that takes its inputs from, sources first, as far as
-    /// nobody has added it. Nil: the operation is unique, so that its add decides whether it needs them.
+    /// Finds the inputs of the operation, direct or not, that nobody has added.
+    ///
+    /// - Returns: The inputs, sources first. Nil if the operation is unique, because its add decides whether it needs
+    ///   them.
     func unaddedInputs(before operation: AnyOperation) -> [AnyOperation]? {
         let (isUndecided, first) = operation.withLife { life in
             (life.isUndecided, life.phase == .created ? operation.openInput(at: 0, life) : nil)
@@ -34,22 +38,26 @@ extension QueueCore {
         return if let first { unaddedInputs(of: operation, from: first) } else { [] }
     }
 
-    /// Unique ones are added when the search comes to them, see ``addWithUpstream(_:from:run:_:)``.
+    /// Finds inputs. The search adds the unique operations that it reaches; see ``addWithUpstream(_:from:run:_:)``.
     private func unaddedInputs(of operation: AnyOperation, from first: AnyOperation) -> [AnyOperation] {
         let missing = operation.missingInputs(from: first)
         if missing.isEmpty { return [] }
         return AnyOperation.upstream(of: missing, through: .inputs) { add([$0], nil) }.filter { $0.isUnadded }
     }
 
-    /// Adds the operation and everything it needs, through edges of any kind, that nobody has added yet; returns what
-    /// was added, sources first. What was added may itself need what was not, so the search goes through it; but what
-    /// this has seen whole is not looked at again, so adding a long chain link by link stays linear.
+    /// Adds the operation and every operation that it needs, through edges of any kind, that nobody has added.
     ///
-    /// Unique ones are added when the search comes to them, for what they need depends on what is decided then: one
-    /// that has joined another needs nothing but that.
+    /// An operation that was added before may need others that were not, so the search goes on through it. It stops at
+    /// operations whose upstream is known to be added as a whole; therefore adding a long chain link by link takes
+    /// linear time.
     ///
-    /// With a call site it is misuse if the operation itself had been added before. What it adds is marked with the
-    /// number of the ``RunScope``, if it is one that adds.
+    /// The search adds a unique operation as soon as it reaches it, because the add decides what the operation needs:
+    /// if it joins another one, it needs nothing else.
+    ///
+    /// - Parameters:
+    ///   - run: The number of the ``RunScope`` that adds, with which the added operations are marked, or 0.
+    ///   - callSite: The place to report if the operation itself was added before. Nil if that is not misuse.
+    /// - Returns: The operations that were added, sources first.
     @discardableResult
     func addWithUpstream(
         _ operation: AnyOperation, from origin: SubmissionSource = .outside, run: UInt32 = 0, _ callSite: CallSite?
@@ -70,7 +78,7 @@ extension QueueCore {
         return upstream.filter { added.contains(ObjectIdentifier($0)) }
     }
 
-    /// As above, for several at once; those that were added before are left alone.
+    /// Adds several operations with every operation that they need. Operations that were added before are left alone.
     func addWithUpstream(_ operations: [AnyOperation], from origin: SubmissionSource) {
         let upstream = AnyOperation.upstream(of: operations, through: .all) { add([$0], from: origin, nil) }
         for operation in operations { operation.isAddedByName() }
@@ -80,10 +88,11 @@ extension QueueCore {
 }
 
 extension AnyOperation {
-    /// These and all that they need and that has not finished, sources first; not beyond what is known to be added
-    /// whole.
+    /// Returns the operations and every unfinished operation that they need, sources first. The search stops at
+    /// operations whose upstream is known to be added as a whole.
     ///
-    /// - Parameter addUnique: To add those that have an identity, before they are asked for what they need.
+    /// - Parameter addUnique: Adds an operation that has an identity. Called before the search asks that operation for
+    ///   its sources.
     fileprivate static func upstream(
         of operations: some Collection<AnyOperation>, through reach: Reach, addUnique: (AnyOperation) -> Void
     ) -> [AnyOperation] {
@@ -93,7 +102,7 @@ extension AnyOperation {
         order.reserveCapacity(operations.count)
         for operation in operations {
             let sources = operation.unseenSources(reach, addUnique)
-            // Twice in the list does no harm.
+            // An operation may occur twice in the result. That does no harm, because its second add is ignored.
             if sources.isEmpty {
                 order.append(operation)
                 continue
@@ -115,7 +124,7 @@ extension AnyOperation {
 
     fileprivate final var isUnadded: Bool { withLife { $0.phase == .created } }
 
-    /// Its inputs from the first one on that nobody has added.
+    /// The inputs, from `first` on, that nobody has added.
     @inline(__always)
     fileprivate final func missingInputs(from first: AnyOperation) -> [AnyOperation] {
         var missing: [AnyOperation] = []
@@ -128,7 +137,8 @@ extension AnyOperation {
         return missing
     }
 
-    /// Locked by the caller. Nil: there are no more, or they are not needed any more.
+    /// Returns the input at `place`, or nil if there are no more inputs or the operation does not need them any more.
+    /// The caller holds the operation's lock.
     fileprivate final func openInput(at place: Int, _ life: borrowing Lifecycle) -> AnyOperation? {
         guard life.phase == .created || life.phase == .added, place < min(life.inputCount, edges.placeCount) else {
             return nil
@@ -146,28 +156,28 @@ extension AnyOperation {
         if let sources { return sources }
         addUnique(self)
         return withLife { life in
-            // These are still to be added, if it has not joined another.
+            // The inputs of a unique operation are still to be added, unless it has joined another one.
             if reach == .inputs, life.phase == .added { return edges.all.prefix(life.inputCount) }
             return unseenSources(reach, life)
         }
     }
 
-    /// Locked by the caller.
+    /// Returns the sources that the search has to visit. The caller holds the operation's lock.
     private final func unseenSources(_ reach: Reach, _ life: Lifecycle) -> ArraySlice<AnyOperation> {
         switch life.phase {
         case .created: reach == .all ? edges.all[...] : edges.all.prefix(life.inputCount)
-        // The add of this operation adds its inputs.
+        // The add that claimed this operation adds its inputs.
         case .added: reach == .inputs || life.isUpstreamAdded ? [] : edges.all.filter { !$0.isFence }[...]
         case .evaluating, .executing, .finishing, .finished: []
         }
     }
 
-    /// The search for what others need has come by it, but somebody adds it for its own sake.
+    /// Notes that somebody adds this operation for its own sake, although a search for what others need has found it.
     fileprivate final func isAddedByName() {
         withLife { if $0.phase == .created { $0.isPulledIn = false } }
     }
 
-    /// A dependent on the same queue that takes the output of this operation; nil if all of them have finished.
+    /// A dependent on the same queue that takes the output of this operation. Nil if all such dependents have finished.
     final var reader: OperationReference? {
         let dependents = withLife { $0.dependents.retained() }
         return dependents.first { $0.queueNumber == queueNumber && $0.inputs.contains(self) }?.reference
@@ -175,6 +185,6 @@ extension AnyOperation {
 }
 
 extension Lifecycle {
-    /// Whether it will run is decided by the add: it is unique.
+    /// True if the operation is unique and not added yet, so that its add will decide whether it runs.
     fileprivate var isUndecided: Bool { phase == .created && optionalState?.uniqueness != nil }
 }

@@ -1,10 +1,11 @@
-/// How operations come into the local queues of workers, and back.
+/// Moving operations from the queue into the local queues of workers, and back.
 ///
-/// Under the lock of a queue two workers with short bodies spend more time on one another's cache lines than on their
-/// operations. A local queue makes it one lock for many of them. Local queues are out only while nothing comes before
-/// what is in them, which is looked at after every change of the queue; so all that are out are of one priority.
+/// Workers with short bodies that take the queue's lock for each operation spend more time on moving cache lines than
+/// on operations. With local queues they take the lock once for many operations. Operations stay in local queues only
+/// while nothing comes before them. Every change of the queue checks this, so all operations in local queues have the
+/// same priority.
 extension QueueCore.State {
-    /// What the worker does next, with more of the same in its local queue.
+    /// Returns what the worker does next, and fills its local queue with more operations of the same priority.
     @inline(__always)
     mutating func deal(to localQueue: LocalQueue) -> Scheduler.WorkerAction {
         let action = nextAction { $0.nextAction() }
@@ -29,8 +30,9 @@ extension QueueCore.State {
         scheduler.note(localQueues)
     }
 
-    /// The worker goes on with this, which what it has run made ready: what it runs from here on can leave by its local
-    /// queue.
+    /// Opens the worker's local queue, or empties its list of operations that have left, because the worker goes on
+    /// with `follower`, which its last operation has made ready. From here on, the operations that the worker runs can
+    /// leave through the local queue.
     @inline(never)
     mutating func goOn(with follower: Unmanaged<AnyOperation>, _ localQueue: LocalQueue) {
         if let position = localQueue.close() {
@@ -47,14 +49,18 @@ extension QueueCore.State {
         localQueues.append(localQueue, of: level)
     }
 
-    /// The worker's own, before it asks for more. See ``LocalQueue/giveBack(isPlain:isNeeded:)``.
+    /// Reclaims the worker's own local queue before the worker asks for more. See
+    /// ``LocalQueue/giveBack(isPlain:isNeeded:)``.
     @inline(__always)
     mutating func reclaim(own localQueue: LocalQueue, isPlain: Bool) {
         let isNeeded = localQueue.isOut && reclaim(localQueue)
         localQueue.giveBack(isPlain: isPlain, isNeeded: isNeeded)
     }
 
-    /// True: something was left in it, or somebody has closed it before.
+    /// Closes a local queue, removes the operations that have left through it from the registry, and lists again those
+    /// that wait in it.
+    ///
+    /// - Returns: True if operations were waiting in it, or if another thread had closed it before.
     @discardableResult
     @inline(never)
     private mutating func reclaim(_ localQueue: LocalQueue) -> Bool {
@@ -73,8 +79,10 @@ extension QueueCore.State {
         while let localQueue = localQueues.last { reclaim(localQueue) }
     }
 
-    /// What the scheduler says a worker does next. What waits in the local queues of others comes first if nothing else
-    /// of its priority does, and if they are stuck; and none stays out beside those of a higher priority.
+    /// Returns what the scheduler says the worker does next. Before that, reclaims local queues: one whose worker is
+    /// stuck in a long body, and all of them unless the first operation that could start has exactly their priority. So
+    /// a worker that finds nothing else of that priority takes over the operations that wait behind other workers'
+    /// bodies.
     @inline(__always)
     mutating func nextAction(_ ask: (inout Scheduler) -> Scheduler.WorkerAction) -> Scheduler.WorkerAction {
         if !localQueues.isEmpty { lookAtLocalQueues() }
@@ -87,25 +95,29 @@ extension QueueCore.State {
         while let localQueue = localQueues.last, scheduler.highestStartable != localQueues.level { reclaim(localQueue) }
     }
 
-    /// One that has ended before its run leaves whatever list it is in. True: nobody else lets go of it.
+    /// Removes an operation that ended before its run from its list.
+    ///
+    /// - Returns: True if it was in a list. The caller then releases it, because nobody else will.
     mutating func unlist(_ operation: AnyOperation) -> Bool {
         if operation.listing == .localQueue || operation.listing == .releasedLocalQueue { reclaimAll() }
         return scheduler.remove(.passUnretained(operation))
     }
 
-    /// Those that have not left, retained.
+    /// Returns the operations that have not left the queue, retained.
+    ///
+    /// - Complexity: O(n) for n operations in the queue.
     mutating func members() -> [AnyOperation] {
         reclaimAll()
         return registry.members()
     }
 
-    /// As above, of those that have entered at these places.
+    /// Returns those operations that occupy these places of the registry, retained.
     mutating func members(at places: [UInt32]) -> [AnyOperation] {
         reclaimAll()
         return registry.members(at: places)
     }
 
-    /// How many there are.
+    /// Returns the number of operations that have not left the queue.
     mutating func count() -> Int {
         reclaimAll()
         return registry.count

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The queue behind its handle: one lock around ``Scheduler`` and ``OperationRegistry``, and the tasks that do as they
-/// say.
+/// The queue behind its public handle: one lock around a ``Scheduler`` and an ``OperationRegistry``, and the code that
+/// performs what they decide.
 ///
-/// It keeps itself alive while an operation of it is unfinished, so the operations can point to it without retaining
-/// it, and so the public handle can come and go.
+/// A queue retains itself while it has unfinished operations. Therefore operations refer to their queue without
+/// retaining it, and the public handle can be released at any time.
 final class QueueCore: Sendable {
     struct State {
-        // First what every finish and every turn touch: workers that run beside one another hand it to and fro between
-        // their caches.
+        // The fields that every finish and every scheduling decision touch come first, because workers that run in
+        // parallel pass their cache lines back and forth.
         var registry = OperationRegistry()
         var scheduler: Scheduler
         var localQueues = LocalQueues()
@@ -17,60 +17,62 @@ final class QueueCore: Sendable {
         var admission = Admission<Submission>()
         var closing = ShutdownState.not
         var closeWaiters: [UnsafeContinuation<Void, Never>] = []
-        /// Those who take elements of sequences, and have not come to an end.
+        /// The iterations over sequences that add an operation for each element and have not ended, numbered in order
+        /// of arrival.
         var deliverers: [ObjectIdentifier: (number: UInt64, listener: any ClosingListener)] = [:]
         var lastDeliverer: UInt64 = 0
         var barriers = Barriers()
-        /// What may have closed a cycle, to be looked at.
+        /// Operations that may have closed a cycle, kept for a sweep.
         var suspects = PendingSuspects()
-        /// The last handle has gone.
+        /// True if the last handle has been released.
         var isReleased = false
-        /// How often it was suspended or resumed.
+        /// The number of times that the queue was suspended or resumed.
         var suspensionCount: UInt64 = 0
-        /// It has operations, and keeps itself alive for them.
+        /// True while the queue retains itself, which it does while it has operations.
         var isAwake = false
 
-        /// Whether it is idle when nobody holds an operation of it.
+        /// True if the queue is idle as soon as ``holders`` is zero.
         var hasNothingToDo: Bool { registry.count == 0 && handlerDispatcher.isIdle && suspects.isEmpty }
 
-        /// It would wait for a resumption, and nobody can resume the queue.
+        /// True if the operation would wait for the queue to be resumed although nobody can resume it any more.
         func strands(_ operation: AnyOperation) -> Bool {
             isReleased && scheduler.isSuspended && !operation.goesFirst
         }
     }
 
     let state: Locked<State>
-    /// The workers that run something, and the threads that end something: each may still have to release an operation
-    /// that has left the registry. Counted before the operation leaves, so that an idle queue has nothing alive.
+    /// The number of workers and other threads that may still have to release an operation which has left the registry.
+    /// A thread counts itself before the operation leaves, so that no operation is alive when the queue is idle (G31).
     let holders = Atomic<Int>(0)
-    /// What ``Scheduler/hint`` was after the last change: lets a worker go on without taking the lock. It may be stale
-    /// for the length of a race, which only moves an operation by one place.
+    /// The value of ``Scheduler/hint`` after the last change, which lets a worker go on without the lock. A worker may
+    /// read a stale value while another thread changes the queue. Then one operation starts one position too early or
+    /// too late.
     let hint = Atomic<UInt8>(0)
-    /// Whether there are any ``middleware``. It only becomes true.
+    /// True once the queue has ``middleware`` or carries task-locals. It never becomes false again.
     let hasMiddleware = Atomic<Bool>(false)
-    /// Hooks around every body, the outermost first.
+    /// The hooks around every body, the outermost first.
     let middleware = Locked<[Middleware]>([])
-    /// Where the names of its operations count.
+    /// The scope within which the queue's exclusions apply.
     let scope: Locked<OperationScope>
-    /// The task-locals whose values its operations find in their bodies and handlers.
+    /// The task-locals whose values the bodies and handlers of the queue's operations see.
     let taskLocals: [CarriedTaskLocal]
     let name: String?
     let number: UInt32
-    /// Of bodies.
+    /// Makes the tasks of bodies.
     let taskFactory: TaskFactory
-    /// Of everything else: handlers, observers, timers.
+    /// Makes the tasks that serve the queue's users, such as those that call handlers and observers.
     let services: TaskFactory
-    /// Since the queue was made.
+    /// The queue's clock, which counts from the creation of the queue.
     let time: TimeSource
-    /// Its deadlines are on a clock of its own.
+    /// Fires the queue's timers. All queues on the continuous clock share one, except those with a seeded schedule.
     let timerService: TimerService
-    /// Seeded schedules count operations; everything else looks at the clock.
+    /// True if workers measure a time slice in operations and not in time, which a seeded schedule requires.
     let slicesByCount: Bool
-    /// See ``LocalQueue/init(least:)``.
+    /// The initial batch limit of a worker; see ``LocalQueue/init(least:isTimed:)``.
     let leastReach: Int
-    /// Those who observe it.
+    /// Numbers the queue's events and passes them on to observers and event streams.
     let hub: EventBroadcaster
-    /// Those who want to know when nothing happens in it.
+    /// Reports to its subscribers when nothing happens in the queue.
     let stalls = StallWatch()
     let misuseHandler: Locked<(@Sendable (Misuse) -> Void)?>
 
@@ -90,7 +92,7 @@ final class QueueCore: Sendable {
         let schedule = executor as? any DeterministicTaskExecutor
         scope = Locked(schedule.flatMap { $0.hasOwnScope ? OperationScope(of: $0) : nil } ?? .process)
         self.taskLocals = taskLocals
-        // They are bound around each body.
+        // The hooks bind the task-locals around each body.
         hasMiddleware.store(!taskLocals.isEmpty, ordering: .relaxed)
         self.leastReach = leastReach
         number = QueueDirectory.nextNumber()
@@ -107,10 +109,12 @@ final class QueueCore: Sendable {
         hub.queueHasGone()
     }
 
-    // MARK: Change, settle, perform
+    // MARK: Changing the scheduler
 
-    /// Every change of the scheduler goes through here: under the lock it ends in one decision, which is performed
-    /// outside. `startsWorkers`: false if another change follows in a moment, which will.
+    /// Makes one change of the scheduler. Every change ends in one decision, which is made under the lock and performed
+    /// after unlocking.
+    ///
+    /// - Parameter startsWorkers: False if the caller makes another change right away, which then starts the worker.
     @inline(__always)
     func change<Result>(startsWorkers: Bool = true, _ body: (inout State) -> Result) -> Result {
         let (result, action, ended) = state.withLock { state in
@@ -136,12 +140,13 @@ final class QueueCore: Sendable {
         let action = state.scheduler.settle(besides: state.localQueues.haveMore, startsWorkers: startsWorkers)
         if !state.admission.isEmpty { return settle(&state, besides: action) }
         let now = state.scheduler.hint
-        // Written only when it changes: every worker reads it.
+        // The hint is written only when it changes, because every worker reads its cache line.
         if hint.load(ordering: .relaxed) != now { hint.store(now, ordering: .relaxed) }
         return action
     }
 
-    /// Somebody waits to submit an operation: workers have to ask, so that whoever begins one lets another in.
+    /// Decides while a submission waits. Workers must take the lock before they go on, because each operation that
+    /// begins may admit a submission.
     @inline(never)
     private func settle(_ state: inout State, besides action: Scheduler.Action) -> Scheduler.Action {
         hint.store(Scheduler.mustAsk, ordering: .relaxed)
@@ -159,7 +164,8 @@ final class QueueCore: Sendable {
         }
     }
 
-    /// A permit is booked for the body. When it does not need it any more, the permit goes to the next one.
+    /// Resumes a body for which a permit is booked. If the body does not take the permit, the permit goes to the next
+    /// resumption, in a loop.
     @inline(never)
     func resume(_ first: Scheduler.Resumption) {
         var next: Scheduler.Resumption? = first
@@ -174,9 +180,9 @@ final class QueueCore: Sendable {
         }
     }
 
-    // MARK: Entering and leaving
+    // MARK: Entering and leaving the registry
 
-    /// Locked by the caller.
+    /// Enters an operation into the registry. The caller holds the queue's lock.
     @inline(__always)
     func enter(_ operation: Unmanaged<AnyOperation>, _ state: inout State) {
         if !state.isAwake {
@@ -187,15 +193,16 @@ final class QueueCore: Sendable {
         if !state.barriers.isEmpty { state.noteEntry(of: operation) }
     }
 
-    /// Locked by the caller, which calls `left` after unlocking and after it has let go of the operation.
+    /// Removes an operation from the registry. The caller holds the queue's lock. After unlocking it releases the
+    /// operation and then calls `left`.
     @inline(__always)
     func leave(_ operation: AnyOperation, _ state: inout State) -> Departure {
         state.registry.leave(operation)
         return departure(&state)
     }
 
-    /// As above, of one that has left before: it may have been the last but for those that have left by a worker's
-    /// local queue.
+    /// Reports whether the last operation has left. Callers whose own operation left earlier use it after they have
+    /// reclaimed a local queue, because operations that leave through one are removed from the registry only then.
     @inline(__always)
     func departure(_ state: inout State) -> Departure {
         if state.registry.count > 0 || !state.isAwake { return .ordinary }
@@ -206,7 +213,8 @@ final class QueueCore: Sendable {
 
     enum Departure {
         case ordinary
-        /// The queue has no operation left.
+        /// The queue has no operation left. `isSwept` is true if a sweep for cycles is running, which must not find the
+        /// queue idle before the last operation is released.
         case last(waking: [UnsafeContinuation<Void, Never>], isSwept: Bool)
     }
 
@@ -232,7 +240,8 @@ final class QueueCore: Sendable {
     @inline(__always)
     func beginHolding() { holders.wrappingAdd(1, ordering: .relaxed) }
 
-    /// One of ``holders`` has released what it held. The queue may be idle by this.
+    /// Ends one hold of ``holders``, after the caller has released the operations that it held. The queue may be idle
+    /// from then on.
     @inline(__always)
     func hasReleased() {
         let left = holders.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Finds the queue of an operation that has finished and therefore no longer points to it: for handlers that are added
-/// late and for reports of misuse.
+/// Finds a queue by its number. An operation that has finished no longer points to its queue, but handlers that are
+/// added late and reports of misuse still need it.
 enum QueueDirectory {
     private struct Entry: Sendable {
         weak let core: QueueCore?

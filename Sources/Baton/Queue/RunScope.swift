@@ -1,10 +1,12 @@
 import Synchronization
 
-/// One `run`: adds an operation with all that it needs, awaits it, and takes it all back when the caller is cancelled.
+/// One call of `run(_:)`. It adds an operation with everything that the operation needs, awaits it, and cancels what it
+/// has added when the caller is cancelled.
 final class RunScope: Sendable {
     private struct Progress {
         var reason: CancellationReason?
-        /// What this run has added itself, sources first. Not retained: an output lives as long as somebody needs it.
+        /// The operations that this run has added itself, sources first. They are not retained: an output lives only as
+        /// long as somebody needs it.
         var added: [OperationRegistry.Entry] = []
     }
 
@@ -13,11 +15,13 @@ final class RunScope: Sendable {
     let operation: AnyOperation
     private let core: QueueCore
     private let parent: AnyOperation?
-    /// What the operations that it adds know it by. Never 0.
+    /// The number with which the operations that this run adds are marked. It is never 0.
     private let number: UInt32
     private let progress = Locked(Progress())
 
-    /// `parent`: the operation whose `context.run` this is.
+    /// Makes the scope of one run.
+    ///
+    /// - Parameter parent: The operation that has called `context.run`, or nil for any other caller.
     init(_ operation: AnyOperation, on core: QueueCore, parent: AnyOperation? = nil) {
         self.operation = operation
         self.core = core
@@ -25,10 +29,11 @@ final class RunScope: Sendable {
         number = max(1, Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue)
     }
 
-    /// Returns when the operation has finished, cancelled or not: no work goes on behind the caller.
+    /// Returns when the operation has finished, even if the caller is cancelled, so that no work continues without a
+    /// caller.
     nonisolated(nonsending) func outcome() async throws(OperationError) {
         let body = parent ?? WorkerTaskContext.current?.running
-        // `withTaskCancellationHandler` does not pass a typed error on.
+        // `withTaskCancellationHandler` does not rethrow typed errors.
         let outcome: Result<Void, OperationError> = await withTaskCancellationHandler {
             do throws(OperationError) {
                 try await operation.awaitOutcome(for: body, asChild: parent != nil) { add(from: origin(of: body)) }
@@ -45,11 +50,11 @@ final class RunScope: Sendable {
         return body != nil ? .awaited : .outside
     }
 
-    /// One that was cancelled before is not added.
+    /// Adds the operation with everything that it needs, unless the run has been cancelled.
     func add(from origin: SubmissionSource) {
         if progress.withLock({ $0.reason }) != nil { return }
         let added = core.addWithUpstream(operation, from: origin, run: number, nil)
-        // Others may have added some of them in between.
+        // Another thread may have added some of them at the same time.
         let entries = added.compactMap { added in
             added !== operation && added.withLife { $0.runNumber == number } ? OperationRegistry.Entry(of: added) : nil
         }
@@ -65,8 +70,8 @@ final class RunScope: Sendable {
         reclaim(reason)
     }
 
-    /// Cancels the operation, and of what this run has added whatever nobody else needs: those that come first in the
-    /// graph are looked at last, when what needed them has gone.
+    /// Cancels the operation, and those operations that this run has added and nobody else needs. Sources come last, so
+    /// that their dependents have ended before they are looked at.
     private func reclaim(_ reason: CancellationReason) {
         operation.cancel(reason: reason)
         let added = progress.withLock { $0.added }
@@ -78,8 +83,9 @@ final class RunScope: Sendable {
 }
 
 extension QueueCore {
-    /// Retained, in that order. One that has left may have gone, and another one may be in its place, at the same
-    /// address even; that one was not added by this run.
+    /// Returns the unfinished operations of `entries`, retained and in the same order. An entry may be stale: its
+    /// operation may have been freed, and another one may have its place and even its address. The run number tells
+    /// them apart, because this run has not added the other one.
     fileprivate func unfinished(of entries: [OperationRegistry.Entry], addedBy run: UInt32) -> [AnyOperation] {
         state.withLock { state in
             state.reclaimAll()

@@ -1,6 +1,6 @@
-/// A task-local that a queue carries, without its type.
+/// A type-erased task-local that a queue carries.
 package struct CarriedTaskLocal: Sendable {
-    /// The value on the calling task, with the task-local that it belongs to.
+    /// Reads the value on the calling task, and returns it with the task-local that it belongs to.
     let captured: @Sendable () -> any TaskLocalBinding
 
     init<Value: Sendable>(_ local: TaskLocal<Value>) {
@@ -25,12 +25,12 @@ private struct CapturedTaskLocal<Value: Sendable>: TaskLocalBinding {
     func bind(_ body: () -> Void) { local.withValue(value) { body() } }
 }
 
-/// The values of the task-locals that a queue carries, on the task that has added an operation. One object for all
-/// operations of one add.
+/// The values that the task-locals of a queue had on the task that added an operation. All operations of one add share
+/// one object.
 final class TaskLocalValues: Sendable {
     private let bindings: [any TaskLocalBinding]
 
-    /// Nil: there is nothing to carry.
+    /// Captures the values on the calling task. Returns nil if there are no task-locals.
     init?(of locals: [CarriedTaskLocal]) {
         if locals.isEmpty { return nil }
         bindings = locals.map { $0.captured() }
