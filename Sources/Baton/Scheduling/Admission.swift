@@ -1,4 +1,4 @@
-/// What the wait of a submission ends with.
+/// How the wait of a submission ends.
 enum SubmissionAnswer {
     case admitted
     /// The queue has been shut down.
@@ -7,23 +7,26 @@ enum SubmissionAnswer {
     case abandoned
 }
 
-/// Taken out of ``Admission`` by whoever resumes it, so it is resumed once.
+/// The continuation of a call that waits to submit an operation. The thread that resumes it removes it from
+/// ``Admission`` first, so it is resumed once.
 typealias Submission = UnsafeContinuation<SubmissionAnswer, Never>
 
-/// Who waits to submit an operation, and how many may. Pure; guarded by the queue's lock.
+/// The submissions that wait, and how many may be admitted. Pure; guarded by the queue's lock.
 struct Admission<Waiter> {
-    /// How many operations may wait in the queue before a submission does.
+    /// The number of operations that may wait in the queue before a submission waits.
     var limit = Int.max
-    /// Admitted, and not added yet.
+    /// The number of submissions that are admitted and whose operations have not been added.
     private var admitted = 0
-    /// Each knows its neighbours, so that one in the middle of many gives up as fast as the first goes on.
+    /// The submissions that wait, as a doubly linked list, so that removing one from the middle takes constant time.
     private var waiting: [UInt64: (waiter: Waiter, before: UInt64?, after: UInt64?)] = [:]
     private var first: UInt64?
     private var last: UInt64?
 
     var isEmpty: Bool { first == nil }
 
-    /// Whether a submission goes on at once, given how many operations wait: nobody passes those that came before.
+    /// Admits a submission if it need not wait. It has to wait while earlier submissions wait.
+    ///
+    /// - Parameter operations: The number of operations that wait in the queue.
     mutating func mayEnter(_ operations: Int) -> Bool {
         guard isEmpty, operations + admitted < limit else { return false }
         admitted += 1
@@ -36,22 +39,24 @@ struct Admission<Waiter> {
         last = id
     }
 
-    /// The next one to go on, given how many operations wait.
+    /// Removes and returns the next submission that is admitted, or nil.
+    ///
+    /// - Parameter operations: The number of operations that wait in the queue.
     mutating func next(_ operations: Int) -> Waiter? {
         guard let first, operations + admitted < limit else { return nil }
         admitted += 1
         return remove(first)
     }
 
-    /// What was admitted has been added.
+    /// Notes that the operation of an admitted submission has been added.
     mutating func hasEntered() { admitted -= 1 }
 
-    /// Nil: it does not wait any more.
+    /// Removes a submission. Returns nil if it does not wait any more.
     mutating func remove(_ id: UInt64) -> Waiter? {
         guard let place = waiting.removeValue(forKey: id) else { return nil }
         if let before = place.before { waiting[before]?.after = place.after } else { first = place.after }
         if let after = place.after { waiting[after]?.before = place.before } else { last = place.before }
-        // After a rush, the memory is given back.
+        // After a peak, the empty table releases its memory.
         if isEmpty, waiting.capacity > 1024 { waiting = [:] }
         return place.waiter
     }
@@ -64,7 +69,7 @@ struct Admission<Waiter> {
 }
 
 extension QueueCore.State {
-    /// Added and not begun.
+    /// The number of operations that were added and have not begun.
     mutating func waitingCount() -> Int { max(0, count() - scheduler.begun) }
 
     mutating func admit() -> Submission? { admission.next(waitingCount()) }

@@ -1,18 +1,20 @@
-/// Changes of priorities after the add, and how they spread to what is waited for.
+/// Changing priorities after the add, and passing them on to the operations that are waited for.
 extension AnyOperation {
-    /// What ``priority`` does when it is set.
+    /// Performs a change of ``priority``.
     final func setLevel(_ level: OperationPriority) {
         let former = self.level
         guard changeLevel(when: { $0 != level }, to: level), level > former else { return }
         Self.raise(waitsFor, to: level)
     }
 
-    /// Raises what has a lower level, and what that waits for.
+    /// Raises operations that have a lower level, and then the operations that they wait for.
     ///
-    /// Each that is raised is followed once for each level that it rises to, four times unless somebody lowers it.
+    /// The sources of an operation are visited once for each level that it rises to, so at most four times unless
+    /// somebody lowers it in between.
     @inline(never)
     static func raise(_ operations: [AnyOperation], to level: OperationPriority) {
-        // In the order in which they are waited for, which is the order in which they start then.
+        // The order of visits is the order in which the operations are waited for. Those with the same level start in
+        // this order.
         var (pending, next) = (operations, 0)
         while next < pending.count {
             if pending[next].changeLevel(when: { $0 < level }, to: level) { pending += pending[next].waitsFor }
@@ -20,17 +22,18 @@ extension AnyOperation {
         }
     }
 
-    /// This waits for what it is linked to.
+    /// Raises the sources of this operation, after it has been linked to them.
     @inline(never)
     final func raiseSources() { Self.raise(waitsFor, to: level) }
 
-    /// False: it has that level, or one that `condition` does not want changed, or it has finished.
+    /// Changes the level. Returns false if `condition` is not met, or if the operation has finished.
     private final func changeLevel(when condition: (OperationPriority) -> Bool, to level: OperationPriority) -> Bool {
         if !condition(self.level) { return false }
         let (isChanged, core, resumption) = withLife { life -> (Bool, QueueCore?, Scheduler.Resumption?) in
             switch life.phase {
             case .created:
-                // Nobody else changes it while this is locked, and what it waits for follows when it is added.
+                // While the operation is locked, nobody else changes its level. Its sources are raised when it is
+                // added.
                 let isChanged = condition(self.level)
                 if isChanged { self.level = level }
                 return (isChanged, nil, nil)
@@ -54,7 +57,7 @@ extension AnyOperation {
 
 extension QueueCore.State {
     fileprivate mutating func setLevel(of operation: AnyOperation, to level: OperationPriority) {
-        // One that a worker has in its local queue and has not begun is listed again.
+        // An operation that waits in a worker's local queue is listed again, so that it can be moved.
         if operation.listing == .localQueue || operation.listing == .releasedLocalQueue { reclaimAll() }
         scheduler.move(.passUnretained(operation), to: level)
     }

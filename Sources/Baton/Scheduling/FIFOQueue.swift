@@ -1,4 +1,4 @@
-/// First in, first out, in an array whose front is given back now and then.
+/// A first-in, first-out queue in one array, which removes its consumed front from time to time.
 struct FIFOQueue<Element>: WaitingLine {
     private var elements: [Element] = []
     private var head = 0
@@ -24,15 +24,15 @@ struct FIFOQueue<Element>: WaitingLine {
     }
 }
 
-/// First in, first out, in arrays of limited length: what is in it is never moved, and nothing that was taken out is
-/// kept. For much that stays long; what comes and goes at once is faster in a ``FIFOQueue``.
+/// A first-in, first-out queue in arrays of limited length. Elements are never moved, and memory of removed elements is
+/// not kept. Use it for many elements that stay long; a ``FIFOQueue`` is faster for elements that come and go quickly.
 struct ChunkedFIFOQueue<Element> {
     private static var chunkLength: Int { 1024 }
 
-    /// What comes next, from `head` on.
+    /// The chunk whose elements are removed next, from `head` on.
     private var front: [Element?] = []
     private var head = 0
-    /// Full ones, the first first.
+    /// The full chunks, in order.
     private var middle: [[Element?]] = []
     private var back: [Element?] = []
 
@@ -58,7 +58,7 @@ struct ChunkedFIFOQueue<Element> {
         back.reserveCapacity(Self.chunkLength)
     }
 
-    /// False: there is nothing more.
+    /// Replaces the consumed front by the next chunk. Returns false if there are no more elements.
     private mutating func turnOver() -> Bool {
         front.removeAll(keepingCapacity: true)
         head = 0

@@ -1,13 +1,13 @@
-/// First in, first out, linked through the operations themselves, so that nothing is allocated. Each but the first
-/// leads to the one before it, too, so that any can be taken out. The list does not retain: an added operation is kept
-/// alive by its queue.
+/// A first-in, first-out list that is linked through the operations themselves, so it allocates nothing. Each operation
+/// but the first also points to the previous one, so that any operation can be removed in constant time. The list does
+/// not retain operations: the queue retains those that were added.
 struct IntrusiveList: WaitingLine {
     private var head: Unmanaged<AnyOperation>?
     private var tail: Unmanaged<AnyOperation>?
 
     @inline(__always) var isEmpty: Bool { head == nil }
 
-    /// The others follow by their links.
+    /// The first operation. The others follow through their links.
     var first: Unmanaged<AnyOperation>? { head }
 
     @inline(__always)
@@ -33,14 +33,15 @@ struct IntrusiveList: WaitingLine {
         if former == nil { tail = operation }
     }
 
-    /// Takes what is in another list, in its order, which is used no more.
+    /// Appends the operations of another list in order. The other list must not be used afterwards.
     mutating func append(contentsOf other: IntrusiveList) {
         guard let first = other.head else { return }
         if let tail { Self.link(tail, first) } else { head = first }
         tail = other.tail
     }
 
-    /// As above, before what is in this one.
+    /// Inserts the operations of another list, in order, before those of this one. The other list must not be used
+    /// afterwards.
     mutating func prepend(contentsOf other: IntrusiveList) {
         guard let last = other.tail else { return }
         if let head { Self.link(last, head) } else { tail = last }
@@ -52,7 +53,7 @@ struct IntrusiveList: WaitingLine {
         next._withUnsafeGuaranteedRef { $0.backLink = operation.toOpaque() }
     }
 
-    /// Of one that is in the list.
+    /// Removes an operation, which must be in the list.
     mutating func remove(_ operation: Unmanaged<AnyOperation>) {
         if head?.toOpaque() == operation.toOpaque() {
             _ = popFirst()
@@ -64,11 +65,12 @@ struct IntrusiveList: WaitingLine {
         if let next { next._withUnsafeGuaranteedRef { $0.backLink = previous.toOpaque() } } else { tail = previous }
     }
 
-    /// This one, and those that are linked to it, in order.
+    /// Appends an operation, and those that are linked to it, in order.
     @inline(__always)
     mutating func append(linked first: Unmanaged<AnyOperation>?) { Self.forEach(from: first) { append($0) } }
 
-    /// Visits this one, and those that are linked to it, in order. Each may be listed elsewhere, or let go.
+    /// Visits an operation, and those that are linked to it, in order. The closure may append the operation to another
+    /// list, or release it.
     @inline(__always)
     static func forEach(from first: Unmanaged<AnyOperation>?, _ body: (Unmanaged<AnyOperation>) -> Void) {
         var next = first
@@ -78,7 +80,7 @@ struct IntrusiveList: WaitingLine {
         }
     }
 
-    /// As above.
+    /// Visits all operations in order. The closure may append the operation to another list, or release it.
     @inline(__always)
     func forEach(_ body: (Unmanaged<AnyOperation>) -> Void) { Self.forEach(from: head, body) }
 

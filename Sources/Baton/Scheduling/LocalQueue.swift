@@ -1,13 +1,14 @@
 internal import CBaton
 internal import Synchronization
 
-/// What a worker does without the queue's lock: run ready operations that it has taken under it, one after another, and
-/// let those leave that have ended.
+/// The part of a queue that a worker uses without the queue's lock: ready operations that it has taken under one lock
+/// and runs one after another, and a record of the operations that have left the queue.
 ///
-/// What waits in a local queue still belongs to the queue: whoever holds its lock may take it back. So there is one
-/// word, how many have left by the local queue, and which one comes next. The worker alone moves it on, with a
-/// compare-exchange; everybody else closes the local queue with an exchange, under the queue's lock. Whichever comes
-/// first decides: a worker that finds its local queue closed has not left the operation, and asks the queue.
+/// Operations in a local queue still belong to the queue: a thread that holds the queue's lock may take them back.
+/// Therefore one atomic word packs two indices: how many operations have left, and which one runs next. Only the worker
+/// advances the word, with a compare-exchange. Any thread closes the local queue, with an exchange and under the
+/// queue's lock. The modification order of the word decides a race: if the worker finds its local queue closed, its
+/// operation has not left, and the worker asks the queue.
 final class LocalQueue: Sendable {
     struct Position: Equatable {
         fileprivate static let closed: UInt32 = .max
@@ -20,44 +21,48 @@ final class LocalQueue: Sendable {
 
         fileprivate init(left: Int, next: Int) { word = UInt32(left) | UInt32(next) << 16 }
 
-        /// So many have left.
+        /// The number of operations that have left.
         var left: Int { Int(word & 0xFFFF) }
-        /// The first that waits.
+        /// The index of the first operation that waits.
         var next: Int { Int(word >> 16) }
     }
 
     private static let size = 16
-    /// How long an operation of a local queue may take, in nanoseconds, for the worker to take several again: those
-    /// behind it wait so long.
+    /// The average time that an operation of a local queue may take, in nanoseconds, if the worker is to take several
+    /// again. The operations behind it wait as long.
     private static let longest: Int64 = 5_000
 
     private let word = Atomic<UInt32>(Position.closed)
 
-    // Two rows in cache lines of their own: what stands beside them may belong to another worker. Safe: `waiting` and
-    // `count` are written by the worker, under the queue's lock and while the local queue is closed; read by the
-    // worker, and under that lock. Of `left` the worker writes a place before it moves the word past it, and others
-    // read those that are before the word.
+    // Two arrays in one allocation, aligned to a cache line, because the memory beside them may belong to another
+    // worker. Safe: the worker writes `waiting` and `count` under the queue's lock while the local queue is closed; the
+    // worker reads them, and other threads read them under that lock. The worker writes an element of `left` before it
+    // moves the word past it, and other threads read only elements below the word that `close()` returned. The exchange
+    // in `close()` acquires what the worker's compare-exchange has released.
     nonisolated(unsafe) private let rows: UnsafeMutableRawPointer
     nonisolated(unsafe) private let waiting: UnsafeMutablePointer<Unmanaged<AnyOperation>>
     @exclusivity(unchecked) nonisolated(unsafe) private(set) var count = 0
     nonisolated(unsafe) private let left: UnsafeMutablePointer<UInt32>
 
-    // The worker's own. Safe: read and written on its task alone, one step after another.
-    /// How many operations it takes at once: more as long as they are short, it runs all that it takes, and nobody
-    /// needs them.
+    // The fields below belong to the worker. Safe: they are accessed on its task alone, one access after another.
+    /// The number of operations that the worker takes at once. It doubles while the bodies are short, the worker runs
+    /// everything that it takes, and nobody else needs these operations.
     @exclusivity(unchecked) nonisolated(unsafe) private(set) var reach: Int
-    /// It was opened, and the worker has not given it back.
+    /// True from the opening of the local queue until the worker gives it back, even if another thread has closed it in
+    /// between.
     @exclusivity(unchecked) nonisolated(unsafe) private(set) var isOut = false
     @exclusivity(unchecked) nonisolated(unsafe) private var areShort = true
     @exclusivity(unchecked) nonisolated(unsafe) private var opened = Int64.zero
-    /// How many the worker has begun since then.
+    /// The number of operations that the worker has begun since `opened`.
     @exclusivity(unchecked) nonisolated(unsafe) private var begun = Int64.zero
     private let least: Int
     private let isTimed: Bool
 
+    /// Makes the closed local queue of a new worker.
+    ///
     /// - Parameters:
-    ///   - least: What ``reach`` begins with: 1, but for tests with small graphs.
-    ///   - isTimed: Whether it looks at the clock.
+    ///   - least: The initial and least value of ``reach``. It is 1, except in tests with small graphs.
+    ///   - isTimed: True if the worker reads the clock to find out whether its bodies are short.
     init(least: Int = 1, isTimed: Bool = false) {
         self.least = least
         self.isTimed = isTimed
@@ -70,10 +75,12 @@ final class LocalQueue: Sendable {
 
     deinit { rows.deallocate() }
 
-    // MARK: Of the worker
+    // MARK: Called by the worker
 
-    /// What the worker runs has finished, and leaves the queue with this. Returns what comes next. Nil: it has not
-    /// left, and the worker has to ask.
+    /// Lets `operation`, which the worker has finished, leave the queue.
+    ///
+    /// - Returns: The next operation of the local queue. Nil if `operation` has not left, so that the worker has to ask
+    ///   the queue.
     @inline(__always)
     func moveOn(after operation: Unmanaged<AnyOperation>) -> Unmanaged<AnyOperation>? {
         isOut ? moveOnToNext(after: operation) : nil
@@ -86,7 +93,9 @@ final class LocalQueue: Sendable {
         return waiting[position.next]
     }
 
-    /// As above, but the worker goes on with something else.
+    /// Lets `operation` leave the queue, if the worker continues with an operation that is not from the local queue.
+    ///
+    /// - Returns: False if `operation` has not left.
     @inline(__always)
     func leave(_ operation: Unmanaged<AnyOperation>) -> Bool {
         guard isOut, let position else { return false }
@@ -104,9 +113,9 @@ final class LocalQueue: Sendable {
         ).exchanged
     }
 
-    /// Before the worker asks for more.
+    /// Checks whether the bodies of the local queue were short. Called before the worker asks for more.
     ///
-    /// - Parameter areShort: Bodies have been lately, as far as its slice has seen.
+    /// - Parameter areShort: False if the worker's time slice has seen long bodies.
     @inline(__always)
     func look(areShort: Bool) {
         self.areShort = areShort
@@ -118,10 +127,13 @@ final class LocalQueue: Sendable {
         if baton_continuous_time() - opened > begun * Self.longest { areShort = false }
     }
 
-    // MARK: Of the worker, under the queue's lock
+    // MARK: Called by the worker, under the queue's lock
 
-    /// - Parameter isPlain: What the worker has run has come to nothing but its end.
-    /// - Parameter isNeeded: The worker has not run all that was in it.
+    /// Marks the local queue as given back, and computes how many operations the worker takes next time.
+    ///
+    /// - Parameters:
+    ///   - isPlain: True if the worker's last operation needs no clean-up besides removing it from the registry.
+    ///   - isNeeded: True if operations were left in the local queue, or another thread had closed it.
     @inline(__always)
     func giveBack(isPlain: Bool, isNeeded: Bool) {
         isOut = false
@@ -131,12 +143,12 @@ final class LocalQueue: Sendable {
     @inline(__always)
     func append(_ operation: Unmanaged<AnyOperation>) {
         waiting[count] = operation
-        // It comes soon, and another core has touched it last.
+        // The worker runs the operation soon, and another core has touched it last.
         baton_prefetch(operation.toOpaque())
         count += 1
     }
 
-    /// The worker runs something, and what is in the local queue comes after it.
+    /// Opens the local queue. The worker runs an operation that is not in it, and then those that are in it.
     func open() {
         isOut = true
         begun = 1
@@ -144,37 +156,38 @@ final class LocalQueue: Sendable {
         word.store(Position(left: 0, next: 0).word, ordering: .releasing)
     }
 
-    /// Those that have left are counted.
+    /// Opens the local queue again, after the operations that had left were removed from the registry.
     func goOn(from position: Position) {
         word.store(Position(left: 0, next: position.next).word, ordering: .releasing)
     }
 
     func clear() { count = 0 }
 
-    // MARK: Under the queue's lock
+    // MARK: Called by any thread, under the queue's lock
 
     subscript(place: Int) -> Unmanaged<AnyOperation> { waiting[place] }
 
-    /// In the registry, of those that have left. They may be gone.
+    /// The registry places of the operations that have left. The operations themselves may have been freed.
     func placesLeft(at position: Position) -> UnsafeBufferPointer<UInt32> {
         UnsafeBufferPointer(start: left, count: position.left)
     }
 
-    /// Where the worker is. Nil if the local queue is closed.
+    /// The worker's position, or nil if the local queue is closed.
     var position: Position? { Position(word: word.load(ordering: .relaxed)) }
 
-    /// Something waits in it.
+    /// True if the local queue is open and an operation waits in it.
     var hasMore: Bool { position.map { $0.next < count } ?? false }
 
-    /// Where the worker was. Nil: it was closed before.
+    /// Closes the local queue. Returns the worker's last position, or nil if the local queue was closed before.
     func close() -> Position? { Position(word: word.exchange(Position.closed, ordering: .acquiringAndReleasing)) }
 }
 
-/// The open local queues of a queue's workers. All are of one priority: see ``QueueCore/State/deal(to:)``.
+/// The open local queues of a queue's workers. All of them hold operations of one priority; see
+/// ``QueueCore/State/deal(to:)``.
 struct LocalQueues {
     private struct Entry {
         let localQueue: LocalQueue
-        /// Where its worker was when it was looked at.
+        /// The worker's position at the last look.
         var position: LocalQueue.Position?
     }
 
@@ -184,7 +197,7 @@ struct LocalQueues {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Something waits in one of them.
+    /// True if an operation waits in one of the local queues.
     var haveMore: Bool { entries.contains { $0.localQueue.hasMore } }
 
     var last: LocalQueue? { entries.last?.localQueue }
@@ -200,7 +213,8 @@ struct LocalQueues {
         entries.removeLast()
     }
 
-    /// Looks at one after another. Returns one whose worker is where it was the last time: its body takes long.
+    /// Looks at the next local queue, in rotation. Returns it if its worker has not moved since the last look, because
+    /// its body takes long.
     mutating func findStuck() -> LocalQueue? {
         if entries.isEmpty { return nil }
         looked = (looked + 1) % entries.count

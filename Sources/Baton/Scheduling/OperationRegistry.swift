@@ -1,6 +1,6 @@
-/// Every operation of a queue that has not finished: what `cancelAll` reaches, and what must be empty for the queue to
-/// be idle. Each operation keeps its place, so that entering and leaving cost a few instructions. A copy would share
-/// the places.
+/// The unfinished operations of a queue: those that `cancelAll` reaches, and that must be gone before the queue is
+/// idle. An operation keeps its place, so entering and leaving take a few instructions. Copies of a registry share
+/// their places, so there must be only one.
 struct OperationRegistry {
     private final class Memory {
         let places: UnsafeMutableBufferPointer<UInt>
@@ -10,16 +10,17 @@ struct OperationRegistry {
         deinit { places.deallocate() }
     }
 
-    /// All that have ever come.
+    /// The number of operations that have ever entered.
     private(set) var entered = 0
-    /// All that have gone again.
+    /// The number of operations that have left.
     private(set) var left = 0
     private var firstFree = Self.end
-    /// A place holds an operation's address, or, with the lowest bit set, the next free place. Those of `memory`, at
-    /// hand without a look at it, and without the look that an array takes at who else has it. Safe: only those below
-    /// `used` are read, which have been written, and they live as long as `memory`.
+    /// The places, which belong to `memory`. A place holds the address of an operation, or, with the lowest bit set,
+    /// the index of the next free place. The pointer is copied here because it saves an indirection, and the check for
+    /// unique references that an array would make. Safe: only places below `used` are read; they have been initialized,
+    /// and live as long as `memory`.
     private var places = UnsafeMutableBufferPointer<UInt>(start: nil, count: 0)
-    /// The others have never held anything.
+    /// The number of places that have ever held an operation since the last reset.
     private var used = 0
     private var memory: Memory?
 
@@ -76,25 +77,28 @@ struct OperationRegistry {
         places = memory?.places ?? UnsafeMutableBufferPointer(start: nil, count: 0)
     }
 
-    /// Where an operation was entered, for whoever does not keep it.
+    /// The place and the address of an operation that is not retained.
     struct Entry {
         fileprivate let place: UInt32
         fileprivate let address: UInt
 
-        /// To be made by the thread that has entered it.
+        /// Makes an entry. Called by the thread that has entered the operation.
         init(of operation: AnyOperation) {
             place = operation.registryIndex
             address = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
         }
     }
 
-    /// The operation, or another one that has its place and its address after it. Nil: it has left.
+    /// Returns the operation at `entry`, or another one that has reused its place and its address. Returns nil if there
+    /// is none.
     func member(at entry: Entry) -> AnyOperation? {
         guard entry.place < used, places[Int(entry.place)] == entry.address else { return nil }
         return Unmanaged<AnyOperation>.fromOpaque(UnsafeRawPointer(bitPattern: entry.address)!).takeUnretainedValue()
     }
 
-    /// Retained, in no particular order.
+    /// Returns all operations, retained, in no particular order.
+    ///
+    /// - Complexity: O(n) for n places.
     func members() -> [AnyOperation] {
         places[..<used].compactMap { word in
             word & 1 == 0
@@ -102,7 +106,7 @@ struct OperationRegistry {
         }
     }
 
-    /// Retained: those that are at these places now, each once.
+    /// Returns the operations that occupy `places` now, each once, retained.
     ///
     /// - Complexity: O(n log n) for n places.
     func members(at places: [UInt32]) -> [AnyOperation] {

@@ -1,4 +1,4 @@
-/// First in, first out.
+/// A first-in, first-out queue.
 protocol WaitingLine {
     associatedtype Element
 
@@ -8,7 +8,7 @@ protocol WaitingLine {
     mutating func popFirst() -> Element?
 }
 
-/// What waits, each of the five priorities in a line of its own, and which of them have something.
+/// One first-in, first-out queue for each of the five priorities, and the set of those that are not empty.
 struct PriorityRunQueue<Line: WaitingLine> {
     private(set) var filled = PriorityMask()
     private var lines = (Line(), Line(), Line(), Line(), Line())
@@ -34,7 +34,7 @@ struct PriorityRunQueue<Line: WaitingLine> {
         filled.insert(priority)
     }
 
-    /// Takes all of another, in order, before or behind what it has.
+    /// Takes all operations of another queue, in order, and puts them before or behind its own.
     mutating func take(_ batch: PriorityRunQueue<IntrusiveList>, first: Bool) where Line == IntrusiveList {
         var left = batch.filled
         while let priority = left.highest {
@@ -55,7 +55,7 @@ struct PriorityRunQueue<Line: WaitingLine> {
         }
     }
 
-    /// Of one that is in that line.
+    /// Removes an operation, which must be in the queue of this priority.
     mutating func remove(_ operation: Unmanaged<AnyOperation>, at priority: OperationPriority)
     where Line == IntrusiveList {
         let isEmpty = change(priority) { line in
@@ -65,8 +65,8 @@ struct PriorityRunQueue<Line: WaitingLine> {
         if isEmpty { filled.remove(priority) }
     }
 
-    /// By its place, and not with a `switch`, which takes several times as long. Safe: a tuple of one type is its
-    /// elements in a row, one for each raw value from 0 to 4.
+    /// Selects the queue by index, because a `switch` takes several times as long. Safe: a tuple of elements of one
+    /// type is laid out as an array, and the raw values of the priorities are 0 to 4.
     @inline(__always)
     private mutating func change<Result>(_ priority: OperationPriority, _ body: (inout Line) -> Result) -> Result {
         withUnsafeMutablePointer(to: &lines) { lines in

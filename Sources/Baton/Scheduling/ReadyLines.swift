@@ -1,29 +1,33 @@
-/// What is ready to run, of the five priorities, in the ``SchedulingOrder`` of the queue. Pure; guarded by the queue's
+/// The ready operations of the five priorities, in the ``SchedulingOrder`` of the queue. Pure; guarded by the queue's
 /// lock.
 struct ReadyLines {
-    /// How many in a row go before others of their priority that wait.
+    /// The number of operations in a row that may start before others of their priority that wait.
     static let budget = 16
 
-    /// Those that were ready when they were added, and in the other orders than depth first all of them.
+    /// Operations that were ready when they were added. In orders other than depth first, all operations that have not
+    /// been taken up.
     private var added = PriorityRunQueue<IntrusiveList>()
-    /// Those that had been taken up before, and have waited for a name or a condition. They come before ``added``.
+    /// Operations that had been taken up before, and then waited for an exclusion, a condition or a further attempt.
+    /// They start before those in `added`.
     private var again = PriorityRunQueue<IntrusiveList>()
-    /// Those that the end of another operation has made ready. They come before ``again``.
+    /// Operations that the end of another operation has made ready. They start before those in `again`.
     private var released = PriorityRunQueue<IntrusiveList>()
-    /// Starts of released operations in a row while others of their priority waited.
+    /// The number of released operations that have started in a row while others of their priority waited.
     private var releasedInARow = 0
-    /// How often in a row those that were just released have passed others that were released before.
+    /// The number of times in a row that newly released operations were put before others that had been released
+    /// earlier.
     private var passedInARow = 0
 
-    /// The priorities of which there are some.
+    /// The priorities that have ready operations.
     var filled: PriorityMask { others.union(released.filled) }
 
     private var others: PriorityMask { added.filled.union(again.filled) }
 
-    /// The priorities of which there are some that had been taken up before.
+    /// The priorities that have operations which had been taken up before.
     var filledAgain: PriorityMask { again.filled }
 
-    /// With how many, each made ready by the one before it, a worker may go on while others wait.
+    /// The number of operations, each made ready by the previous one, with which a worker may continue while others
+    /// wait.
     var inlineBudget: Int { max(0, Self.budget - releasedInARow) }
 
     @inline(__always)
@@ -35,10 +39,11 @@ struct ReadyLines {
         }
     }
 
-    /// Depth first only.
+    /// Appends an operation that the end of another one has made ready. Used in depth-first order only.
     ///
-    /// - Parameter passes: Whether it comes before those that were released earlier. Those that go deeper and deeper
-    ///   would keep the others waiting for ever, so that from time to time one goes behind them all the same.
+    /// - Parameter passes: True if the operation comes before those that were released earlier. After ``budget`` such
+    ///   operations in a row, one is put behind them all the same, so that a graph that grows deeper and deeper does
+    ///   not keep them waiting forever.
     @inline(__always)
     mutating func append(released operation: Unmanaged<AnyOperation>, at level: OperationPriority, passes: Bool) {
         if mayPass(passes, besides: released.filled.contains(level)) {
@@ -48,7 +53,7 @@ struct ReadyLines {
         }
     }
 
-    /// As above, of several in order.
+    /// Appends several released operations, in order. See ``append(released:at:passes:)``.
     mutating func append(released batch: PriorityRunQueue<IntrusiveList>, passes: Bool) {
         if batch.isEmpty { return }
         released.take(batch, first: mayPass(passes, besides: !batch.filled.isDisjoint(with: released.filled)))
@@ -62,7 +67,7 @@ struct ReadyLines {
         return false
     }
 
-    /// A worker has gone on with so many, one after another, without asking.
+    /// Notes that a worker has continued with this number of operations without asking.
     @inline(__always)
     mutating func noteStarts(ofReleased count: Int) {
         releasedInARow += count
@@ -99,17 +104,17 @@ struct ReadyLines {
 
     mutating func popFirst(againAt level: OperationPriority) -> Unmanaged<AnyOperation>? { again.popFirst(at: level) }
 
-    /// Where it was.
+    /// Puts an operation back where it was: before the others of its kind.
     mutating func prepend(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority, isReleased: Bool) {
         if isReleased { released.prepend(operation, at: level) } else { added.prepend(operation, at: level) }
     }
 
-    /// Behind the others of its kind.
+    /// Appends an operation behind the others of its kind.
     mutating func append(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority, isReleased: Bool) {
         if isReleased { released.append(operation, at: level) } else { added.append(operation, at: level) }
     }
 
-    /// Of one that is there.
+    /// Removes an operation, which must be in these lines.
     mutating func remove(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority, isReleased: Bool) {
         if isReleased { released.remove(operation, at: level) } else { added.remove(operation, at: level) }
     }

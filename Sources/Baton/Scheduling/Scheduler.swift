@@ -1,15 +1,15 @@
-/// Decides what a queue starts next: permits, priorities, suspension. Pure; the queue locks it, asks, unlocks, and
-/// obeys.
+/// Decides what a queue starts next, from permits, priorities and suspension. Pure; the queue locks it, asks it,
+/// unlocks it, and performs its action.
 ///
-/// A *permit* is the right to run a body, one of `width`. A worker holds one while it runs operations; a body that
-/// waits gives it back, and takes one again before it goes on. At most one worker is starting at a time: it starts the
-/// next one itself.
+/// A *permit* is the right to run a body; there are `width` of them. A worker holds a permit while it runs operations.
+/// A body that waits releases the permit, and takes one again before it goes on. At most one worker is starting at a
+/// time; once it has started, it starts the next one if one is needed.
 struct Scheduler {
-    /// A body whose last wait has ended, and which needs a permit to go on. An object, because it is rare, and what may
-    /// hold one is copied at every turn.
+    /// A body whose last wait has ended, and which needs a permit to go on. It is an object because it is rare, while
+    /// the types that may hold one are copied for every decision.
     final class Resumption {
-        /// Guarded by the queue's lock. When the body's priority changes it is listed once more, and counts the first
-        /// time.
+        /// True if the body has received its permit. Guarded by the queue's lock. If the priority of the body changes,
+        /// the resumption is listed a second time; whichever entry is reached first counts.
         fileprivate(set) var isTaken = false
         private(set) var body: AnyOperation?
         private let run: Int32
@@ -26,8 +26,10 @@ struct Scheduler {
             self.error = error
         }
 
-        /// A permit is booked for the body, which goes on. False: it did not take the permit. The body is let go first:
-        /// it may end, and its queue be idle, before this returns.
+        /// Resumes the body, for which a permit is booked. Releases the operation first, because the body may end, and
+        /// its queue become idle, before this method returns.
+        ///
+        /// - Returns: False if the body did not take the permit.
         func resume() -> Bool {
             let tookPermit = body?.endWait(in: run) ?? false
             if let body { TSanAnnotations.willResume(body) }
@@ -37,55 +39,57 @@ struct Scheduler {
         }
     }
 
-    /// What to do after unlocking. The permit that it needs is booked. A body to be resumed is retained for the one who
-    /// does it: as a reference it would be copied at every turn, though there hardly ever is one.
+    /// The action to perform after unlocking. The permit that it needs is booked. A resumption is passed as an
+    /// unmanaged, retained reference, because a managed one would be retained and released for every decision, though
+    /// resumptions are rare.
     enum Action {
         case none
         case startWorker
         case resume(Unmanaged<Resumption>)
-        /// Somebody who waits to submit an operation may do so.
+        /// A submission that waits is admitted.
         case admit(Submission)
     }
 
-    /// What a worker does next. As above.
+    /// The next step of a worker. A resumption is retained, as in ``Action``.
     enum WorkerAction {
         case run(Unmanaged<AnyOperation>)
-        /// Its permit goes to this body, and the worker ends.
+        /// The worker's permit goes to this body, and the worker ends.
         case handOver(Unmanaged<Resumption>)
-        /// Its permit is returned, and the worker ends.
+        /// The worker's permit is returned, and the worker ends.
         case end
     }
 
     var width: Int
     var isSuspended: Bool
     private(set) var running = 0
-    /// Bodies that have released their permits.
+    /// The number of bodies that have released their permits.
     private(set) var parked = 0
     private(set) var isStarting = false
-    /// Operations that were taken up, again or for the first time. Where a worker goes on inline another one has
-    /// finished.
+    /// The number of times that an operation was taken up. An operation with which a worker continues inline is not
+    /// counted, but then another one has finished.
     private(set) var taken = 0
     var order = SchedulingOrder.depthFirst
-    /// Whether an operation that has failed waits until the queue is resumed before it tries again.
+    /// True if an operation that has failed waits until the queue is resumed before its next attempt.
     var suspendsFurtherAttempts = false
     private var ready = ReadyLines()
-    /// Operations that a running body waits for, and further attempts. They go before others: otherwise everything
-    /// would start and nothing would end.
+    /// Children of running bodies, and further attempts. They go before other operations; otherwise every operation
+    /// would start and none would end.
     private var children = ReadyLines()
-    /// Children and operations with dependencies whose conditions are satisfied, or that have got the names they had
-    /// asked for, and so have been taken up before. While the queue is suspended, children alone. Others like them are
-    /// in ``ready``.
+    /// Children, and operations with dependencies, that had been taken up before: their conditions are satisfied now,
+    /// or their exclusions granted. Operations without dependencies return to ``ready``. While the queue is suspended,
+    /// only children are in this list.
     private var returning = PriorityRunQueue<IntrusiveList>()
     private var resumptions = PriorityRunQueue<FIFOQueue<Resumption>>()
-    /// Operations in a row that went before ready ones of their priority; see ``ReadyLines/budget``.
+    /// The number of operations that have gone before ready ones of their priority in a row; see ``ReadyLines/budget``.
     private var urgentInARow = 0
-    /// As above, of those that return, before children.
+    /// The number of returning operations that have gone before children of their priority in a row.
     private var returningInARow = 0
-    /// As above, of bodies that go on, before operations of their priority that start.
+    /// The number of bodies that have gone on before operations of their priority that start, in a row.
     private var resumedInARow = 0
-    /// Operations that had left the queue when somebody was about to list them. Nobody else lets go of them.
+    /// Operations that had ended when another thread was about to list them. The caller of ``takeEnded()`` releases
+    /// them.
     private var ended = IntrusiveList()
-    /// The priority of those that workers have in their local queues, if there are any. They wait, too.
+    /// The priority of the operations that wait in local queues, if there are any.
     private var handed = PriorityMask()
 
     init(width: Int, isSuspended: Bool) {
@@ -93,14 +97,15 @@ struct Scheduler {
         self.isSuspended = isSuspended
     }
 
-    // MARK: What may run
+    // MARK: Operations that may start
 
     private var startable: PriorityMask { isSuspended ? urgent : urgent.union(ready.filled) }
 
     private var urgent: PriorityMask { returning.filled.union(children.filled) }
 
-    /// Nothing waits (0), a worker must ask before it goes on (255), or the highest priority that waits, plus one. Only
-    /// depth first a worker may go on with what it has made ready while others wait.
+    /// Tells workers what they may do without the lock: 0 if nothing waits, ``mustAsk`` if the worker must take the
+    /// lock before it goes on, otherwise the highest priority that waits, plus one. Only in depth-first order may a
+    /// worker continue with an operation that it has made ready while others wait.
     var hint: UInt8 {
         if isSuspended || running > width { return Self.mustAsk }
         guard let highest = startable.union(resumptions.filled).union(handed).highest else { return 0 }
@@ -109,7 +114,7 @@ struct Scheduler {
 
     static let mustAsk: UInt8 = 255
 
-    /// With how many operations in a row a worker may go on inline while others wait.
+    /// The number of operations in a row with which a worker may continue inline while others wait.
     var inlineBudget: Int { min(ready.inlineBudget, children.inlineBudget) }
 
     // MARK: Lists
@@ -127,8 +132,8 @@ struct Scheduler {
         }
     }
 
-    /// The operation has failed, and its next attempt is due. It comes before those that have not begun, and unless
-    /// suspending the queue holds further attempts back, that also happens while the queue is suspended.
+    /// Lists an operation that has failed and whose next attempt is due. The attempt comes before operations that have
+    /// not begun. It also starts while the queue is suspended, unless ``suspendsFurtherAttempts`` is set.
     mutating func append(furtherAttempt operation: Unmanaged<AnyOperation>) {
         let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst, $0.listing) }
         if goesFirst || listing == .over { return append(operation) }
@@ -141,14 +146,14 @@ struct Scheduler {
         operation._withUnsafeGuaranteedRef { $0.listing = listing }
     }
 
-    /// The end of another operation has made this one ready, and those that are linked to it, in order. Depth first
-    /// they come before those that were ready when they were added.
+    /// Lists an operation that the end of another one has made ready, and those that are linked to it, in order. In
+    /// depth-first order they come before operations that were ready when they were added.
     ///
-    /// - Parameter passes: Whether they come before those that were released earlier, too.
+    /// - Parameter passes: True if they also come before those that were released earlier.
     mutating func append(released first: Unmanaged<AnyOperation>, passes: Bool = true) {
         if order != .depthFirst { return IntrusiveList.forEach(from: first) { append($0) } }
         if first._withUnsafeGuaranteedRef({ $0.link == nil && !$0.goesFirst && $0.listing != .over }) {
-            // Most have one follower.
+            // Most operations make one other operation ready.
             ready.append(released: first, at: first._withUnsafeGuaranteedRef { $0.level }, passes: passes)
             return note(first, .released)
         }
@@ -180,7 +185,7 @@ struct Scheduler {
         children.append(released: batch, passes: passes)
     }
 
-    /// A worker has gone on inline with so many, one after another; this one is the last.
+    /// Notes that a worker has continued inline with this number of operations, of which `operation` is the last.
     @inline(__always)
     mutating func noteInlineStarts(_ count: Int, upTo operation: Unmanaged<AnyOperation>) {
         if count == 0 { return }
@@ -191,10 +196,11 @@ struct Scheduler {
         }
     }
 
-    /// Ahead of those of its priority that were not taken up before. False: it may not start while the queue is
-    /// suspended.
+    /// Lists an operation that had been taken up before, ahead of those of its priority that had not.
     ///
-    /// - Parameter hasDependencies: What others have made ready ends more than what has none would begin.
+    /// - Parameter hasDependencies: True if the operation depends on others. It then goes on with work that others have
+    ///   begun, and so comes before operations that begin new work.
+    /// - Returns: False if the operation may not start while the queue is suspended. It is in no list then.
     mutating func appendReturning(_ operation: Unmanaged<AnyOperation>, hasDependencies: Bool) -> Bool {
         let (level, goesFirst, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.goesFirst, $0.listing) }
         if listing == .over {
@@ -212,7 +218,9 @@ struct Scheduler {
         return true
     }
 
-    /// It has ended before its run, and leaves whatever list it is in. True: nobody else lets go of it.
+    /// Removes an operation that has ended before its run from its list.
+    ///
+    /// - Returns: True if it was in a list. The caller then releases it, because nobody else will.
     mutating func remove(_ operation: Unmanaged<AnyOperation>) -> Bool {
         let (level, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.listing) }
         note(operation, .over)
@@ -227,7 +235,7 @@ struct Scheduler {
         return true
     }
 
-    /// Its priority changes, and with it its list: it goes behind those of its kind that have that priority.
+    /// Changes the priority of an operation and moves it to the end of the list for that priority.
     mutating func move(_ operation: Unmanaged<AnyOperation>, to level: OperationPriority) {
         let (former, listing) = operation._withUnsafeGuaranteedRef { ($0.level, $0.listing) }
         operation._withUnsafeGuaranteedRef { $0.level = level }
@@ -244,12 +252,12 @@ struct Scheduler {
         case .again:
             ready.remove(again: operation, at: former)
             ready.append(again: operation, at: level)
-        // It waits for something else, or has been taken up.
+        // The operation waits for something else, or a worker has taken it up.
         case .none, .localQueue, .releasedLocalQueue, .over: break
         }
     }
 
-    /// Linked, to be released after unlocking.
+    /// Takes the operations that had ended before they were listed, linked. The caller releases them after unlocking.
     @inline(__always)
     mutating func takeEnded() -> Unmanaged<AnyOperation>? {
         if ended.isEmpty { return nil }
@@ -257,7 +265,8 @@ struct Scheduler {
         return ended.first
     }
 
-    /// Unlists, from those that return, what may not start while the queue is suspended. Linked.
+    /// Removes the operations that had been taken up before and may not start while the queue is suspended. Returns
+    /// them linked.
     mutating func takeReturning() -> Unmanaged<AnyOperation>? {
         var taken = IntrusiveList()
         for level in OperationPriority.allCases {
@@ -281,8 +290,8 @@ struct Scheduler {
 
     // MARK: Local queues
 
-    /// Whether a worker may have several of this priority in its local queue: all may start, and nothing comes before
-    /// them.
+    /// True if a worker may have several operations of this priority in its local queue, because all of them may start
+    /// and nothing comes before them.
     @inline(__always)
     func allowsLocalQueues(at level: OperationPriority) -> Bool {
         width > 1 && running <= width && !isSuspended && urgent.isEmpty && resumptions.isEmpty
@@ -290,10 +299,11 @@ struct Scheduler {
             && level.rawValue >= ready.filled.highest?.rawValue ?? 0
     }
 
-    /// Of what is in no local queue.
+    /// The highest priority that may start, not counting operations in local queues.
     var highestStartable: OperationPriority? { startable.highest }
 
-    /// Of those that were not taken up before.
+    /// Takes a ready operation for a local queue. Requires ``allowsLocalQueues(at:)``, so that no operation which had
+    /// been taken up before is ready.
     @inline(__always)
     mutating func popReady(at level: OperationPriority) -> Unmanaged<AnyOperation>? {
         if !ready.filled.contains(level) { return nil }
@@ -303,7 +313,7 @@ struct Scheduler {
         return operation
     }
 
-    /// Ahead of the others, as it was.
+    /// Lists an operation from a local queue again, before the others of its kind.
     mutating func reclaim(_ operation: Unmanaged<AnyOperation>, at level: OperationPriority) {
         taken &-= 1
         let isReleased = operation._withUnsafeGuaranteedRef { $0.listing } == .releasedLocalQueue
@@ -311,13 +321,15 @@ struct Scheduler {
         note(operation, isReleased ? .released : .ready)
     }
 
-    /// What is in the workers' local queues has changed.
+    /// Updates the priority of the operations that wait in local queues.
     mutating func note(_ localQueues: LocalQueues) {
         handed = PriorityMask()
         if localQueues.haveMore { handed.insert(localQueues.level) }
     }
 
-    /// - Parameter level: That of the body.
+    /// Lists a body that needs a permit to go on.
+    ///
+    /// - Parameter level: The priority of the body.
     mutating func append(_ resumption: Resumption, at level: OperationPriority) {
         if !resumption.isTaken { resumptions.append(resumption, at: level) }
     }
@@ -350,17 +362,17 @@ struct Scheduler {
         return children.popFirst(at: level)?.operation
     }
 
-    /// Those that go first can bring about more of their kind without end: an operation that fails and tries again at
-    /// once, a body that runs one child after another. So after a number of them one of those that wait behind them has
-    /// its turn.
+    /// True if an operation that goes first may start before ready ones of its priority. Such operations can cause more
+    /// of their kind without end: an operation fails and tries again immediately, or a body runs one child after
+    /// another. So after ``ReadyLines/budget`` of them in a row, a ready operation starts.
     private mutating func mayGoFirst(at level: OperationPriority) -> Bool {
         if isSuspended || !ready.filled.contains(level) { return true }
         urgentInARow += 1
         return urgentInARow <= ReadyLines.budget
     }
 
-    /// A body that goes on comes before operations of its own or a lower priority that start, but for every seventeenth
-    /// time: bodies that wait again and again would keep all others from starting.
+    /// Takes the next body that goes on. It comes before operations of its own or a lower priority that start, except
+    /// every seventeenth time: bodies that wait repeatedly would keep all others from starting.
     private mutating func popResumption() -> Resumption? {
         while let level = resumptions.filled.highest {
             let first = startable.highest
@@ -376,8 +388,11 @@ struct Scheduler {
 
     // MARK: Permits
 
-    /// After every change: what the free permits allow. `more`: whether there is something in the workers' local
-    /// queues.
+    /// Decides what the free permits allow. Called after every change.
+    ///
+    /// - Parameters:
+    ///   - more: True if an operation waits in a local queue.
+    ///   - startsWorkers: False if no worker is to be started yet.
     @inline(__always)
     mutating func settle(besides more: @autoclosure () -> Bool = false, startsWorkers: Bool = true) -> Action {
         if running >= width { return .none }
@@ -391,13 +406,13 @@ struct Scheduler {
         return .startWorker
     }
 
-    /// A new worker has its thread.
+    /// Notes that a new worker has started, and returns what it does first.
     mutating func workerStarted() -> WorkerAction {
         isStarting = false
         return nextAction()
     }
 
-    /// For a worker that has a permit and nothing to do.
+    /// Returns what a worker does that has a permit and nothing to run.
     @inline(__always)
     mutating func nextAction() -> WorkerAction {
         if running <= width {
@@ -408,7 +423,9 @@ struct Scheduler {
         return .end
     }
 
-    /// At the end of a worker's slice. True: it returns its permit and ends, because a worker waits for its thread.
+    /// Decides whether a worker whose time slice is over ends.
+    ///
+    /// - Returns: True if the worker ends, because a new worker waits for its thread. Its permit has been returned.
     mutating func endSlice() -> Bool {
         if isStarting { running -= 1 }
         return isStarting
@@ -416,19 +433,20 @@ struct Scheduler {
 
     mutating func returnPermit() { running -= 1 }
 
-    /// A body waits, or has not taken the permit that was booked for it.
+    /// Releases the permit of a body that begins to wait, or one that was booked for a body that did not take it.
     mutating func releasePermit() {
         running -= 1
         parked += 1
     }
 
-    /// What the worker has taken up waits, and the worker goes on.
+    /// Parks the operation that a worker has taken up, such as a group that waits for its children. The worker keeps
+    /// its permit and goes on.
     mutating func park() -> WorkerAction {
         parked += 1
         return nextAction()
     }
 
-    /// A worker that has released its permit and has work to do again: it takes one, if there is one free.
+    /// Takes a permit for a worker that had released its own, if one is free. Returns what the worker does next.
     mutating func reacquirePermit() -> WorkerAction {
         parked -= 1
         if running >= width { return .end }
@@ -436,7 +454,9 @@ struct Scheduler {
         return nextAction()
     }
 
-    /// As above, for a worker that goes on with an operation of this priority. False: others come before it, or may.
+    /// Takes a permit for a worker that had released its own and goes on with an operation of this priority.
+    ///
+    /// - Returns: False if there is no free permit, or if other operations come first.
     mutating func reacquirePermit(for level: OperationPriority) -> Bool {
         if isSuspended || running >= width { return false }
         let before = urgent.union(resumptions.filled).union(ready.filledAgain)
@@ -448,14 +468,14 @@ struct Scheduler {
         return true
     }
 
-    /// A body has ended while its permit was released.
+    /// Notes that a body has ended while its permit was released.
     mutating func endedWithoutPermit() { parked -= 1 }
 
-    /// Bodies that have started and not ended.
+    /// The number of operations that have begun and not finished.
     var begun: Int { running - (isStarting ? 1 : 0) + parked }
 }
 
-/// In which list of its queue an operation is.
+/// The list of the queue that an operation is in.
 enum Listing: UInt8 {
     case none
     case ready
@@ -464,10 +484,10 @@ enum Listing: UInt8 {
     case releasedChildren
     case returning
     case again
-    /// In the local queue of a worker, or taken up from there.
+    /// The operation is in the local queue of a worker, or was taken from there.
     case localQueue
-    /// As above; it came from those that were released.
+    /// The operation is in the local queue of a worker, or was taken from there. Before that it was in `released`.
     case releasedLocalQueue
-    /// It ended before its run, and comes into no list any more.
+    /// The operation ended before its run, and is never listed again.
     case over
 }

@@ -1,17 +1,24 @@
-/// In which order ready operations of one priority start.
+/// The order in which ready operations of one priority start.
 ///
-/// In every order children of a running body and further attempts come first, and what waits for an ``Exclusion``
-/// stands in a line of its own, in the order of arrival. An operation whose priority is raised or lowered goes behind
-/// the others that have it.
+/// ```swift
+/// tiles.schedulingOrder = .lastInFirstOut     // what the user sees now comes first
+/// ```
+///
+/// In every order, children of a running body and further attempts come first, and operations that wait for an
+/// ``Exclusion`` get it in the order in which they asked. An operation whose priority is changed goes behind the others
+/// that have the new priority.
 @nonexhaustive
 public enum SchedulingOrder: Sendable, CaseIterable {
-    /// An operation whose last dependency has just finished comes before those that wait, so that what was begun is
-    /// ended, and few results wait to be used. At most 16 in a row do so while others of their priority wait; with
-    /// several bodies at a time a few more. Those that were ready when they were added start in that order.
+    /// Operations whose last dependency has just finished come before those that wait, so that few results wait to be
+    /// used.
+    ///
+    /// At most 16 such operations start in a row while others of their priority wait; if several bodies run at a time,
+    /// a few more may. Operations that were ready when they were added start in the order of the adds.
     case depthFirst
-    /// In the order in which they became ready, as Foundation's `OperationQueue` does.
+    /// Operations start in the order in which they became ready, as in Foundation's `OperationQueue`.
     case firstInFirstOut
-    /// What became ready last starts first, such as the tiles of a map that scrolls. Those that were ready early may
-    /// wait as long as others come.
+    /// The operation that became ready last starts first, as suits the tiles of a map that scrolls.
+    ///
+    /// Operations that became ready early may wait for as long as others come.
     case lastInFirstOut
 }

@@ -1,4 +1,4 @@
-/// Elements with fixed numbers. The place of a removed one is used again, so that a steady state allocates nothing.
+/// An array of elements with stable IDs. It reuses the places of removed elements, so a steady state allocates nothing.
 struct Slab<Element> {
     struct ID: Hashable {
         fileprivate let number: Int32
@@ -6,19 +6,19 @@ struct Slab<Element> {
         static var none: Self { Self(number: -1) }
         var isNone: Bool { number < 0 }
 
-        /// For a list beside this one.
+        /// The index of the element, for a list that is parallel to this one.
         var index: Int { Int(number) }
     }
 
     private var elements: [Element] = []
     private var free: [ID] = []
 
-    /// Whether there is such a place: it goes when the memory is given back.
+    /// True if the place exists. Places cease to exist when an empty slab releases its memory.
     func hasPlace(_ id: ID) -> Bool { id.index < elements.count }
 
     var isEmpty: Bool { free.count == elements.count }
 
-    /// Of all places, also of those that are free.
+    /// The elements of all places, those of free places included.
     var all: [Element] { elements }
 
     @inline(__always)
@@ -31,11 +31,11 @@ struct Slab<Element> {
         return ID(number: Int32(elements.count - 1))
     }
 
-    /// What is in the element stays there until its place is used again, or all are gone.
+    /// Frees a place. Its element is kept until the place is used again or all places are free.
     @inline(__always)
     mutating func remove(_ id: ID) {
         free.append(id)
-        // After a rush, the memory is given back.
+        // After a peak, the empty slab releases its memory.
         if isEmpty, elements.count > 1024 { self = Self() }
     }
 
