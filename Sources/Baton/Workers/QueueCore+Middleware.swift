@@ -1,24 +1,24 @@
 import Synchronization
 
-/// What is around the body of few operations: preconditions and handlers of the operation, hooks of the queue.
+/// Running a body that has something around it: dependency policies, handlers, time limits, or hooks of the queue.
 extension QueueCore {
     enum SurroundedRun {
-        /// Its outcome is stored.
+        /// The outcome is stored.
         case decided
-        /// It runs again later, and the worker goes on with this.
+        /// The operation runs again later. The worker continues with this action.
         case away(Scheduler.WorkerAction)
-        /// Its children are all that runs, and need no task that waits for them.
+        /// The operation is a group whose children are all that runs. It needs no task that waits for them.
         case group(ChildGroup)
     }
 
-    /// Everything between taking an operation up and its outcome. On the task of its worker.
+    /// Performs everything from taking up an operation to storing its outcome, on the worker's task.
     nonisolated(nonsending) func runSurrounded(_ operation: AnyOperation, on worker: Worker) async -> SurroundedRun {
         if let unmet = operation.unmetPolicy {
             operation.bodyWasSkipped(.skipped(unmet))
             return .decided
         }
         guard operation.inputsHaveOutputs else {
-            // It will say itself which input has no output.
+            // The body itself reports which input has no output.
             await operation.body.take()!.run(Execution(of: .passUnretained(operation)))
             return .decided
         }
@@ -37,7 +37,7 @@ extension QueueCore {
         return .away(action)
     }
 
-    /// With its hooks, on its executor if it has one.
+    /// Runs the body with the hooks of the queue, on the operation's executor if it has one.
     private nonisolated(nonsending) func run(
         _ body: Body, of operation: AnyOperation, on executor: (any TaskExecutor)?
     ) async {
@@ -58,16 +58,18 @@ extension QueueCore {
         }
     }
 
-    /// The queue itself asks or tells nothing around the body.
+    /// True if the queue has no hooks and no task-locals to bind around the body.
     @inline(__always)
     var startsPlainly: Bool { !hasMiddleware.load(ordering: .relaxed) }
 
-    /// Those that come meanwhile included. The worker holds the operation; its own task may be cancelled.
+    /// Calls the `willFinish` handlers, including those that are added in the meantime. They run on a task of their
+    /// own, because the worker's task may be cancelled. The worker retains the operation.
     nonisolated(nonsending) func callHandlersBeforeFinish(of operation: Unmanaged<AnyOperation>) async {
         await services.spawn { await operation.takeUnretainedValue().callHandlersBeforeFinish(self) }.value
     }
 
-    /// Returns what the body runs with. All are there until it has finished.
+    /// Tells that the body starts. Returns the optional state that the body runs with, which exists until the operation
+    /// has finished.
     private func tellStart(
         of operation: AnyOperation
     ) -> (timing: Timing?, executor: (any TaskExecutor)?, group: ChildGroup?) {
@@ -106,12 +108,12 @@ extension QueueCore {
     }
 }
 
-/// A hook around every body of a queue.
+/// A hook that a queue calls around every body.
 typealias Middleware =
     @Sendable (OperationContext, @Sendable () async throws -> Void) async throws -> Void
 
 extension AsyncOperationQueue {
-    /// Calls `hook` around every body that starts from now on, on the body's own task: for tracing and logging.
+    /// Calls a hook around every body that starts from now on, for example for tracing or logging.
     ///
     /// ```swift
     /// queue.around { context, body in
@@ -119,12 +121,17 @@ extension AsyncOperationQueue {
     /// }
     /// ```
     ///
-    /// Task-locals whose values come from whoever adds an operation are carried by the queue; see its initializer.
+    /// The hook runs on the task of the body. It must call `body` once and rethrow its error. `body` returns when the
+    /// operation's body has returned, and throws the error that the operation's body throws. An error that the hook
+    /// throws after the body has succeeded becomes the error of the operation. If the hook neither calls `body` nor
+    /// throws, the operation fails with ``OperationError/misuse(_:)``; a second call of `body` throws this error.
     ///
-    /// The hook calls `body` once and passes its error on; `body` returns when the operation's body has, and throws
-    /// what that threw. What the hook throws when the body has succeeded becomes the operation's error. A hook that
-    /// does not call `body` and does not throw fails the operation with ``OperationError/misuse(_:)``. Of several hooks
-    /// the first is outermost. Operations without a hook around them pay nothing.
+    /// The first hook that was added is the outermost one. Bodies of queues without hooks pay nothing for this feature.
+    /// For task-locals whose values come from the task that adds an operation, use the `taskLocals` parameter of the
+    /// queue's initializer instead.
+    ///
+    /// - Parameter hook: The hook. Its `context` describes the operation whose body starts, and its `body` runs the
+    ///   inner hooks and the body of the operation.
     public func around(
         _ hook:
             @escaping @Sendable (
@@ -137,7 +144,7 @@ extension AsyncOperationQueue {
 }
 
 extension AnyOperation {
-    /// Of a ready operation: the first dependency whose policy is not met.
+    /// The reason to skip a ready operation: its first dependency whose policy is not met.
     final var unmetPolicy: SkipReason? {
         for edge in withLife({ $0.optionalState?.policies ?? [] }) {
             if let reason = edge.skipReason { return reason }

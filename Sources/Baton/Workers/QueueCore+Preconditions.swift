@@ -1,13 +1,14 @@
-/// What a worker does with an operation that has conditions or exclusions, before its body.
+/// Checking the preconditions of an operation, after a worker has taken it up and before its body runs.
 extension QueueCore {
     enum Passage {
-        /// The body may run. `plain`: nothing is asked or told around it.
+        /// The body may run. If `isPlain`, nothing is asked or told around it.
         case toBody(isPlain: Bool)
-        /// A rule kept the body from running, and its error is stored.
+        /// A precondition kept the body from running, and its error is stored.
         case toEnd
-        /// Its end came while it was ready.
+        /// The operation ended while it was ready.
         case endedBefore
-        /// It is not this worker's any more: it waits for names, or was listed again. The worker goes on with this.
+        /// The operation does not belong to this worker any more, because it waits for exclusions or was listed again.
+        /// The worker continues with this action.
         case away(Scheduler.WorkerAction)
     }
 
@@ -25,11 +26,11 @@ extension QueueCore {
                 }
             case .refused(let misuse): return refuse(current, misuse)
             case .request(let exclusions, let holder):
-                // Before the request: one that waits may be gone at any moment.
+                // Events are told before the request, because an operation that waits may be released at any moment.
                 current._withUnsafeGuaranteedRef { if $0.isObserved { $0.tellEvents() } }
                 switch ExclusionManager.request(exclusions, for: current, inside: holder) {
                 case .granted:
-                    // An early end has given them back: the next look at it says so.
+                    // If the operation has ended early and given its exclusions back, the next call of `pass` says so.
                     passage = current._withUnsafeGuaranteedRef { operation in
                         operation.withLife { life in
                             _ = life.namesAreGranted()
@@ -57,7 +58,7 @@ extension QueueCore {
                 }
                 let error = await evaluate(conditionsIn: optionalState, of: current.takeUnretainedValue(), on: worker)
                 task.running = nil
-                // A condition may have cancelled the task: then the body runs on that of another worker.
+                // A condition may have cancelled the worker's task. Then the body runs on the task of another worker.
                 if error == nil, !task.isSpent, takesPermitAgain(for: current) {
                     passage = current._withUnsafeGuaranteedRef { operation in
                         let passage = operation.withLife { $0.passSatisfied(on: worker) }
@@ -82,7 +83,7 @@ extension QueueCore {
         }
     }
 
-    /// Nothing comes before it.
+    /// Takes a permit for the operation, unless other operations come first.
     private func takesPermitAgain(for current: Unmanaged<AnyOperation>) -> Bool {
         let level = current._withUnsafeGuaranteedRef { $0.level }
         return change { $0.scheduler.reacquirePermit(for: level) }
@@ -95,7 +96,8 @@ extension QueueCore {
 
     // MARK: Listing again
 
-    /// Its conditions are satisfied. The worker takes a permit again, and goes on with what comes first.
+    /// Lists an operation whose conditions are satisfied. The worker takes a permit again, and continues with the
+    /// operation that comes first.
     private func listAgain(satisfied operation: Unmanaged<AnyOperation>) -> Scheduler.WorkerAction {
         let hasDependencies = hasDependencies(operation)
         let (action, listing) = change { state in
@@ -110,17 +112,19 @@ extension QueueCore {
         return action
     }
 
-    /// Before the queue is locked: who ends it meanwhile drops them.
+    /// Returns true if the operation has dependencies. Called before the queue is locked, because it takes the lock of
+    /// the operation: a thread that ends the operation drops its dependencies.
     func hasDependencies(_ operation: Unmanaged<AnyOperation>) -> Bool {
         operation._withUnsafeGuaranteedRef { operation in
             operation.withLife { $0.phase != .finished && !operation.edges.isEmpty }
         }
     }
 
-    /// It has got the names that it had asked for. They are given back if it may not start now.
+    /// Lists an operation that has received its exclusions. They are given back if the operation may not start now.
     ///
-    /// Returns who is granted something because of that, for the caller to tell: told from here, each in a line would
-    /// give back inside the one before it, and a long line overflow the stack.
+    /// - Returns: The operations that receive exclusions as a result. The caller tells them in a loop. If this method
+    ///   told them, each queued operation would give back its exclusions inside the call for the previous one, and a
+    ///   long wait queue would overflow the stack.
     func listAgain(withNames operation: Unmanaged<AnyOperation>) -> [AnyOperation] {
         let hasDependencies = hasDependencies(operation)
         switch change({ $0.list(again: operation, hasDependencies) }) {
@@ -134,13 +138,16 @@ extension QueueCore {
         }
     }
 
-    /// The queue was suspended: whatever has names and may not start now gives them back, and asks anew when it is
-    /// taken up.
+    /// Gives back the exclusions of operations that may not start now, because the queue has been suspended. The
+    /// operations ask for them again when a worker takes them up.
     func giveNamesBack(from first: Unmanaged<AnyOperation>?) {
         IntrusiveList.forEach(from: first) { ExclusionManager.handOut(listWithoutNames($0)) }
     }
 
-    /// Returns who is granted something because of it. It is in no list, so nobody lets go of it meanwhile.
+    /// Lists an operation after it has given back its exclusions. Nobody releases the operation in between, because it
+    /// is in no list.
+    ///
+    /// - Returns: The operations that receive exclusions as a result, for the caller to tell.
     func listWithoutNames(_ operation: Unmanaged<AnyOperation>) -> [AnyOperation] {
         let (granted, isFurtherAttempt) = operation._withUnsafeGuaranteedRef { operation in
             let (givesBack, isPaced, isFurtherAttempt) = operation.withLife { life in
@@ -156,9 +163,9 @@ extension QueueCore {
 
 enum ListingAgain: Equatable {
     case listed
-    /// It may not start now.
+    /// The operation may not start now, because the queue is suspended.
     case heldBySuspension
-    /// As a ready one, in a queue that nobody can resume.
+    /// The operation is listed as ready, in a suspended queue that nobody can resume.
     case stranded(AnyOperation)
 }
 
@@ -172,17 +179,19 @@ extension QueueCore.State {
 }
 
 extension AnyOperation {
-    /// When a worker has taken it up. If a dependency keeps its body from running, no rule is asked.
+    /// Returns the first step for an operation that a worker has taken up. If a dependency keeps the body from running,
+    /// no precondition is checked.
     fileprivate final func pass(on worker: Worker) -> Lifecycle.Passage {
         withLife { life in
-            // One that has been cancelled meanwhile lets its inputs go, outside the lock.
+            // The phase is checked first, because a thread that has cancelled the operation drops its inputs after
+            // unlocking.
             guard life.phase == .added else { return .endedBefore }
             let isKept = !inputsHaveOutputs(life) || life.optionalState?.rare?.hasUnmetPolicy ?? false
             return life.pass(on: worker, isKept: isKept)
         }
     }
 
-    /// Its conditions have answered. False: its end is decided, and the error stored.
+    /// Notes the answer of the conditions. Returns false if the operation ends, after storing its error.
     fileprivate final func isSatisfied(unless error: OperationError?) -> Bool {
         if error == nil, withLife({ $0.conditionsAreSatisfied() }) { return true }
         bodyFailed(error ?? .cancelled(reason: .requested))

@@ -1,21 +1,24 @@
-/// Makes every task of Baton, with an executor of its choice: a task made elsewhere would escape a seeded scheduler.
+/// Creates every task of Baton, on the executor that it was made with. A task that is created elsewhere would escape a
+/// seeded scheduler.
 package struct TaskFactory: Sendable {
     let executor: (any TaskExecutor)?
     let priority: TaskPriority?
 
-    /// For what serves queues and users, and for operations that are in no queue: on threads that no body runs on.
+    /// Creates tasks that serve queues and users, and tasks for operations that are in no queue. No body runs on their
+    /// threads.
     package static let services = TaskFactory(executor: ServiceExecutor.shared, priority: nil)
 
-    /// For timers and searches.
+    /// Creates tasks for timers and searches.
     static let background = TaskFactory(executor: ServiceExecutor.background, priority: nil)
 
-    /// For what serves a queue whose bodies have tasks of this one. A seeded scheduler runs everything itself.
+    /// The factory of tasks that serve a queue whose bodies run on tasks of this factory. A seeded scheduler runs all
+    /// of them itself.
     var services: TaskFactory {
         executor is any DeterministicTaskExecutor
             ? self : TaskFactory(executor: ServiceExecutor.shared, priority: priority)
     }
 
-    /// The same for its timers and searches.
+    /// The factory of a queue's timers and searches. A seeded scheduler runs all of them itself.
     var background: TaskFactory {
         executor is any DeterministicTaskExecutor
             ? self : TaskFactory(executor: ServiceExecutor.background, priority: priority)
@@ -32,6 +35,6 @@ package struct TaskFactory: Sendable {
 }
 
 extension AnyOperation {
-    /// For what serves this one.
+    /// The factory of tasks that serve this operation.
     package final var services: TaskFactory { core?.services ?? .services }
 }

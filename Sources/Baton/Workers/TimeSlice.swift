@@ -1,8 +1,8 @@
 internal import CBaton
 
-/// How long a worker keeps its thread before it lets others have it.
+/// The time that a worker keeps its thread before it lets other tasks run.
 struct TimeSlice {
-    /// In nanoseconds.
+    /// The length of a slice, in nanoseconds.
     private static let length: Int64 = 500_000
     private static let longestStride = 32
     private static let firstStride = 4
@@ -10,7 +10,7 @@ struct TimeSlice {
 
     private let byCount: Bool
     private var start = Int64.zero
-    /// Operations between two looks at the clock, and until the next one.
+    /// The number of operations between two looks at the clock. `left` is the number until the next look.
     private var stride = firstStride
     private var left: Int
 
@@ -20,12 +20,12 @@ struct TimeSlice {
         restart()
     }
 
-    /// It has looked at the clock, and found that little time had gone by.
+    /// True if the slice has looked at the clock and found that little time had passed.
     var bodiesAreShort: Bool { byCount || stride > Self.firstStride }
 
     mutating func restart() { if !byCount { start = baton_continuous_time() } }
 
-    /// After every operation. True: the slice is over.
+    /// Counts an operation. Returns true if the slice is over.
     @inline(__always)
     mutating func isOver() -> Bool {
         left -= 1

@@ -1,15 +1,16 @@
 import Synchronization
 
 extension QueueCore {
-    /// What a worker does: run, finish, go on with what that made ready, else ask for the next.
+    /// Runs operations on the worker's task until there is nothing left to run. After each operation the worker
+    /// continues with one that has become ready by it, or asks the queue for the next one.
     ///
-    /// An operation is only ever named through its `Unmanaged` here: the queue's reference is let go before the queue
-    /// is told, so that an idle queue has nothing alive.
+    /// This code refers to operations through `Unmanaged` alone. The worker releases the queue's reference to an
+    /// operation before it reports that the operation has left, so that no operation is alive when the queue is idle
+    /// (G31). For the same reason the worker is one of the queue's `holders` until it has released everything that it
+    /// ran.
     ///
-    /// So is the worker itself: it is one of the queue's holders until it has released all that it ran.
-    ///
-    /// - Parameter first: What another worker has taken and could not run, with that worker's permit. Nil: the worker
-    ///   asks.
+    /// - Parameter first: An operation that another worker has taken and could not run, together with that worker's
+    ///   permit. Nil if the worker asks the queue.
     nonisolated(nonsending) func work(
         on worker: Worker, as task: WorkerTaskContext, beginningWith first: Unmanaged<AnyOperation>?
     ) async {
@@ -25,14 +26,15 @@ extension QueueCore {
         defer { hasReleased() }
         while let operation = next {
             if task.isSpent {
-                // Something of the user's has cancelled it, or raised its priority, and no operation is to notice.
+                // User code has cancelled the task or raised its priority, so the next operation must not run on it.
                 return handOver(operation, from: worker)
             }
             var run = Run(isRun: false)
             let uptake: Uptake
             switch begin(operation, on: worker, as: task) {
             case .plain:
-                // Here, because most operations are plain, and an asynchronous call costs a tenth of one.
+                // The plain case is inlined because most operations are plain, and an asynchronous call takes a tenth
+                // of the time of an operation.
                 await takeBody(operation).run(Execution(of: operation))
                 uptake = .decided
             case let beginning: uptake = await takeUp(operation, beginning, on: worker, as: task)
@@ -43,7 +45,7 @@ extension QueueCore {
             case .away(let action):
                 task.running = nil
                 next = take(action)
-                // A worker that finds nothing but operations that wait gives its thread up, too.
+                // A worker that finds only operations that wait gives its thread up, too.
                 if next != nil, slice.isOver() {
                     await Task.yield()
                     slice.restart()
@@ -51,14 +53,15 @@ extension QueueCore {
                 continue
             }
 
-            // Also if the body has cancelled the task. What comes next is chosen when another worker begins.
+            // A worker whose task is cancelled ends, even if the body has cancelled it. The queue chooses the next
+            // operation when another worker starts.
             if run.spendsWorker || task.isCancelled {
                 retire(operation, &run, inline, on: worker)
                 return
             } else if slice.isOver() {
                 worker.localQueue.look(areShort: slice.bodiesAreShort)
                 if endSlice(operation, &run, &inline, on: worker) { return }
-                // It has nothing, and nobody waits for its thread to be free again.
+                // The worker holds no operation while it yields, so the queue may become idle without it.
                 hasReleased()
                 await Task.yield()
                 slice.restart()
@@ -74,7 +77,7 @@ extension QueueCore {
         if worker.localQueue.isOut { giveBack(on: worker) }
     }
 
-    /// Another worker goes on with what this one has taken, and with its permit.
+    /// Starts another worker that runs the operation which this worker has taken, with its permit.
     @inline(never)
     private func handOver(_ operation: Unmanaged<AnyOperation>, from worker: Worker) {
         if worker.localQueue.isOut { giveBack(on: worker) }
@@ -82,8 +85,8 @@ extension QueueCore {
         Worker.start(on: self, beginningWith: operation)
     }
 
-    /// What the worker runs next: what the operation made ready, else what it has in its local queue, else what comes
-    /// first.
+    /// Returns the operation that the worker runs next: one that has become ready by the last operation, else one from
+    /// its local queue, else the one that the queue chooses.
     @inline(never)
     private func goOn(
         after operation: Unmanaged<AnyOperation>, _ run: inout Run, _ inline: inout InlineStarts, on worker: Worker,
@@ -112,21 +115,22 @@ extension QueueCore {
             : takeNext(afterGroupsOf: operation, &run, &inline, on: worker)
     }
 
-    // MARK: The steps
+    // MARK: Steps
 
-    /// What taking an operation up has come to.
+    /// The result of taking up an operation.
     private enum Uptake {
-        /// Its outcome is stored, and to be published.
+        /// The outcome is stored and has to be published.
         case decided
-        /// It had been cancelled while it was ready, and has finished.
+        /// The operation was cancelled while it was ready, and has finished.
         case endedBefore
-        /// It is not this worker's any more, and has not ended. The worker goes on with this.
+        /// The operation has not ended, but does not belong to this worker any more. The worker continues with this
+        /// action.
         case away(Scheduler.WorkerAction)
 
         init(_ action: Scheduler.WorkerAction?) { self = if let action { .away(action) } else { .decided } }
     }
 
-    /// Runs its body, with all that comes before.
+    /// Checks the preconditions of an operation and runs its body, with everything that is around it.
     private nonisolated(nonsending) func takeUp(
         _ operation: Unmanaged<AnyOperation>, _ beginning: Lifecycle.Beginning, on worker: Worker,
         as task: WorkerTaskContext
@@ -172,26 +176,27 @@ extension QueueCore {
     }
 
     private struct Run {
-        /// False: it had been cancelled while it was ready, and left the queue then.
+        /// False if the operation was cancelled while it was ready, and left the queue then.
         var isRun = true
-        /// The first operation that it made ready, for the same worker to go on with.
+        /// The first operation that has become ready by this one. The same worker may continue with it.
         var follower: Unmanaged<AnyOperation>?
-        /// Those after it, linked.
+        /// The other operations that have become ready by this one, linked.
         var others: Unmanaged<AnyOperation>?
-        /// Its task was cancelled, or the body left waits open that have released its permit: no other body may run on
-        /// it.
+        /// True if the worker must not run another body, because its task was cancelled, or because the body has left
+        /// waits open that have released its permit.
         var spendsWorker = false
         var holdsPermit = true
         var handlersAreDue = false
         var startsDelivery = false
-        /// That have ended with it, linked.
+        /// The groups that have ended with the operation, linked.
         var groups: Unmanaged<AnyOperation>?
 
-        /// It has left nothing to be done, but for its place.
+        /// True if the operation needs no clean-up besides removing it from the registry.
         var isPlain: Bool { isRun && follower == nil && others == nil && !handlersAreDue && groups == nil }
     }
 
-    /// With how many operations the worker has gone on inline since it asked what comes next, and with how many it may.
+    /// The number of operations with which the worker has continued inline since it last asked the queue, and the
+    /// limit.
     private struct InlineStarts {
         var count = 0
         var budget = ReadyLines.budget
@@ -220,7 +225,7 @@ extension QueueCore {
         operation._withUnsafeGuaranteedRef { $0.body.take()! }
     }
 
-    /// False: `willFinish` handlers come first.
+    /// Publishes the outcome. Returns false if `willFinish` handlers have to return first.
     @inline(__always)
     private func finish(_ current: Unmanaged<AnyOperation>, _ task: WorkerTaskContext?, _ run: inout Run) -> Bool {
         task?.running = nil
@@ -242,11 +247,12 @@ extension QueueCore {
     @inline(never)
     private nonisolated(nonsending) func finishLater(_ current: Unmanaged<AnyOperation>, _ run: inout Run) async {
         await callHandlersBeforeFinish(of: current)
-        // They have returned, and later ones hold nothing back.
+        // The handlers have returned. Handlers that are added from now on do not delay the finish.
         _ = finish(current, nil, &run)
     }
 
-    /// Not if a higher priority waits, or the queue is suspended, or the budget is spent while others wait.
+    /// Decides whether the worker continues inline with `follower`. It does not if a higher priority waits, if the
+    /// queue is suspended, or if the budget is used up while other operations wait.
     @inline(__always)
     private func mayContinue(with follower: Unmanaged<AnyOperation>, _ inline: InlineStarts) -> Bool {
         let hint = hint.load(ordering: .relaxed)
@@ -258,12 +264,12 @@ extension QueueCore {
     @inline(__always)
     private func leave(_ operation: Unmanaged<AnyOperation>, _ run: inout Run, _ state: inout State) -> Departure {
         if !run.isRun { return departure(&state) }
-        // Before it leaves: a queue with handlers to be called is not idle.
+        // The operation is appended before it leaves, because a queue with pending handlers is not idle.
         if run.handlersAreDue { run.startsDelivery = state.handlerDispatcher.append(operation) }
         return operation._withUnsafeGuaranteedRef { leave($0, &state) }
     }
 
-    /// What it made ready, in the order in which it came to need it.
+    /// Lists the operations that have become ready by this one, in the order in which they became its dependents.
     @inline(__always)
     private func list(
         from run: Run, after operation: Unmanaged<AnyOperation>, _ inline: InlineStarts, _ state: inout State
@@ -274,13 +280,14 @@ extension QueueCore {
         state.scheduler.append(released: follower)
     }
 
-    /// The queue's reference goes, or has gone over to the delivery of the handlers.
+    /// Releases the queue's reference to the operation, unless the handler dispatcher has taken it over, and reports
+    /// the departure.
     @inline(__always)
     private func letGo(_ operation: Unmanaged<AnyOperation>, _ run: Run, _ departure: Departure) {
         if !run.handlersAreDue { operation.release() }
         if run.startsDelivery { startDelivering() }
         left(departure)
-        // After it, and so are the calls of its handlers before those of the group's.
+        // Groups finish after the operation has left, so that its handlers are called before those of the groups.
         if let groups = run.groups { AnyOperation.finish(groups: groups) }
     }
 
@@ -301,7 +308,8 @@ extension QueueCore {
         return take(action)
     }
 
-    /// Decided when the groups have finished that end with this: what they release may come first.
+    /// Finds the next operation after finishing the groups that end with this one, because operations that become ready
+    /// by their end may come first.
     @inline(__always)
     private func takeNext(
         afterGroupsOf operation: Unmanaged<AnyOperation>, _ run: inout Run, _ inline: inout InlineStarts,
@@ -322,7 +330,8 @@ extension QueueCore {
             })
     }
 
-    /// True: the worker ends, because another one waits for its thread.
+    /// Lets the operation leave at the end of a time slice. Returns true if the worker ends, because another worker
+    /// waits for its thread.
     private func endSlice(
         _ operation: Unmanaged<AnyOperation>, _ run: inout Run, _ inline: inout InlineStarts, on worker: Worker
     ) -> Bool {
@@ -337,7 +346,7 @@ extension QueueCore {
         return ends
     }
 
-    /// The last thing that it took up is not the worker's any more, or has ended elsewhere.
+    /// Gives the local queue back when the operation that the worker took up last does not leave with it.
     @inline(never)
     private func giveBack(on worker: Worker) {
         left(
@@ -347,7 +356,7 @@ extension QueueCore {
             })
     }
 
-    /// A worker that cannot run another body: the spawn rule replaces it.
+    /// Ends a worker that must not run another body. The scheduler starts a new one.
     @inline(never)
     private func retire(
         _ operation: Unmanaged<AnyOperation>, _ run: inout Run, _ inline: InlineStarts, on worker: Worker

@@ -1,5 +1,5 @@
-/// One task that runs many operations, one after another, for as long as there is something to run. A worker belongs to
-/// one task for ever and is never used again, so that a cancel meant for one operation cannot reach another.
+/// A task that runs many operations, one after another, until there is nothing left to run. Its task is never used for
+/// another worker, and it is never used again, so that a cancellation meant for one operation cannot reach another.
 final class Worker: Sendable {
     private struct Link {
         var task: Task<Void, Never>?
@@ -7,10 +7,10 @@ final class Worker: Sendable {
         var start = Start.none
     }
 
-    /// Of a task that has been spawned. It does nothing before its worker knows it: else a cancel in between would
-    /// reach it only later, when the call that cancels has returned.
+    /// The start of a spawned task. The task does nothing before its worker knows it. Otherwise a cancellation in
+    /// between would reach the task only after the call that cancels has returned.
     private enum Start {
-        /// Nobody waits: the task is known, or none has been spawned.
+        /// No task waits: the worker knows its task, or has spawned none.
         case none
         case spawned
         /// The task runs, and waits for the thread that has spawned it.
@@ -18,13 +18,15 @@ final class Worker: Sendable {
     }
 
     private let link = Locked(Link())
-    /// Of the attempt that it runs, if that has a time limit.
+    /// The timeout of the attempt that the worker runs, if the attempt has a time limit.
     let watch = Locked(AttemptTimeout())
     let localQueue: LocalQueue
 
     init(localQueue: LocalQueue = LocalQueue()) { self.localQueue = localQueue }
 
-    /// - Parameter first: An operation that another worker has taken, with the permit of that worker.
+    /// Starts a worker.
+    ///
+    /// - Parameter first: An operation that another worker has taken, together with that worker's permit.
     static func start(on core: QueueCore, beginningWith first: Unmanaged<AnyOperation>? = nil) {
         let worker = Worker(localQueue: LocalQueue(least: core.leastReach, isTimed: !core.slicesByCount))
         worker.spawn(with: core.taskFactory) {
@@ -33,9 +35,8 @@ final class Worker: Sendable {
         }
     }
 
-    /// Spawns a task that a cancel of the worker reaches from its first step on, and the one before it no more.
-    ///
-    /// The worker's own task, or the last that it has spawned, has to wait for this one.
+    /// Spawns a task that a cancellation of the worker reaches from its first step on. Cancellations no longer reach
+    /// the previous task of the worker, which has to wait for the new one.
     @discardableResult
     func spawn(with taskFactory: TaskFactory, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         link.withLock { link in
@@ -68,7 +69,8 @@ final class Worker: Sendable {
         }
     }
 
-    /// Called with no lock held: cancelling a task runs the user's `onCancel` handlers at once.
+    /// Cancels the worker's task. Called with no lock held, because the cancellation runs `onCancel` handlers of the
+    /// user.
     func cancelTask() {
         let isKnown = link.withLock { link in
             link.isCancelled = true
@@ -77,6 +79,6 @@ final class Worker: Sendable {
         if isKnown { Trampoline.run(.cancelTask(self)) }
     }
 
-    /// For ``Trampoline`` only.
+    /// Performs the cancellation. Called by ``Trampoline`` only.
     func cancelTaskNow() { link.withLock { $0.task }?.cancel() }
 }

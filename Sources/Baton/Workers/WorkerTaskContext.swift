@@ -1,25 +1,25 @@
 internal import CBaton
 import Synchronization
 
-/// A task of a queue, for whoever asks something of the queue from inside it: a body that awaits another operation
-/// releases its permit, and neither a body nor a handler can wait until its own queue is idle.
+/// Identifies a task of a queue to code that runs on it. With it, a body that awaits another operation releases its
+/// permit, and a body or a handler that waits for the idleness of its own queue is detected.
 ///
-/// Found through a task-local, bound once for each task. The child tasks of a body or a handler, which end before it
-/// does, belong to it as well: they find the very value that the task has bound. An unstructured task (`Task { }`) has
-/// a copy of that value, at another address, and may still run when the body has ended: it is a stranger.
+/// The context is bound to a task-local, once for each task. Child tasks of a body or a handler, which end before it
+/// does, find the value at the same address, so they belong to the task. An unstructured task (`Task { }`) has a copy
+/// of the value at another address. It may still run after the body has ended, so it does not belong to the task.
 final class WorkerTaskContext: Sendable {
-    /// To be compared and nothing else. Nil: of an operation that is in no queue.
+    /// The identity of the queue, used for comparisons only. Nil if the operation is in no queue.
     private let queue: ObjectIdentifier?
-    // Safe: never changes, and is used by the task itself alone.
+    // Safe: the pointer never changes, and only the task itself uses it.
     nonisolated(unsafe) private let task: UnsafeRawPointer
     private let priority: UInt
-    // Set in the call that cancels, before that returns: a load of this takes no time, and asking the runtime some 6
-    // ns.
+    // The flag is set before the call that cancels returns. Loading it takes almost no time, while asking the runtime
+    // takes about 6 ns.
     private let wasCancelled = Atomic<Bool>(false)
-    /// Where the task and its child tasks find what is bound.
+    /// The address at which the task and its child tasks find the bound value.
     private let place = Atomic<UInt>(0)
-    /// The operation whose body, or whose `willFinish` handlers, run. Set by the task itself alone, while it has no
-    /// child tasks; read by the task and by its child tasks.
+    /// The operation whose body or `willFinish` handlers run. The task itself sets it, while it has no child tasks; the
+    /// task and its child tasks read it.
     nonisolated(unsafe) unowned(unsafe) var running: AnyOperation?
 
     @TaskLocal private static var bound: WorkerTaskContext?
@@ -30,15 +30,16 @@ final class WorkerTaskContext: Sendable {
         priority = swift_task_currentPriority(task)
     }
 
-    /// Does `work`, which is all that the calling task does.
+    /// Runs `work`, which must be everything that the calling task does.
     static func run(of core: QueueCore?, _ work: (WorkerTaskContext) async -> Void) async {
-        // Safe: a task is one word, and lives while it does this work.
+        // Safe: an `UnsafeCurrentTask` is one pointer, and the task lives while it does this work.
         let own = WorkerTaskContext(of: core, withUnsafeCurrentTask { unsafeBitCast($0!, to: UnsafeRawPointer.self) })
         await withTaskCancellationHandler {
             await $bound.withValue(own) {
                 own.place.store(placeOfBound, ordering: .relaxed)
                 await work(own)
-                // Another task may bind a value at the same address, and a stranger may still have a copy of this one.
+                // Another task may bind a value at the same address, and an unstructured task may still have a copy of
+                // this value.
                 own.place.store(0, ordering: .relaxed)
             }
         } onCancel: {
@@ -46,19 +47,19 @@ final class WorkerTaskContext: Sendable {
         }
     }
 
-    /// The task of a queue that the calling task is, or whose child task it is.
+    /// The context of the calling task, or of the task whose child task it is. Nil if that is not a task of a queue.
     static var current: WorkerTaskContext? {
         let place = placeOfBound
         guard place != 0, let own = bound, own.place.load(ordering: .relaxed) == place else { return nil }
         return own
     }
 
-    /// As a number; 0 if nothing is bound.
+    /// The address of the bound value, as a number. 0 if nothing is bound.
     private static var placeOfBound: UInt {
         UInt(bitPattern: swift_task_localValueGet(Unmanaged.passUnretained($bound).toOpaque()))
     }
 
-    /// Somebody has cancelled the task, or raised its priority: nothing else is to run on it.
+    /// True if somebody has cancelled the task or raised its priority. Nothing else may run on it then.
     @inline(__always)
     var isSpent: Bool { isCancelled || swift_task_currentPriority(task) != priority }
 
@@ -69,10 +70,9 @@ final class WorkerTaskContext: Sendable {
 }
 
 extension QueueCore {
-    /// Does a part of what a worker does for its operation on another task, because something of the user's has
-    /// cancelled the worker's own.
+    /// Performs a part of a worker's work on another task, because user code has cancelled the worker's own.
     ///
-    /// - Parameter worker: A cancel of the operation reaches that task. Nil: none is to reach it.
+    /// - Parameter worker: The worker whose cancellation reaches that task, or nil if no cancellation is to reach it.
     nonisolated(nonsending) func onAnotherTask<Result: Sendable>(
         of operation: AnyOperation, on worker: Worker?, _ work: @escaping @Sendable () async -> Result
     ) async -> Result {
@@ -90,8 +90,8 @@ extension QueueCore {
     }
 }
 
-/// Does something of the user's that others of the same task are not to notice: if it cancels its task, it cancels
-/// nothing else. A cancel of the operation reaches it.
+/// Runs user code on a child task. If the code cancels its task, nothing else is cancelled. A cancellation of the
+/// operation reaches the code.
 func onOwnTask<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
     try await withThrowingTaskGroup(of: Result.self) { group in
         group.addTask { try await work() }
