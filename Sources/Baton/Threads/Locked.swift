@@ -1,10 +1,11 @@
 internal import CBaton
 internal import Synchronization
 
-/// The lock of all but operations, see ``SpinLock``: a value that can only be touched inside ``withLock(_:)``.
+/// A mutex that owns the value it guards. The value can only be accessed inside ``withLock(_:)``. All of Baton uses it,
+/// except operations, which use ``SpinLock``.
 ///
-/// It also tells ThreadSanitizer, which does not see through `Mutex`, what the lock orders (`BATON_SANITIZE=thread`).
-/// Never hold two at once, and call nothing of the user's inside.
+/// With `BATON_SANITIZE=thread` it also tells ThreadSanitizer, which does not see through `Mutex`, about the order that
+/// the lock establishes. Never hold two of these locks at once, and call no user code while holding one.
 package struct Locked<Value>: ~Copyable, Sendable {
     private let mutex: Mutex<Guarded<Value>>
 
@@ -16,7 +17,8 @@ package struct Locked<Value>: ~Copyable, Sendable {
     ) throws(Failure) -> Result {
         try mutex.withLock { (guarded: inout Guarded<Value>) throws(Failure) -> Guarded<Result> in
             #if BATON_TSAN
-                // The lock's address: taking that of the value would be an access to it.
+                // The address of the lock identifies it, because taking the address of the value would be an access to
+                // the value.
                 withUnsafePointer(to: mutex) { baton_tsan_acquire($0) }
                 defer { withUnsafePointer(to: mutex) { baton_tsan_release($0) } }
             #endif
@@ -25,13 +27,14 @@ package struct Locked<Value>: ~Copyable, Sendable {
     }
 }
 
-/// `Mutex` wants proof that nothing inside is shared with the outside; what is stored here is either `Sendable` or,
-/// like ``OptionalState``, reached by this lock alone.
+/// A value that `Mutex` accepts without proof that nothing inside is shared with the outside. The values stored here
+/// are `Sendable`, or are accessed under this lock only, as ``OptionalState`` is.
 struct Guarded<Content>: @unchecked Sendable {
     var content: Content
 }
 
-/// Tells ThreadSanitizer that what happened before a continuation was resumed is seen by the one that awaited it.
+/// Tells ThreadSanitizer that everything before the resumption of a continuation happens before the code after its
+/// `await`.
 enum TSanAnnotations {
     @inline(__always)
     static func willResume(_ subject: AnyObject) {

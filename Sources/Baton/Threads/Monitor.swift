@@ -10,15 +10,15 @@ internal import CBaton
     internal import Bionic
 #endif
 
-/// A value that threads share, and on which they can wait for one another: a lock with a condition.
+/// A value that threads share and on which they can wait for one another: a mutex with a condition variable.
 ///
-/// Only threads that belong to Baton wait here. Everybody else locks it for a moment, and nothing of the user's is
-/// called or released inside.
+/// Only threads that belong to Baton wait on a monitor. Other threads lock it briefly, and no user code is called or
+/// released while it is locked.
 ///
-/// `@unchecked`: `value` is touched only while `mutex` is locked; the rest never changes.
+/// `@unchecked`: `value` is accessed only while `mutex` is locked. The other properties never change.
 final class Monitor<Value>: @unchecked Sendable {
     private var value: Value
-    // Allocated, because their addresses must not change.
+    // They are allocated because their addresses must not change.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
@@ -37,22 +37,23 @@ final class Monitor<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// What a thread does after it has looked at the value.
+    /// The decision of a thread that has looked at the value.
     enum Step<Result> {
         case done(Result)
-        /// Until it is woken, or for so many nanoseconds at most, if there is a number; then it looks again.
+        /// Waits until the thread is woken, or at most this many nanoseconds if there is a number. Then the thread
+        /// looks again.
         case wait(nanoseconds: Int64?)
     }
 
-    /// Whom to wake after a change.
+    /// The threads to wake after a change.
     enum Waking {
         case nobody
         case one
         case everybody
     }
 
-    /// Changes the value, and wakes threads that wait. Touches nothing after the unlock: a thread that goes on may
-    /// release this.
+    /// Changes the value and wakes waiting threads. Touches nothing after the unlock, because a thread that continues
+    /// may release this object.
     func change(_ body: (inout Value) -> Waking) {
         pthread_mutex_lock(mutex)
         switch body(&value) {
@@ -63,7 +64,7 @@ final class Monitor<Value>: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// Looks at the value, and blocks the calling thread until `look` is done. A thread may also wake without a reason.
+    /// Blocks the calling thread until `look` returns `.done`. The thread may also look after a spurious wake-up.
     func wait<Result>(_ look: (inout Value) -> Step<Result>) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

@@ -10,7 +10,7 @@ internal import CBaton
     internal import Bionic
 #endif
 
-/// Starts threads that nobody joins.
+/// Starts detached threads.
 package enum PosixThread {
     private final class Start {
         let name: String?
@@ -22,11 +22,11 @@ package enum PosixThread {
         }
     }
 
-    /// What the main thread has. Left to themselves, Darwin gives 512 KB and Musl 128 KB, too little for some C
-    /// libraries.
+    /// The stack size of a main thread. By default, Darwin gives other threads 512 KB and Musl gives them 128 KB, which
+    /// is too little for some C libraries.
     private static let stackSize = 8 << 20
 
-    /// False: the system gives no more threads.
+    /// Starts a thread that runs `body`. Returns false if the system provides no more threads.
     package static func start(_ name: String?, _ body: @escaping @Sendable () -> Void) -> Bool {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -43,7 +43,7 @@ package enum PosixThread {
         let status = pthread_create(
             &thread, &attributes,
             { argument in
-                // The C libraries disagree about which pointers may be null. Nobody sees the one that is returned.
+                // The C libraries disagree about which pointers may be null. Nobody reads the returned pointer.
                 let pointer = (argument as UnsafeMutableRawPointer?)!
                 let start = Unmanaged<Start>.fromOpaque(pointer).takeRetainedValue()
                 if let name = start.name { baton_name_thread(name) }
@@ -54,7 +54,7 @@ package enum PosixThread {
         return status == 0
     }
 
-    /// At most 15 bytes of it, and no part of a character.
+    /// Shortens a name to at most 15 bytes, without splitting a character.
     private static func shortened(_ name: String) -> String {
         var name = name
         while name.utf8.count > 15 { name.removeLast() }

@@ -2,8 +2,8 @@ internal import CBaton
 internal import Synchronization
 
 #if canImport(Darwin)
-    /// A lock for steps of some nanoseconds that hardly ever meet. Here the system's: a thread that waits for it lends
-    /// its priority to the one that holds it.
+    /// A lock for critical sections of some nanoseconds that rarely contend. On Darwin it is the system's lock, because
+    /// a thread that waits for that lock lends its priority to the holder.
     struct SpinLock: ~Copyable {
         private let state = Locked(())
 
@@ -14,14 +14,16 @@ internal import Synchronization
         }
     }
 #else
-    /// A lock for steps of some nanoseconds that hardly ever meet: one atomic step to take it, and a plain store to
-    /// give it back.
+    /// A lock for critical sections of some nanoseconds that rarely contend. Taking it is one atomic read-modify-write
+    /// operation, and releasing it is one store.
     ///
-    /// Who finds it taken looks again for a few microseconds, and then sleeps between looks. Nobody is woken, so who
-    /// gives it back need not find out whether anybody waits, which is the second atomic step of a `Mutex`.
+    /// A thread that finds the lock taken spins for a few microseconds, and then sleeps between attempts. Nobody is
+    /// woken. So the thread that releases the lock need not find out whether others wait, which takes a second
+    /// read-modify-write operation in a `Mutex`.
     ///
-    /// Ordering: taking it acquires what giving it back has released, so a step sees all that the steps before it did.
-    /// The store is the last that a step does with the lock: who takes it next may free it.
+    /// Ordering: taking the lock acquires what releasing it has released, so a critical section sees the effects of all
+    /// previous ones. The store is the last access to the lock, because the next thread that takes the lock may free
+    /// it.
     struct SpinLock: ~Copyable {
         private let isTaken = Atomic<Bool>(false)
 
@@ -36,7 +38,8 @@ internal import Synchronization
         @inline(__always)
         private borrowing func take() -> Bool { !isTaken.exchange(true, ordering: .acquiring) }
 
-        /// Looks before it tries, which would take the cache line away from the one that is to give it back.
+        /// Loads before it tries to take the lock: each attempt would take the cache line away from the thread that is
+        /// about to release the lock.
         @inline(never)
         private borrowing func wait() {
             var looks: UInt32 = 0

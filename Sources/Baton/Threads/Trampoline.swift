@@ -1,34 +1,37 @@
 internal import CBaton
 
-/// Keeps calls that would recurse through a whole graph from overflowing the stack: releasing what operations and
-/// queues own, and cancelling what runs inside one another.
+/// Keeps calls that would recurse through a whole graph from overflowing the stack: the release of what operations and
+/// queues own, and nested cancellations.
 ///
-/// Work is done at once, inside whatever the thread is doing, so that what the user calls has happened when the call
-/// returns. Only from the ``deepest`` level on does the thread leave it to a loop on that level, which ends before that
-/// level's own call returns. Without it a chain of 50,000 overflows the stack.
+/// Work is performed immediately, inside the current call, so its effects are visible when the user's call returns. At
+/// the ``deepest`` level, nested work is appended to a backlog instead. A loop on that level performs it before that
+/// level's own call returns. Without the trampoline, a chain of 50,000 operations overflows the stack.
 enum Trampoline {
     enum Work {
-        /// What a dead operation owned.
+        /// Releases what a deallocated operation owned.
         case release(AnyOperation.Remains)
-        /// What an operation needs no more. It may be the user's, whose `deinit` may do anything.
+        /// Releases something that an operation no longer needs. It may be an object of the user, whose `deinit` may do
+        /// anything.
         case drop(Any)
-        /// Lets go of what an operation had that has ended before its run, and so do those that this ends.
+        /// Completes the early end of an operation, which may end others in turn.
         indirect case settle(AnyOperation.EarlyEnd)
-        /// Calls `onCancel` handlers, which are user code and may cancel again.
+        /// Cancels a task, which calls the user's `onCancel` handlers. These may cancel further operations.
         case cancelTask(Worker)
         case cancel([AnyOperation], CancellationReason)
-        /// All that it stood behind has finished; perhaps that was another fence.
+        /// Opens a fence after everything that it waits for has finished. The last of its sources may have been another
+        /// fence.
         case open(Fence)
-        /// The last handle of the queue is gone.
+        /// Releases a queue whose last handle is gone.
         case releaseQueue(QueueCore)
     }
 
-    /// How many calls may be inside one another. A level takes a few hundred bytes of stack and what the user's
-    /// handlers take.
+    /// The maximum nesting depth. A level takes a few hundred bytes of stack, and the stack space of the user's
+    /// handlers.
     static let deepest: UInt = 64
 
-    /// What the deepest level has to do after its first work. `@exclusivity(unchecked)` spares the dynamic check, a
-    /// fifth of a release: whatever is taken from it is performed, and released, after the access.
+    /// The work that the deepest level still has to perform. `@exclusivity(unchecked)` avoids the dynamic check, which
+    /// takes a fifth of the time of a release. It is safe because work is performed and released only after it has been
+    /// removed.
     private final class Backlog {
         @exclusivity(unchecked) private var work: [Work] = []
 
@@ -37,8 +40,10 @@ enum Trampoline {
         func popLast() -> Work? { work.popLast() }
     }
 
-    /// The thread's word is its level, from none to ``deepest`` - 1, or the backlog of the deepest level: an address,
-    /// which is greater.
+    /// Performs work immediately, or appends it to the backlog of the deepest level.
+    ///
+    /// The thread's word is either its nesting level, from 0 to ``deepest`` - 1, or the address of the backlog, which
+    /// is greater than any level.
     static func run(_ work: consuming Work) {
         let word = baton_thread_word()
         let level = UInt(bitPattern: word)
@@ -53,7 +58,8 @@ enum Trampoline {
         }
     }
 
-    /// As ``run(_:)`` does, but the work is only put into a value where it has to wait.
+    /// Performs the same work as ``run(_:)`` with `.settle`. The enum value is made only if the work has to go to the
+    /// deepest level.
     static func settle(_ end: AnyOperation.EarlyEnd) {
         let word = baton_thread_word()
         let level = UInt(bitPattern: word)
