@@ -1,11 +1,11 @@
-/// An executor that decides the order of jobs itself, from a seed. A queue on it counts operations where it would
-/// otherwise look at the clock, so that nothing but the seed decides.
+/// An executor that orders its jobs by a seed. Queues on it count operations where they would otherwise read the clock,
+/// so that the seed alone decides what happens.
 package protocol DeterministicTaskExecutor: TaskExecutor {
-    /// Its queues have an ``OperationScope`` of their own: what runs beside a seeded schedule must not decide what
-    /// happens in it.
+    /// True if each of its queues has its own ``OperationScope``. Operations outside a seeded schedule must not affect
+    /// it.
     var hasOwnScope: Bool { get }
 }
 
-/// A clock that stands still until somebody moves it. Its sleeps are not taken in pieces: a wake in between would be
-/// for nothing, and one more job of a schedule.
+/// A clock that stands still until somebody advances it. Its sleeps are not split, because each intermediate wake-up
+/// would be a superfluous job in the schedule.
 package protocol VirtualClock: Clock {}

@@ -1,9 +1,10 @@
-/// What the threads of a ``ThreadExecutor`` share: the jobs that wait, and how many threads wait for one.
+/// The state that the threads of a ``ThreadExecutor`` share: the waiting jobs, and the number of threads that wait for
+/// one.
 struct JobQueue<Job> {
-    /// What a thread does next.
+    /// The next action of a thread.
     enum Action {
         case run(Job)
-        /// Until it is woken; then it says so and asks again.
+        /// Sleeps until the thread is woken. Then the thread calls `wokeUp()` and asks again.
         case sleep
         case end
     }
@@ -12,7 +13,8 @@ struct JobQueue<Job> {
     private var sleeperCount = 0
     private var isClosed = false
 
-    /// Whether a thread must be woken. If there is none to wake, those that are busy ask again before they sleep.
+    /// Appends a job. Returns true if a thread must be woken. If no thread sleeps, the busy ones ask again before they
+    /// sleep.
     mutating func append(_ job: Job) -> Bool {
         jobs.append(job)
         return sleeperCount > 0
@@ -25,9 +27,9 @@ struct JobQueue<Job> {
         return .sleep
     }
 
-    /// Also of a thread that nobody woke: the system may do so at any time.
+    /// Notes that a thread woke up. The system may also wake a thread without a reason.
     mutating func wokeUp() { sleeperCount -= 1 }
 
-    /// Threads end when no job is left. All that sleep must be woken.
+    /// Closes the queue. Threads end when no job is left. The caller must wake all sleeping threads.
     mutating func close() { isClosed = true }
 }

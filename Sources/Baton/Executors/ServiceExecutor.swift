@@ -1,19 +1,19 @@
 internal import CBaton
 
-/// Runs what serves the queues, and what users are told: timers that fire, handlers, observers, stall reports.
+/// Runs the tasks that serve queues and their users: timers, handlers, observers and stall reports.
 ///
-/// It has threads of its own. Bodies may block every thread of their queue's executor, and they may keep every thread
-/// of the global executor busy; a time limit that waits for one of those threads would wait for the very body that it
-/// is to cancel.
+/// It has its own threads. Bodies may block every thread of their queue's executor, and may keep every thread of the
+/// global executor busy. A time limit that needed one of those threads would wait for the very body that it is meant to
+/// cancel.
 ///
-/// What it runs is the user's, and may block, too. So it has a few threads at first, and the timer's thread gives it
-/// another one when jobs wait and none has begun for some milliseconds; threads that have nothing to do for some
-/// seconds end.
+/// The tasks run user code, which may block too. Therefore the executor starts with a few threads. When jobs wait and
+/// none has begun for some milliseconds, the timer thread makes it start another one. Threads that have been idle for
+/// some seconds end.
 final class ServiceExecutor: TaskExecutor {
-    /// For what users are told.
+    /// Runs handlers, observers and other code of the user.
     static let shared = ServiceExecutor()
-    /// For timers and searches, which may cancel, but tell nobody anything: so handlers that block every thread that
-    /// there may be hold up no time limit.
+    /// Runs timers and searches. These may cancel operations, but call neither handlers nor observers. So handlers that
+    /// block every thread of `shared` delay no time limit.
     static let background = ServiceExecutor()
 
     private let jobs = Monitor(ServiceJobs<UnownedJob>(processors: Int(baton_processor_count())))
@@ -33,7 +33,7 @@ final class ServiceExecutor: TaskExecutor {
         if action.watches { TimerThread.shared.call(after: .milliseconds(2)) { self.change { $0.look() } } }
     }
 
-    /// The system gives no more threads. Without any, the global executor is better than nothing.
+    /// Handles a failure to start a thread. If the executor has no threads at all, its jobs run on the global executor.
     private func threadFailed() {
         var stranded: [UnownedJob] = []
         jobs.change { jobs in
@@ -43,12 +43,12 @@ final class ServiceExecutor: TaskExecutor {
         for job in stranded { globalConcurrentExecutor.enqueue(job) }
     }
 
-    /// What each thread does from its beginning to its end.
+    /// The body of each thread.
     private func work() {
         while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 
-    /// Nil: the thread ends.
+    /// Returns the next job, or nil if the thread ends.
     private func next() -> UnownedJob? {
         var sleepStart: Int64?
         return jobs.wait { jobs in
@@ -64,36 +64,37 @@ final class ServiceExecutor: TaskExecutor {
     }
 }
 
-/// The jobs of a ``ServiceExecutor``, and how many threads it has. Pure.
+/// The jobs and the number of threads of a ``ServiceExecutor``. Pure.
 struct ServiceJobs<Job> {
-    /// What a thread does next.
+    /// The next action of a thread.
     enum ThreadAction {
         case run(Job)
-        /// Until it is woken, or for so long; then it says so and asks again.
+        /// Sleeps until the thread is woken, or at most for this time. Then the thread asks again.
         case sleep(nanoseconds: Int64?)
         case end
     }
 
-    /// What to do after unlocking.
+    /// The action to perform after unlocking.
     struct Action: Equatable {
         var wakesThread = false
         var startsThread = false
-        /// ``ServiceJobs/look()`` is to be called in a moment.
+        /// True if ``ServiceJobs/look()`` is to be called after a short delay.
         var watches = false
     }
 
-    /// Threads that stay.
+    /// The number of threads that never end.
     static var least: Int { 2 }
-    /// A handler that blocks takes one, and it would be odd if so many did.
+    /// The maximum number of threads. Each handler that blocks occupies one, and not that many are expected to block at
+    /// a time.
     static var most: Int { 512 }
-    /// How long a thread that is not needed waits for a job, in nanoseconds.
+    /// The time for which a thread that is not needed waits for a job, in nanoseconds.
     static var patience: Int64 { 5_000_000_000 }
 
     private let processors: Int
     private var jobs = FIFOQueue<Job>()
     private(set) var threadCount = 0
     private var sleeperCount = 0
-    /// Jobs that have begun, to see whether the threads get on.
+    /// The number of jobs that have begun, which shows whether the threads make progress.
     private var begun = 0
     private var begunAtLastLook = 0
     private var isWatched = false
@@ -103,7 +104,7 @@ struct ServiceJobs<Job> {
     mutating func append(_ job: Job) -> Action {
         jobs.append(job)
         var action = Action(wakesThread: sleeperCount > 0)
-        // Each thread that sleeps takes one.
+        // Each sleeping thread takes one job.
         if jobs.count <= sleeperCount { return action }
         if threadCount < Self.least {
             startThread(&action)
@@ -124,8 +125,8 @@ struct ServiceJobs<Job> {
         action.watches = true
     }
 
-    /// A moment after jobs began to wait. Another thread helps if there is a processor for it, or if the others do not
-    /// get on.
+    /// Checks, a short time after jobs began to wait, whether another thread is needed. One is started if a processor
+    /// is free for it, or if the existing threads make no progress.
     mutating func look() -> Action {
         isWatched = false
         var action = Action()
@@ -135,7 +136,7 @@ struct ServiceJobs<Job> {
         return action
     }
 
-    /// Returns the jobs that no thread will run.
+    /// Notes that a thread could not be started. Returns the jobs that no thread will run.
     mutating func threadFailed() -> [Job] {
         threadCount -= 1
         if threadCount > 0 { return [] }
@@ -144,9 +145,11 @@ struct ServiceJobs<Job> {
         return stranded
     }
 
+    /// Returns the next action of a thread.
+    ///
     /// - Parameters:
-    ///   - sleepStart: When the thread began to wait, if it has waited, in nanoseconds.
-    ///   - now: On the same clock.
+    ///   - sleepStart: The time at which the thread began to sleep, in nanoseconds. Nil if it has not slept.
+    ///   - now: The current time on the same clock.
     mutating func nextAction(since sleepStart: Int64?, now: Int64) -> ThreadAction {
         if sleepStart != nil { sleeperCount -= 1 }
         if let job = jobs.popFirst() {
@@ -165,7 +168,7 @@ struct ServiceJobs<Job> {
 }
 
 extension AsyncOperationQueue {
-    /// For operations that serve those of others: they do not depend on threads that bodies may block.
+    /// Makes a queue for operations that serve other operations. They do not depend on threads that bodies may block.
     package static func serving(name: String, clock: some Clock<Duration> = ContinuousClock()) -> AsyncOperationQueue {
         AsyncOperationQueue(
             name: name, maxConcurrentOperationCount: unlimited, executor: ServiceExecutor.shared, clock: clock)

@@ -1,47 +1,51 @@
-/// Threads of its own, for bodies that block their thread: synchronous files, databases, C libraries, long
+/// An executor with its own threads, for bodies that block: synchronous file access, databases, C libraries, long
 /// computations.
 ///
-/// The global executor has as many threads as the machine has cores: as many bodies that block stop every other task of
-/// the process. Bodies on this executor block its threads and nobody else's.
+/// The global executor has as many threads as the machine has cores. If as many bodies block, no other task of the
+/// process makes progress. Bodies on a thread executor block its threads only.
 ///
 /// ```swift
 /// let files = AsyncOperationQueue(executor: ThreadExecutor(threads: 4))
 /// let text = files.add { try String(contentsOfFile: path, encoding: .utf8) }
 /// ```
 ///
-/// **Threads.** They are started when it is made, and wait until there is something to do. Bodies and conditions of a
-/// queue on it run on them, and come back to one of them, not always the same, whenever they have suspended. So does
-/// what they await, but for the main actor and actors with executors of their own. Several queues may share it.
-///
-/// **Order.** Jobs, which are tasks from one suspension to the next, begin in the order in which they came, whatever
-/// their priority, each as soon as a thread is free. As many bodies can block at a time as there are threads, whatever
-/// the width of the queue; if they all wait for a body that has not begun, they wait for ever.
-///
-/// **Release.** Queues and unfinished tasks on it hold it. When nobody does, its threads end. Nothing waits for that,
-/// so it may be released anywhere, also on a thread of its own.
+/// - **Threads.** The initializer starts the threads, which wait until there is something to do. Bodies and conditions
+///   of a queue on this executor run on its threads, and return to one of them, not always the same, after each
+///   suspension. Functions that they await also run there, except those of the main actor and of actors with executors
+///   of their own. Several queues may share an executor.
+/// - **Order.** A job is the part of a task between two suspensions. Jobs begin in the order in which they were
+///   enqueued, regardless of their priority, as soon as a thread is free. The number of threads limits how many bodies
+///   can block at a time, whatever the width of the queue. If bodies that wait for a body that has not begun block all
+///   threads, they wait forever.
+/// - **Release.** Queues and unfinished tasks on the executor retain it. When the last reference is gone, its threads
+///   end. Nothing waits for their end, so the executor may be released anywhere, even on one of its threads.
 public final class ThreadExecutor: TaskExecutor {
     private let crew = Crew()
     private let hasThreads: Bool
 
     /// Makes an executor and starts its threads.
     ///
-    /// If the system gives fewer threads, it works with those; if it gives none at all, everything runs on the global
-    /// executor, as it would without this one.
+    /// If the system provides fewer threads, the executor works with those. If it provides none, everything runs on the
+    /// global executor, as it would without this one.
     ///
     /// - Parameters:
-    ///   - name: What debuggers and `top -H` call its threads. Cut to 15 bytes, the most that Linux takes.
-    ///   - threads: How many, at least 1. Less is ``Misuse``, reported on standard error, and gives 1.
+    ///   - name: The name of the threads in debuggers and in `top -H`. It is cut to 15 bytes, the maximum on Linux.
+    ///   - threads: The number of threads, at least 1. A smaller number is ``Misuse``, which is reported on standard
+    ///     error, and gives 1 thread.
     public convenience init(name: String? = nil, threads: Int) {
         self.init(name: name, threads: threads, onMisuse: Misuse.complain, start: PosixThread.start)
     }
 
-    /// `start` begins a thread with a name that runs the closure, and says whether it could.
+    /// Makes an executor.
+    ///
+    /// - Parameter start: Starts a thread with a name that runs the closure. Returns false if the system provides no
+    ///   more threads.
     init(
         name: String? = nil, threads: Int, onMisuse: (Misuse) -> Void = Misuse.complain,
         start: (String?, @escaping @Sendable () -> Void) -> Bool
     ) {
         var count = 0
-        // The threads hold the crew only, so that an idle executor can be released.
+        // The threads retain the crew but not the executor, so that an idle executor can be released.
         while count < max(threads, 1), start(name, { [crew] in crew.work() }) { count += 1 }
         hasThreads = count > 0
         if threads < 1 { onMisuse(Misuse(.invalidThreadCount(threads))) }
@@ -49,7 +53,9 @@ public final class ThreadExecutor: TaskExecutor {
 
     deinit { crew.close() }
 
-    /// Called by Swift when a task on this executor can run.
+    /// Enqueues a job. Swift calls this method when a task on this executor can run.
+    ///
+    /// - Parameter job: The part of the task to run up to its next suspension.
     public func enqueue(_ job: consuming ExecutorJob) {
         if hasThreads {
             crew.append(Crew.Job(job, on: self))
@@ -59,12 +65,12 @@ public final class ThreadExecutor: TaskExecutor {
     }
 }
 
-// MARK: - The threads
+// MARK: - Threads
 
-/// The threads and what they share. Each thread holds it, so the last one frees it.
+/// The threads and the state that they share. Each thread retains the crew, so the last one frees it.
 private final class Crew: Sendable {
-    /// A job, and a retain of its executor until it has run: the job runs under the executor's name, but its task lets
-    /// go of the executor when it finishes, and Swift's own jobs for actors never held it.
+    /// A job that retains its executor until it has run. The job runs with a reference to the executor, but its task
+    /// releases the executor when it finishes, and the jobs that Swift enqueues for actors never retain it.
     struct Job {
         private let job: UnownedJob
         private let executor: Unmanaged<ThreadExecutor>
@@ -74,7 +80,7 @@ private final class Crew: Sendable {
             self.executor = .passRetained(executor)
         }
 
-        /// To be called once.
+        /// Runs the job. Must be called once.
         func run() {
             withExtendedLifetime(executor.takeRetainedValue()) { executor in
                 job.runSynchronously(on: executor.asUnownedTaskExecutor())
@@ -84,8 +90,8 @@ private final class Crew: Sendable {
 
     private let queue = Monitor(JobQueue<Job>())
 
-    /// The job may have run when this returns, and with it the last who held executor and crew: whoever calls this need
-    /// not hold them.
+    /// Appends a job. The job may have run before this method returns, and the last reference to the executor and the
+    /// crew may be gone with it. So the caller need not retain them.
     func append(_ job: Job) { queue.change { $0.append(job) ? .one : .nobody } }
 
     func close() {
@@ -95,12 +101,12 @@ private final class Crew: Sendable {
         }
     }
 
-    /// What each thread does from its beginning to its end.
+    /// The body of each thread.
     func work() {
         while let job = next() { job.run() }
     }
 
-    /// Blocks until there is one. Nil: the thread ends.
+    /// Blocks until there is a job. Returns nil if the thread ends.
     private func next() -> Job? {
         var isAsleep = false
         return queue.wait { queue in
