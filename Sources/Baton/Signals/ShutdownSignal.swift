@@ -7,19 +7,22 @@ public struct ShutdownSignal: RawRepresentable, Hashable, Sendable, CustomString
     /// `SIGINT`, which Ctrl-C sends.
     public static let interrupt = ShutdownSignal(rawValue: 2)
 
-    /// `SIGTERM`, which `kill` sends, and systemd, Docker and Kubernetes before they end a program.
+    /// `SIGTERM`, which `kill` sends by default, and which systemd, Docker and Kubernetes send before they end a
+    /// program.
     public static let terminate = ShutdownSignal(rawValue: 15)
 
     /// `SIGHUP`, which a terminal sends when it is closed.
     public static let hangUp = ShutdownSignal(rawValue: 1)
 
-    /// The number by which the system knows it.
+    /// The number of the signal in the system.
     public let rawValue: Int32
 
-    /// The signal with this number, for example `SIGUSR1`.
+    /// Makes a signal from its number, for example that of `SIGUSR1`.
+    ///
+    /// - Parameter rawValue: The number of the signal in the system.
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// The name that the system has for it, or its number.
+    /// The system's name of the signal, such as "SIGINT", or its number.
     public var description: String {
         switch self {
         case .interrupt: "SIGINT"

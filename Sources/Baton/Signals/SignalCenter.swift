@@ -1,11 +1,11 @@
 internal import CBaton
 
-/// Tells subscribers of the signals that come to the process.
+/// Delivers the signals that the process receives to subscribers.
 ///
-/// The system calls a handler of signals on any thread, in the middle of anything, so the handler does next to nothing:
-/// it writes the number of the signal to a pipe. A thread reads the pipe and tells the subscribers. Pipe and thread are
-/// made for the first subscriber of the process, and stay. A signal is caught while it has subscribers; then what was
-/// to happen before happens again.
+/// The system may call a signal handler on any thread at any time, so the handler only writes the number of the signal
+/// to a pipe. A thread reads the pipe and tells the subscribers. The pipe and the thread are made for the first
+/// subscriber of the process, and stay until it ends. A signal is caught while it has subscribers; after that, its
+/// previous disposition is restored.
 final class SignalCenter: Sendable {
     static let shared = SignalCenter()
 
@@ -16,9 +16,9 @@ final class SignalCenter: Sendable {
 
     private let state = Locked(State())
 
-    /// Whoever subscribes to a signal twice is told once.
+    /// Subscribes to a signal. A subscriber that subscribes twice is told once.
     ///
-    /// - Returns: Why the signal cannot be waited for; nil if it is.
+    /// - Returns: The reason why the signal cannot be caught, or nil on success.
     func subscribe(_ subscriber: SignalShutdown, to signal: ShutdownSignal) -> String? {
         switch baton_use_of_signal(signal.rawValue) {
         case baton_signal_can_be_caught: break
@@ -51,12 +51,12 @@ final class SignalCenter: Sendable {
         }
     }
 
-    /// For tests.
+    /// The number of subscribers, for tests.
     func subscriberCount(of signal: ShutdownSignal) -> Int {
         state.withLock { $0.subscriptions.subscribers(of: signal).count }
     }
 
-    /// Returns why it cannot; nil if it does.
+    /// Makes the pipe and starts the thread. Returns the reason if it fails, or nil on success.
     private func startReading() -> String? {
         var reading: Int32 = -1
         let error = baton_open_signal_pipe(&reading)
@@ -67,7 +67,7 @@ final class SignalCenter: Sendable {
         return "the system gives no thread for it"
     }
 
-    /// The thread runs this, and ends only if somebody closes the pipe.
+    /// The body of the thread, which ends only if the pipe breaks.
     private func read(_ pipe: Int32) {
         while true {
             let number = baton_next_signal(pipe)
@@ -80,17 +80,17 @@ final class SignalCenter: Sendable {
     }
 }
 
-/// Knows which subscribers are told of which signal, and which signals are caught. Pure.
+/// Keeps the subscribers of each signal, and decides which signals are caught. Pure.
 struct SignalSubscriptions<Subscriber: AnyObject> {
     enum Action {
         case none
-        /// It has its first subscriber.
+        /// The signal has its first subscriber.
         case catchSignal
-        /// Its last subscriber has gone.
+        /// The last subscriber of the signal has gone.
         case releaseSignal
     }
 
-    /// No signal has an empty list.
+    /// The subscribers by signal. No list is empty.
     private var subscribers: [ShutdownSignal: [Subscriber]] = [:]
 
     mutating func add(_ subscriber: Subscriber, to signal: ShutdownSignal) -> Action {
@@ -108,6 +108,6 @@ struct SignalSubscriptions<Subscriber: AnyObject> {
         return left.isEmpty ? .releaseSignal : .none
     }
 
-    /// In the order in which they came.
+    /// The subscribers of a signal, in the order in which they subscribed.
     func subscribers(of signal: ShutdownSignal) -> [Subscriber] { subscribers[signal, default: []] }
 }

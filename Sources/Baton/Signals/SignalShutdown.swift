@@ -1,5 +1,5 @@
 extension AsyncOperationQueue {
-    /// Waits for the first of these signals, and then shuts the queue down; returns when everything has finished.
+    /// Waits for one of these signals, shuts the queue down, and returns when every operation has finished.
     ///
     /// ```swift
     /// let queue = AsyncOperationQueue()
@@ -7,30 +7,33 @@ extension AsyncOperationQueue {
     /// await queue.shutdown(on: .interrupt, .terminate, within: .seconds(10))
     /// ```
     ///
-    /// After the first signal the queue takes no more operations, and those that are in it go on, as with ``drain()``.
-    /// When the limit is over, or another of these signals comes, every operation is cancelled, and nothing more is
-    /// taken, from bodies neither. A body that ignores its cancel is waited for all the same. When the calling task is
-    /// cancelled, every operation is cancelled at once, as ``shutdown(within:clock:)`` does it. If ``drain()`` or
-    /// ``shutdown(within:clock:)`` are called elsewhere, no signal is waited for any more; those that come meanwhile
-    /// still have their effect.
+    /// - **First signal.** The queue takes no more operations, and those that are in it go on, as with ``drain()``.
+    /// - **Second signal, or end of the limit.** Every operation is cancelled, and the queue takes no more operations,
+    ///   not even from bodies. The call still waits for bodies that ignore their cancellation.
+    /// - **Cancelled callers.** If the calling task is cancelled, every operation is cancelled immediately, as in
+    ///   ``shutdown(within:clock:)``.
+    /// - **Other calls.** After a call of ``drain()`` or ``shutdown(within:clock:)``, this call no longer waits for a
+    ///   signal, but returns when the queue is idle. Signals that arrive before that still have their effect.
+    /// - **Other effects of the signals.** Until this call returns or the second signal has arrived, the signals do
+    ///   nothing else, even if the program ignored them before. Then their previous disposition is restored: a third
+    ///   Ctrl-C ends the program, as the first one would have done. A signal reaches every call that waits for it, also
+    ///   those for other queues.
     ///
-    /// Until this returns, or the second signal has come, the signals do nothing else, also if the program ignored
-    /// them. Then what was to happen to them before happens again: a third Ctrl-C ends the program, as the first would
-    /// have done. A signal reaches everybody who waits for it, also for other queues. May be called anywhere, also at
-    /// the top level of `main.swift`: it blocks no thread of the program, and needs no Dispatch. In a body or a handler
-    /// of this queue it is ``Misuse``, and changes nothing.
+    /// The method may be called anywhere, also at the top level of `main.swift`. It blocks no thread of the program and
+    /// does not use Dispatch. Calling it in a body or a handler of this queue is ``Misuse`` and changes nothing.
     ///
     /// - Parameters:
-    ///   - first: A signal that is waited for. One that no program can catch, such as `SIGKILL`, or that tells of a
-    ///     fault, such as `SIGSEGV`, is ``Misuse``, and is not waited for. If none is left, this returns at once, and
+    ///   - first: A signal to wait for. A signal that no program can catch, such as `SIGKILL`, or that reports a fault,
+    ///     such as `SIGSEGV`, is ``Misuse`` and is ignored. If no signal is left, the call returns immediately and
     ///     changes nothing.
-    ///   - more: Further signals, for which the same holds.
-    ///   - limit: How long the operations have after the first signal. Zero or less cancels them at once.
-    ///   - clock: What measures it.
-    ///   - onSignal: Called with the first signal when the queue takes no more operations, and with the second one, on
-    ///     tasks that no body blocks: "finishing; once more to stop". However long it takes, it delays nothing.
-    /// - Returns: The first signal that has come. Nil if none has, because the calling task was cancelled or the queue
-    ///   was shut down elsewhere.
+    ///   - more: Further signals to wait for, under the same conditions.
+    ///   - limit: The time that the operations have after the first signal. Zero or less cancels them immediately.
+    ///   - clock: The clock that measures `limit`.
+    ///   - onSignal: Called with the first signal after the queue has stopped taking operations, and with the second
+    ///     signal, for example to print "finishing; once more to stop". It runs on tasks that no body can block, and
+    ///     nothing waits for it.
+    /// - Returns: The first signal that has arrived. Nil if none has, because the calling task was cancelled or the
+    ///   queue was shut down elsewhere.
     @discardableResult
     public func shutdown<C: Clock>(
         on first: ShutdownSignal, _ more: ShutdownSignal..., within limit: Duration, clock: C = ContinuousClock(),
@@ -54,12 +57,12 @@ extension AsyncOperationQueue {
     }
 }
 
-/// One call of `shutdown(on:within:)`. The thread that reads signals tells it of them; what follows runs on a task,
-/// because it may run handlers of a cancel.
+/// One call of `shutdown(on:within:)`. The thread that reads signals calls `signalArrived(_:)`. The effects of a signal
+/// are performed on a task, because cancellations may run handlers of the user.
 final class SignalShutdown: Sendable {
     private struct State {
         var machine = SignalShutdownStateMachine()
-        /// The task that drains the queue and then waits for the limit.
+        /// The task that closes the queue and then waits for the limit.
         var draining: Task<Void, Never>?
     }
 
@@ -81,7 +84,7 @@ final class SignalShutdown: Sendable {
         self.onSignal = onSignal
     }
 
-    /// Returns what is wrong with the signals that cannot be waited for.
+    /// Subscribes to the signals. Returns the misuse for each signal that cannot be caught.
     func subscribe() -> [Misuse.Kind] {
         signals.compactMap { signal in
             SignalCenter.shared.subscribe(self, to: signal).map { .unusableSignal(signal, $0) }
@@ -117,7 +120,7 @@ final class SignalShutdown: Sendable {
         if isOver { task.cancel() }
     }
 
-    /// Everything has finished. Returns the first signal that came.
+    /// Ends the shutdown after every operation has finished. Returns the first signal that has arrived.
     func finish() -> ShutdownSignal? {
         unsubscribe()
         let (signal, draining) = state.withLock { ($0.machine.finish(), $0.draining.take()) }
@@ -126,7 +129,7 @@ final class SignalShutdown: Sendable {
     }
 }
 
-/// How far a shutdown by signals has come. Pure.
+/// The progress of a shutdown by signals. Pure.
 struct SignalShutdownStateMachine {
     private enum Phase {
         case waiting
@@ -137,9 +140,9 @@ struct SignalShutdownStateMachine {
 
     enum SignalAction {
         case none
-        /// Close the queue, and cancel what is left after the limit.
+        /// Closes the queue to operations from outside, and cancels what is left after the limit.
         case drain
-        /// Wait for no more signals, and cancel what is left.
+        /// Unsubscribes from the signals, and cancels what is left.
         case cancel
     }
 
@@ -161,15 +164,15 @@ struct SignalShutdownStateMachine {
             phase = .cancelled(first: first)
             return .cancel
         case .cancelled:
-            // The third signal came while the second one was looked at.
+            // A third signal arrived while the second one was being handled.
             return .none
         case .finished:
-            // The signal and the end of the shutdown crossed.
+            // The signal arrived while the shutdown was finishing.
             return .none
         }
     }
 
-    /// Everything has finished. Returns the first signal that came. To be called once.
+    /// Notes that every operation has finished. Returns the first signal that has arrived. Must be called once.
     mutating func finish() -> ShutdownSignal? {
         defer { phase = .finished }
         switch phase {
