@@ -1,27 +1,31 @@
 extension AnyOperation {
-    /// Cancels the operation. The first call counts; later ones, and one after the finish, change nothing.
+    /// Cancels the operation. The first call counts; later calls, and a call after the finish, change nothing.
     ///
-    /// Before its body runs, it finishes at once with ``OperationError/cancelled(reason:)``, added or not, without
-    /// waiting for its dependencies; adding it afterwards is no misuse and does nothing. While its body runs,
-    /// `Task.isCancelled` becomes true in the body and its child tasks, and the outcome comes when the body has
-    /// returned: an error is then ``OperationError/cancelled(reason:)``, a value is a success all the same. What the
-    /// body runs with `context.run` is cancelled with it.
+    /// An operation whose body has not begun finishes at once with ``OperationError/cancelled(reason:)``, whether or
+    /// not it has been added, and without waiting for its dependencies. Adding it afterwards is no misuse and does
+    /// nothing. While the body runs, `Task.isCancelled` becomes true in the body and in its child tasks, and the
+    /// outcome is decided when the body has returned: an error becomes ``OperationError/cancelled(reason:)``, and a
+    /// value is still a success. Operations that the body runs with `context.run` are cancelled with it.
     ///
-    /// While others have joined it, this only ends the interest of its owner: see
+    /// While other operations have joined this one, a call only withdraws the owner's interest: see
     /// ``unique(by:policy:within:file:line:)``.
     ///
-    /// May be called from anywhere: a body (its own, too), a handler, an `onCancel` block.
+    /// The method may be called from anywhere: from a body (also the operation's own), a handler or an `onCancel`
+    /// block.
+    ///
+    /// - Parameter reason: The reason that the error carries.
     public final func cancel(reason: CancellationReason = .requested) {
         cancel(reason: reason) { $0.ownerWithdraws(reason) }
     }
 
-    /// Cancels it if `isWanted` says so in the same step, whoever else is interested.
+    /// Cancels the operation if `isWanted` agrees in the same locked step, even if other operations have joined it.
     final func cancel(reason: CancellationReason, if isWanted: (Lifecycle) -> Bool) {
         settle(markCancelled(reason: reason, if: isWanted))
     }
 
-    /// Cancels all of them before anybody notices: a body that throws because what it runs was cancelled was cancelled
-    /// itself, and so was what needs the output of another one.
+    /// Marks all of these operations as cancelled before it acts on any of them. So a body that throws because an
+    /// operation that it runs was cancelled has been cancelled itself, and so has an operation that needs the output of
+    /// another one.
     static func cancel(
         _ operations: [AnyOperation], reason: CancellationReason, if isWanted: (Lifecycle) -> Bool
     ) {
@@ -48,7 +52,8 @@ extension AnyOperation {
         }
     }
 
-    /// Cancels the attempt that runs, if `cut` says on which worker it does, in the same step.
+    /// Cancels the attempt that runs. In one locked step, `cut` marks the attempt and returns the worker on which it
+    /// runs.
     final func cancelAttempt(_ cut: (inout Lifecycle) -> Worker?) {
         settle(withLife { life in cut(&life).map { effectInRun(of: life, on: $0) } ?? .none })
     }
@@ -56,7 +61,7 @@ extension AnyOperation {
     private enum CancelEffect {
         case none
         case ended(EarlyEnd)
-        /// One that runs on no worker is a group that waits for its children.
+        /// The worker is nil for a group that waits for its children.
         case running(Worker?, children: [AnyOperation], [ChildGroup], delivers: Bool)
     }
 
@@ -80,27 +85,27 @@ extension AnyOperation {
     }
 }
 
-/// Cancelling with an operation what only that needed.
+/// Cancelling dependencies that only the cancelled operation needed.
 extension AnyOperation {
-    /// Cancels the operation, and on request what it depends on and nobody else needs.
+    /// Cancels the operation and, on request, the dependencies that nobody else needs.
     ///
-    /// That is every dependency, direct or not, on which no other unfinished operation depends and which nobody awaits,
-    /// whoever has added it. ``AsyncOperationQueue/run(_:)`` does so by itself with what it has added. Else this is as
-    /// ``cancel(reason:)``.
+    /// These are all direct and indirect dependencies on which no other unfinished operation depends and which nobody
+    /// awaits, regardless of who has added them. ``AsyncOperationQueue/run(_:)`` does this by itself for the operations
+    /// that it has added. Otherwise the method does the same as ``cancel(reason:)``.
     ///
     /// - Parameters:
-    ///   - reason: What the errors of all of them say.
-    ///   - includingDependencies: False: the same as ``cancel(reason:)``.
+    ///   - reason: The reason that the errors of all of them carry.
+    ///   - includingDependencies: Pass false to do the same as ``cancel(reason:)``.
     ///
-    /// - Complexity: O(n) for n operations and dependencies that come before it.
+    /// - Complexity: O(n), where n is the number of direct and indirect dependencies.
     public final func cancel(reason: CancellationReason = .requested, includingDependencies: Bool) {
-        // A cancel drops the dependencies.
+        // They are read first, because a cancel drops the dependencies.
         let needs = includingDependencies ? needs : []
         cancel(reason: reason)
         for need in needs { need.cancelIfUnneeded(reason: reason) }
     }
 
-    /// All that this depends on, directly or not, each before what it needs itself.
+    /// All operations that this one depends on, directly or not. Each comes before those that it depends on itself.
     final var needs: [AnyOperation] {
         var sourcesFirst: [AnyOperation] = []
         var seen: Set = [ObjectIdentifier(self)]
@@ -121,15 +126,15 @@ extension AnyOperation {
         withLife { $0.phase == .created || $0.phase == .added ? edges.all.filter { !$0.isFence } : [] }
     }
 
-    /// No unfinished operation depends on it, and nobody awaits it.
+    /// Cancels the operation if no unfinished operation depends on it and nobody awaits it.
     final func cancelIfUnneeded(reason: CancellationReason) {
-        // Most often one of the first still needs it, however many others do.
+        // Usually one of the first dependents still needs the operation, so a look at a few saves copying all of them.
         if isNeeded(by: withLife { $0.dependents.retained(first: 16) }) { return }
         let dependents = withLife { $0.dependents.retained() }
         if isNeeded(by: dependents) { return }
         let known = Set(dependents.map { ObjectIdentifier($0) })
         cancel(reason: reason) { life in
-            // No dependent has come in between.
+            // No dependent has been added since.
             life.optionalState?.waiters.isEmpty != false && life.dependents.areAll(in: known)
                 && life.ownerWithdraws(reason)
         }

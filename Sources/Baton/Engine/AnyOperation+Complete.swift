@@ -1,7 +1,9 @@
-/// After the lock of the step that published an outcome: everything that follows from it.
+/// The consequences of a published outcome, after the lock of the step that published it has been released.
 extension QueueCore {
-    /// Drops what the operation held, releases its dependents, and wakes who waits. The dependents that became ready
-    /// are listed, or the caller's if it goes on with them.
+    /// Drops what the operation held, counts its dependents down, and wakes its waiters. The dependents that became
+    /// ready are listed, or returned if the caller goes on with them.
+    ///
+    /// - Parameter continuing: True if the caller is a worker that goes on with the dependents.
     @inline(__always)
     func settle(_ operation: AnyOperation, _ ending: Lifecycle.Ending, continuing: Bool) -> Settled {
         if continuing { operation.dropBodyAndEdges() } else { operation.leaveSources() }
@@ -17,13 +19,14 @@ extension QueueCore {
     }
 
     struct Settled {
-        /// The first dependent that became ready.
+        /// The first dependent that became ready, if the caller goes on with it.
         let follower: Unmanaged<AnyOperation>?
-        /// The next ones, linked.
+        /// The other dependents that became ready, linked.
         let others: Unmanaged<AnyOperation>?
-        /// The caller has them called.
+        /// True if the caller has to have handlers called.
         let handlersAreDue: Bool
-        /// That have ended by this, linked. The caller finishes them when this has left its queue.
+        /// The groups that have ended because of this outcome, linked. The caller finishes them when the operation has
+        /// left its queue.
         let groups: Unmanaged<AnyOperation>?
     }
 
@@ -53,17 +56,17 @@ extension QueueCore {
         }
     }
 
-    /// Lists operations that became ready by the end of another one, given as the first of a chain of links.
+    /// Lists operations that became ready when another one finished, given as the first of a chain of links.
     ///
-    /// - Parameter passes: These are all of them. Listed one by one they would come in the wrong order if each passed
-    ///   the others.
+    /// - Parameter passes: True if the chain contains all of them, so they may pass operations that wait. If they were
+    ///   listed one at a time, and each passed the others, they would come in the wrong order.
     func list(_ first: Unmanaged<AnyOperation>, passes: Bool = true) {
         change { $0.scheduler.append(released: first, passes: passes) }
     }
 }
 
 extension AnyOperation {
-    /// Counts down a dependent of another queue. That queue lives while the dependent is unfinished.
+    /// Counts down a dependent of another queue, which lives as long as the dependent is unfinished.
     @inline(never)
     static func countDownElsewhere(_ dependent: Unmanaged<AnyOperation>) {
         let core = dependent._withUnsafeGuaranteedRef { operation in
@@ -83,32 +86,33 @@ extension AnyOperation {
         }
     }
 
-    /// An end that came before the run, to be settled by the one that brought it, after unlocking.
+    /// An end that came before the run. The code that has brought it about settles it after unlocking.
     struct EarlyEnd {
         let operation: AnyOperation
-        /// Nil: `willFinish` handlers come first.
+        /// Nil if `willFinish` handlers have to be called first.
         let ending: Lifecycle.Ending?
         let core: QueueCore?
-        /// It stands in line for names, or has them. Its handlers do not keep others from them: they are those of no
-        /// run.
+        /// True if the operation holds exclusions, or waits for them. They are given back before the operation's
+        /// handlers are called, because these do not belong to a run.
         private(set) var claims: Bool
-        /// Nobody will run these, and they take no more.
+        /// Groups that will not run. They refuse further children.
         let groups: [ChildGroup]
         let timers: OperationTimers?
-        /// It does not wait for this outcome any more.
+        /// The operation's place among those that share the outcome of another one, which it leaves.
         let joined: Joined?
-        /// It may wait for the turn that a rate gives it, or have one.
+        /// True if the operation may wait for a rate, or may have a start that the rate has counted.
         let isPaced: Bool
 
-        /// Gives back before the rest is settled. Returns who is granted something because of it, for the caller to
-        /// tell.
+        /// Gives the exclusions back before the rest is settled. Returns the operations that are granted exclusions
+        /// because of that, for the caller to tell.
         mutating func takeNames() -> [AnyOperation] {
             if !claims { return [] }
             claims = false
             return ExclusionManager.reclaim(atEndOf: operation)
         }
 
-        /// The user's objects that are released by this may end others in turn.
+        /// Settles the end through the trampoline: the user's objects that are released may end other operations in
+        /// turn.
         func settle() { Trampoline.settle(self) }
 
         func settleNow() {
@@ -121,22 +125,22 @@ extension AnyOperation {
         }
     }
 
-    /// Ends one that has not begun, and publishes this error. Nil: it has begun or finished, or a thread is still
-    /// linking it, which will then find the error and settle the end itself.
+    /// Ends an operation that has not begun, and publishes this error. Returns nil if the operation has begun or
+    /// finished, or if a thread is still linking it. That thread then finds the error and settles the end itself.
     final func endBeforeRun(with error: OperationError) -> EarlyEnd? {
         withLife { endBeforeRun(with: error, &$0) }
     }
 
-    /// As above, but one that has failed and waits for its next attempt goes on.
+    /// As ``endBeforeRun(with:)``, but an operation that has failed and waits for its next attempt goes on.
     final func endUnlessRetried(with error: OperationError) -> EarlyEnd? {
         withLife { life in
-            // In this order: it is written while the body runs.
+            // `goesFirst` is read last, because it is written while the body runs.
             let triesAgain = life.phase == .added && life.hasBegun && goesFirst
             return triesAgain ? nil : endBeforeRun(with: error, &life)
         }
     }
 
-    /// As ``endBeforeRun(with:)``, locked by the caller.
+    /// As ``endBeforeRun(with:)``, for a caller that holds the lock.
     final func endBeforeRun(with error: OperationError, _ life: inout Lifecycle) -> EarlyEnd? {
         guard life.phase == .created || life.phase == .added else { return nil }
         if life.phase == .added, dependencyCounter.leaveEndToLinking() {
@@ -147,7 +151,7 @@ extension AnyOperation {
         return end(with: error, &life)
     }
 
-    /// As ``endBeforeRun(with:)``, with the outcome of the operation that it has joined, which has finished.
+    /// As ``endBeforeRun(with:)``, with the outcome of the operation that this one has joined, which has finished.
     final func endBeforeRun(as original: AnyOperation) -> EarlyEnd? {
         withLife { life in
             guard life.phase == .added, !dependencyCounter.leaveEndToLinking() else { return nil }
@@ -155,7 +159,7 @@ extension AnyOperation {
         }
     }
 
-    /// From the linking thread, when it found that something came to an end while it was linking.
+    /// Called by the thread that has linked the operation, when it finds that the operation ended meanwhile.
     final func endAfterLinking() {
         let end = withLife { life -> EarlyEnd? in
             guard life.phase == .added else { return nil }
@@ -181,7 +185,7 @@ extension AnyOperation {
         return endUnrun(&life)
     }
 
-    /// Its outcome is stored.
+    /// Ends an operation whose outcome is stored and that has not run.
     private final func endUnrun(_ life: inout Lifecycle) -> EarlyEnd {
         let core = life.phase == .added ? core : nil
         let claims = life.endsClaim()
@@ -193,12 +197,13 @@ extension AnyOperation {
             isPaced: life.optionalState?.preconditions.isPaced ?? false)
     }
 
-    /// For one that ended without having run, or that no worker has run to its end.
+    /// Settles an operation that ended without having run, or that no worker has run to its end.
     private final func settleOffWorker(_ ending: Lifecycle.Ending, _ core: QueueCore?, lettingGo: () -> Void = {}) {
         AnyOperation.finish(groups: settledOffWorker(ending, core, lettingGo: lettingGo))
     }
 
-    /// As above. Returns groups that have ended by this, for the caller to finish.
+    /// As ``settleOffWorker(_:_:lettingGo:)``. Returns groups that have ended because of this outcome, for the caller
+    /// to finish.
     final func settledOffWorker(
         _ ending: Lifecycle.Ending, _ core: QueueCore?, lettingGo: () -> Void
     ) -> Unmanaged<AnyOperation>? {
@@ -226,13 +231,13 @@ extension AnyOperation {
         return settled.groups
     }
 
-    /// As above, when its `willFinish` handlers have returned, which run on a task of their own.
+    /// Calls the `willFinish` handlers on a task of their own, then publishes the outcome and settles the operation.
     final func finishOffWorker(_ core: QueueCore?, lettingGo: @escaping @Sendable () -> Void = {}) {
         let retained = Unmanaged.passRetained(self)
         services.spawn {
             await retained.takeUnretainedValue().callHandlersBeforeFinish(core)
             let ending = retained._withUnsafeGuaranteedRef { $0.withLife { $0.finish() } }
-            // In this order: an idle queue has nothing alive.
+            // The operation is released before the queue can be idle, because nothing is alive in an idle queue (G31).
             retained._withUnsafeGuaranteedRef { operation in
                 operation.settleOffWorker(ending, core) {
                     retained.release()
@@ -242,7 +247,7 @@ extension AnyOperation {
         }
     }
 
-    /// On a task that no cancel reaches.
+    /// Calls the `willFinish` handlers, on a task that nobody cancels from outside.
     final func callHandlersBeforeFinish(_ core: QueueCore?) async {
         var isDone = false
         await WorkerTaskContext.run(of: core) { task in
@@ -262,19 +267,19 @@ extension AnyOperation {
             }
             task.running = nil
         }
-        // A handler has cancelled the task: the next one is not to notice.
+        // If a handler has cancelled the task, the next one runs on another task, so that it does not notice.
         if !isDone { await services.spawn { await self.callHandlersBeforeFinish(core) }.value }
     }
 
     struct Woken {
         let handlersAreDue: Bool
-        /// That have ended by this, linked.
+        /// The groups that have ended because of this outcome, linked.
         let groups: Unmanaged<AnyOperation>?
 
         static var nobody: Woken { Woken(handlersAreDue: false, groups: nil) }
     }
 
-    /// Wakes those who await the outcome.
+    /// Wakes the tasks, groups and iterations that await the outcome.
     @inline(never)
     final func wake(in core: QueueCore?) -> Woken {
         let taken = withLife { life in
@@ -296,7 +301,7 @@ extension AnyOperation {
         return Woken(handlersAreDue: taken.actions.isDue, groups: groups.first)
     }
 
-    /// What an end takes from the operation, to be told, or only released, after unlocking.
+    /// The state that a finish takes from the operation, to be told or only released after unlocking.
     private struct Taken {
         let preconditions: Preconditions
         let ends: Ends?
@@ -306,24 +311,26 @@ extension AnyOperation {
 
     // MARK: Outcome
 
-    /// Called by the one that finishes the operation, before the phase says so.
+    /// Stores an error as the outcome. Called by the thread that finishes the operation, before it publishes the
+    /// outcome.
     final func setFailure(_ error: OperationError) {
         outcome = error.bounded
         outcomeOwns = true
         hasFailed = true
     }
 
-    /// The error, of one that was seen finished.
+    /// The error of an operation that has been seen finished.
     @usableFromInline
     final var failure: OperationError? { hasFailed ? outcome as? OperationError : nil }
 
     final var outcomeKind: OperationOutcome { failure?.outcome ?? .success }
 
-    /// The body threw. On the operation's own task.
+    /// Stores the error that the body has thrown. Called on the operation's own task.
     @usableFromInline
     final func bodyThrew(_ error: any Error) { bodyFailed(OperationError(thrownByBody: error)) }
 
-    /// The body ended without an output: with this error, unless somebody had cancelled it.
+    /// Stores this error, or the reason of a cancel if the operation was cancelled, because the body has ended without
+    /// an output.
     @usableFromInline
     final func bodyFailed(_ error: OperationError) {
         let reason = withLife { life in
@@ -333,7 +340,8 @@ extension AnyOperation {
         setFailure(reason?.error ?? error)
     }
 
-    /// A rule or a missing input kept the body from running. On the worker that has taken the operation up.
+    /// Stores the error of an operation whose body does not run, because of a dependency policy, an invalid
+    /// precondition or a missing input. Called on the worker that has taken the operation.
     @usableFromInline
     final func bodyWasSkipped(_ error: OperationError) {
         withLife { $0.bodyWasSkipped() }

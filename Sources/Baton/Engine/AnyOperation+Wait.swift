@@ -1,12 +1,13 @@
-/// Awaiting an outcome. A body that waits releases its permit: it is given back when its first wait begins, and taken
-/// again before its last one ends, so that a queue of width 1 can run a graph nested to any depth.
+/// Awaiting an outcome. A body that waits releases its permit when its first wait begins, and takes one again before
+/// its last wait ends, so that a queue of width 1 can run a graph nested to any depth.
 extension AnyOperation {
-    /// Returns when this has finished, and those who observe it have been told.
+    /// Returns when this operation has finished and its observers have been told.
     ///
     /// - Parameters:
-    ///   - body: The operation whose body waits, nil for anybody else.
-    ///   - asChild: The body has started this one, and its cancel reaches it.
-    ///   - begun: Called when the wait is known, and before the permit is given back: whatever it lists comes first.
+    ///   - body: The operation whose body waits; nil if another task waits.
+    ///   - asChild: True if the body has started this operation, so that a cancel of the body reaches it.
+    ///   - begun: Called when the wait is registered, and before the permit is released, so that the operations it
+    ///     lists come before others that wait for a permit.
     /// - Throws: ``OperationError/dependencyCycle(_:)`` when the wait would never end.
     nonisolated(nonsending) final func awaitOutcome(
         for body: AnyOperation?, asChild: Bool = false, begun: () -> Void = {}
@@ -35,14 +36,14 @@ extension AnyOperation {
         if isObserved { await waitUntilEndIsTold() }
     }
 
-    /// A wait can close a cycle, as an add can. Operations of it that have not begun fail; if there is none, all are
-    /// bodies that wait for one another, and this wait is refused.
+    /// Refuses this wait if it has closed a cycle of bodies that wait for one another, as an add can. If there are
+    /// operations on the cycle that have not begun, these fail instead.
     private final func refuseEndlessWait(of body: AnyOperation) {
         guard let path = body.cycle(closedByWaitFor: self) else { return }
         _ = removeWaiter(of: body)?.outcomeCame(of: self, error: .dependencyCycle(path))
     }
 
-    /// The last one. Nil: the outcome has come.
+    /// Removes the last waiter of `body`. Returns nil if the outcome has come.
     final func removeWaiter(of body: AnyOperation) -> Waiter? {
         withLife { life -> Waiter? in
             guard let optionalState = life.optionalState,
@@ -52,21 +53,22 @@ extension AnyOperation {
         }
     }
 
-    /// Returns the phase: one that has finished does not take it.
+    /// Adds the waiter, unless the operation has finished. Returns the phase.
     final func addWaiter(_ waiter: Waiter) -> Lifecycle.Phase {
         let phase = withLife { life in
             if life.phase != .finished { life.madeOptionalState().waiters.append(waiter) }
             return life.phase
         }
-        // While it is being linked a search from here cannot see it from both sides: the one that links it searches
-        // then.
+        // While the operation is being linked, a search from here cannot see it from both sides. The linking thread
+        // searches when it finds this note.
         if phase == .added { dependencyCounter.noteAwaited() }
         return phase
     }
 }
 
 extension Waiter {
-    /// The operation whose body waits now. A body that has left its loop waits no longer for what that had started.
+    /// The operation whose body waits now; nil if there is none. A body that has left its loop no longer waits for the
+    /// operations that the loop had started.
     var waitingBody: AnyOperation? {
         switch waking {
         case .inform(let listener, _): listener.body
@@ -74,8 +76,8 @@ extension Waiter {
         }
     }
 
-    /// Wakes it, if need be when there is a permit for it. Outside every lock. Returns a group that has ended by this,
-    /// for the caller to finish.
+    /// Wakes the waiter, which may first have to wait for a permit. Called outside every lock. Returns a group that has
+    /// ended because of the outcome, for the caller to finish.
     func outcomeCame(of operation: AnyOperation, error: OperationError? = nil) -> Unmanaged<AnyOperation>? {
         switch waking {
         case .tell(let group, let place): return group.childEnded(place, operation, error ?? operation.failure)
@@ -95,18 +97,19 @@ extension Waiter {
 // MARK: - The permit of a body that waits
 
 extension AnyOperation {
-    /// A wait of a body.
+    /// A wait of a body, which has released its permit or shares that release with another wait.
     struct PermitRelease {
         let body: AnyOperation
-        /// Of the body: waits that one leaves behind are none of the next.
+        /// The run of the body. Waits that a run leaves behind do not count in the next run.
         let run: Int32
-        /// None: it is for no operation.
+        /// The place among the waits of the run; none if the body does not wait for an operation.
         let place: Awaited.Place
-        /// The permit goes back: this is the first open wait, and the body has a permit.
+        /// The queue to which the permit is released; nil if the body has no permit, or has released it in an earlier
+        /// wait that is still open.
         let core: QueueCore?
     }
 
-    /// Nil: the body and its last handlers have ended.
+    /// Notes that a wait begins. Returns nil if the body and its `willFinish` handlers have ended.
     fileprivate final func beginWait(for operation: AnyOperation? = nil, asChild: Bool = false) -> PermitRelease? {
         withLife { life -> PermitRelease? in
             guard life.canWait else { return nil }
@@ -121,7 +124,8 @@ extension AnyOperation {
         }
     }
 
-    /// The outcome has come. The last wait needs a permit before it ends; the others do not.
+    /// Ends a wait whose outcome has come. The last open wait of a body needs a permit before it ends; the others do
+    /// not.
     fileprivate final func waitEnded(
         at place: Awaited.Place, in run: Int32, _ continuation: UnsafeContinuation<OperationError?, Never>,
         _ error: OperationError?
@@ -130,7 +134,7 @@ extension AnyOperation {
         let core = withLife { life -> QueueCore? in
             guard life.canWait, let optionalState = life.optionalState, optionalState.run == run else { return nil }
             if !place.isNone {
-                // Whoever ends the wait holds the operation.
+                // The thread that ends the wait holds the operation, so it is not released under the lock.
                 optionalState.waits[place] = nil
                 optionalState.waits.remove(place)
             }
@@ -149,8 +153,8 @@ extension AnyOperation {
         core.change { $0.scheduler.append(resumption, at: level) }
     }
 
-    /// A permit is booked for this run of the body. False: it has ended, or has begun another wait, and does not take
-    /// it.
+    /// Ends a wait for which a permit has been taken. Returns false if the run of the body has ended, or if the body
+    /// has begun another wait, so that it does not use the permit.
     final func endWait(in run: Int32) -> Bool {
         withLife { life in
             life.optionalState?.resumption = nil
@@ -161,9 +165,10 @@ extension AnyOperation {
     }
 }
 
-// MARK: - Waits for what is no operation
+// MARK: - Waits for other things than operations
 
-/// A task that waits for somebody to end its wait. The body that it runs, if it does, releases its permit meanwhile.
+/// A task that waits until another task ends the pause. If the task runs a body, it releases the body's permit
+/// meanwhile.
 struct Pause: Sendable {
     private let continuation: UnsafeContinuation<OperationError?, Never>
     private let body: AnyOperation?
@@ -172,7 +177,9 @@ struct Pause: Sendable {
 
     /// Returns when the pause has been ended.
     ///
-    /// - Parameter begun: Keeps the pause for whoever will end it, once. False: there is nothing to wait for.
+    /// - Parameters:
+    ///   - subject: The object that synchronizes the pause with its end, for ThreadSanitizer.
+    ///   - begun: Stores the pause for the code that will end it, once. Returns false if there is nothing to wait for.
     nonisolated(nonsending) static func wait(on subject: any AnyObject & Sendable, begun: (Pause) -> Bool) async {
         let loan = WorkerTaskContext.current?.running?.beginWait()
         _ = await withUnsafeContinuation { continuation in
@@ -185,7 +192,7 @@ struct Pause: Sendable {
         if let loan { TSanAnnotations.didAwait(loan.body) } else { TSanAnnotations.didAwait(subject) }
     }
 
-    /// The one end of it. Outside every lock.
+    /// Ends the pause. Called once, outside every lock.
     func end() {
         if let body { return body.waitEnded(at: .none, in: run, continuation, nil) }
         TSanAnnotations.willResume(subject)
@@ -194,7 +201,8 @@ struct Pause: Sendable {
 }
 
 extension AnyOperation {
-    /// The body of this iterates: it waits for all that the listener awaits, until it stops.
+    /// Registers an iteration of this operation's body, which waits for all operations that the listener awaits, until
+    /// ``stopListening(_:)``.
     final func startListening(_ listener: any OutcomeListener) {
         withLife { life in
             guard life.canWait else { return }

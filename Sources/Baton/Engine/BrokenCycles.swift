@@ -5,9 +5,11 @@
 /// added, if it still depends on the next operation of one of the cycles and that operation has ended because of a
 /// cycle. If the next operation is added later, both end then.
 ///
-/// A later break adds to what an earlier one has noted. It sees fewer operations, because members have ended since.
+/// A later break adds to the cycles that an earlier break has noted. It sees fewer operations, because members have
+/// ended since.
 struct BrokenCycles {
-    /// Weak, because an operation retains what it depends on, and has this.
+    /// The reference is weak, because an operation retains its dependencies, and `BrokenCycles` is a part of an
+    /// operation.
     private struct Member {
         weak var operation: AnyOperation?
     }
@@ -17,7 +19,7 @@ struct BrokenCycles {
         let next: Member
     }
 
-    /// In the order of the breaks.
+    /// The edges of this operation on its broken cycles, in the order of the breaks.
     private var ways: [Way] = []
     private var places: [ObjectIdentifier: Int] = [:]
     private var followers: [ObjectIdentifier: Member] = [:]
@@ -26,10 +28,10 @@ struct BrokenCycles {
     ///
     /// - Parameters:
     ///   - error: The error for the operation.
-    ///   - next: The operation that it leads to on the cycle.
-    ///   - followers: Operations that lead to it on their cycles, and that nobody had added either.
+    ///   - next: The operation that this operation waits for on the cycle.
+    ///   - followers: Operations that wait for this operation on their cycles, and that nobody had added either.
     mutating func note(_ error: OperationError, next: AnyOperation, followers: some Sequence<AnyOperation>) {
-        // An identity may be that of an operation that has been released.
+        // An identifier in `places` may be that of an operation that has been released.
         let way = Way(error: error, next: Member(operation: next))
         if let place = places[ObjectIdentifier(next)] {
             if ways[place].next.operation == nil { ways[place] = way }
@@ -84,7 +86,7 @@ extension AnyOperation {
     ///
     /// - Returns: The ends of the child and of its followers. Empty if the child is on no broken cycle.
     final func endsOnBrokenCycleOfGroup() -> [EarlyEnd] {
-        // Released outside the lock.
+        // The operations are released outside the lock.
         let ways = withLife { $0.optionalState?.brokenCycles?.all ?? [] }
         if ways.isEmpty { return [] }
         let end = withLife { life -> EarlyEnd? in
@@ -97,7 +99,7 @@ extension AnyOperation {
         return [end] + AnyOperation.endFollowers(of: [self])
     }
 
-    /// Called by the thread that adds the operation. True: the operation has ended because it is on a broken cycle.
+    /// Called by the thread that adds the operation. Returns true if it has ended because it is on a broken cycle.
     final func endsOnBrokenCycle() -> Bool {
         let (ways, sources) = withLife { life in
             life.optionalState?.brokenCycles.map { ($0.all, edges.all) } ?? ([], [])
@@ -111,7 +113,8 @@ extension AnyOperation {
         return true
     }
 
-    /// Called by the thread that links the operation to a source that has finished, perhaps because of a cycle with it.
+    /// Called by the thread that links the operation to a source that has finished, perhaps because of a cycle that
+    /// both are on.
     final func foundFinishedSource() {
         CycleBreak.foundFinished(by: self)
         _ = endsOnBrokenCycle()

@@ -11,32 +11,32 @@ import Synchronization
 final class CycleBreak: Sendable {
     enum Result {
         case ended
-        /// The cycle is none any more.
+        /// There is no such cycle any more.
         case changed
-        /// All are bodies, or what bodies wait for that nobody has added.
+        /// All members of this cycle are bodies, or unadded operations that bodies wait for.
         case allBegun([OperationReference])
     }
 
-    /// A member that nobody had added when the graph was seen.
+    /// A member that nobody had added when the graph was read.
     private struct Unadded {
         let node: Int
-        /// Members that were not added either, and on whose cycles this member is the next one.
+        /// Members that were not added either, and whose cycle leads to this member next.
         var followers: [Int] = []
     }
 
     private static let underWay = Locked<[CycleBreak]>([])
-    /// Lets an add see without a lock that there are none. The count rises before the first member ends, so a thread
-    /// that has seen a member finished, under that member's lock, cannot miss the break.
+    /// Lets the thread that adds an operation see without a lock that there are none. The count rises before the first
+    /// member ends, so a thread that has seen a member finished, under that member's lock, cannot miss the break.
     private static let underWayCount = Atomic(0)
 
     private let operations: [AnyOperation]
     private let cycles: Digraph.Cycles
-    /// For each of the cycles.
+    /// The error for each of the cycles.
     private let errors: [OperationError]
     private let unadded: [Unadded]
     private let wasUnadded: [Bool]
 
-    /// - Parameter wasUnadded: Nobody had added it when the graph was seen.
+    /// - Parameter wasUnadded: For each operation, true if nobody had added it when the graph was read.
     init(of operations: [AnyOperation], wasUnadded: [Bool], cycles: Digraph.Cycles) {
         self.operations = operations
         self.wasUnadded = wasUnadded
@@ -53,8 +53,8 @@ final class CycleBreak: Sendable {
 
     /// Ends the members that have not begun.
     func perform() -> Result {
-        // Nothing that an added operation waits for changes before its end. So if they are all unfinished now, after
-        // the whole cycle has been read, they are on it now.
+        // The dependencies of an added operation change only when it ends. So if all members are unfinished now, after
+        // the whole cycle has been read, the cycle exists now.
         if cycles.all[0].contains(where: { operations[$0].hasFinished }) { return .changed }
         if !operations.contains(where: \.isUnrun), case .dependencyCycle(let path) = errors[0] {
             return .allBegun(path)
@@ -100,16 +100,19 @@ final class CycleBreak: Sendable {
         }
     }
 
-    /// May be called by several threads at once. Each returns the ends that it has brought, for it to settle.
+    /// Ends the members that have not ended. Several threads may call this at once. Each call returns the ends that it
+    /// has brought about, for its caller to settle.
     private func endMembers() -> [AnyOperation.EarlyEnd] {
-        // Before any end, so that a member that is added from now on finds that it is on a broken cycle.
+        // The cycles are noted before any member ends, so that a member that is added from now on finds that it is on
+        // one.
         for member in unadded {
             operations[member.node].noteBrokenCycle(
                 error(of: member.node), next: next(of: member.node),
                 followers: member.followers.lazy.map { self.operations[$0] })
         }
         var ends = operations.indices.compactMap { end($0) }
-        // Again, for members that were added in between, when what they wait for had not ended.
+        // A member may have been added in between, when the operation that it waits for had not ended. So unadded
+        // members are tried a second time.
         ends += unadded.compactMap { end($0.node) }
         return ends + AnyOperation.endFollowers(of: operations)
     }
@@ -123,23 +126,25 @@ final class CycleBreak: Sendable {
     private func next(of node: Int) -> AnyOperation { operations[cycles.next[node]] }
 }
 
-/// Ends what is on the cycles of a graph of waits that has been seen whole.
+/// Ends operations on the cycles of a graph of waits that has been explored completely.
 ///
-/// What ends is not one cycle but the strongly connected component around it, all of whose operations wait for
-/// themselves: else it would depend on the order of adding which of several cycles that share operations is found, and
-/// so who runs. Operations of it that nobody has added yet end when they are added; see ``BrokenCycles``.
+/// Not one cycle ends but the strongly connected component around it, all of whose operations wait for themselves.
+/// Otherwise the order of adding would decide which of several cycles that share operations is found, and so which
+/// operations run. Operations of the component that nobody has added yet end when they are added; see ``BrokenCycles``.
 struct CycleBreaking {
     struct Result {
-        /// Operations have ended, or the graph has changed. What is left has to be looked at again.
+        /// True if operations have ended, or if the graph has changed, so that the rest has to be searched again.
         var mustLookAgain = false
-        /// Nobody but bodies is on these cycles, each of which has been closed by the wait of the suspect.
+        /// Cycles that consist of bodies only, each with the suspect whose wait has closed it.
         var refusals: [(suspect: CycleFinder.Suspect, path: [OperationReference])] = []
     }
 
     private let exploration: WaitExploration
     private let suspects: [CycleFinder.Suspect]
 
-    /// - Parameter exploration: Upstream, and exhausted.
+    /// - Parameters:
+    ///   - exploration: An exploration upstream that is exhausted.
+    ///   - suspects: The waits and operations that may have closed a cycle.
     init(_ exploration: WaitExploration, closedBy suspects: [CycleFinder.Suspect]) {
         self.exploration = exploration
         self.suspects = suspects
@@ -153,7 +158,7 @@ struct CycleBreaking {
         var suspects: [Int: CycleFinder.Suspect] = [:]
         for suspect in self.suspects {
             guard let node = exploration.node(of: suspect.body ?? suspect.operation) else { continue }
-            // A wait that can be refused comes first.
+            // A wait takes precedence, because it can be refused.
             if suspects[node]?.body == nil { suspects[node] = suspect }
         }
         var numbers = [Int32](repeating: 0, count: exploration.graph.count)
@@ -177,14 +182,15 @@ struct CycleBreaking {
         return result
     }
 
-    /// An operation that is on a cycle although no dependency counts that may still change. Nil: there is none.
+    /// Returns an operation that is on a cycle of edges that cannot change any more, which are those of added
+    /// operations. Returns nil if there is none.
     private func root(of part: Digraph, _ nodes: [Int], preferring closing: Set<Int>) -> Int? {
         let isAdded = nodes.map { !exploration.isUnadded[$0] }
         var members = Array(nodes.indices)
         if isAdded.contains(false) {
             members = part.cyclicComponents { isAdded[$0] }.flatMap(\.self)
         }
-        // The last one that was linked closed it.
+        // The operation that was linked last has closed the cycle.
         return members.filter { closing.contains(nodes[$0]) }.max() ?? members.first
     }
 }

@@ -1,32 +1,37 @@
 /// Finds operations that wait for one another, and ends them.
 ///
-/// Called when operations have been linked, or a body has begun to wait, so the whole cycle can be seen: of several
-/// threads that each add a member, the one that links last sees all the others' links. Two threads may both find it.
+/// A search is made when operations have been linked or a body has begun to wait, so that the whole cycle can be seen:
+/// if several threads add one member each, the thread that links last sees the links of all others. Two threads may
+/// both find the cycle.
 ///
-/// A search looks both ways from what is new, upstream and downstream in turns, and ends when one side has been seen
-/// whole: nearly always there is next to nothing on one side. It looks at ``budget`` edges. What it cannot decide by
-/// then is left to ``QueueCore/sweep()``, which looks at all that has come together meanwhile, once.
+/// A search explores upstream and downstream of the new edges in turns, and ends when one side has been explored
+/// completely, because nearly always there is next to nothing on one side. It looks at ``Budget`` edges at most. If it
+/// cannot decide by then, it leaves the rest to ``QueueCore/sweep()``, which looks once at everything that has been
+/// left to it.
 enum CycleFinder {
     /// A wait, or an operation that has been added, that may have closed a cycle.
     struct Suspect {
-        /// What is waited for through the new edges, or the operation that has them.
+        /// The operation that the body waits for, or the operation that has been added.
         let operation: AnyOperation
-        /// The operation whose body waits for the other one. Nil: that has been added.
+        /// The operation whose body waits. Nil if the suspect is an operation that has been added.
         var body: AnyOperation?
     }
 
-    /// How much a search looks at before it is put off.
+    /// How many edges a search looks at before it is put off.
     struct Budget {
-        /// Without a sign of a cycle. Nil: no limit.
+        /// The limit while there is no sign of a cycle. Nil means no limit.
         let usual: Int?
-        /// If there probably is one: rare enough to look on, and small ones are broken in the call that closes them.
+        /// The limit if there probably is a cycle. It is higher because that is rare, and so that small cycles are
+        /// broken in the call that closes them.
         let ifPromising: Int?
 
         static let unlimited = Budget(usual: nil, ifPromising: nil)
 
-        /// - Parameter isBehind: Another search has been put off already.
+        /// - Parameters:
+        ///   - links: The number of edges that are new.
+        ///   - isBehind: True if another search has been put off already.
         init(links: Int, isBehind: Bool) {
-            // What has been put off costs a sweep anyway.
+            // A search that is put off costs little more if a sweep comes anyway.
             let usual = isBehind ? 32 : 256
             self.init(usual: usual + 8 * links, ifPromising: 8 * (usual + links))
         }
@@ -38,14 +43,14 @@ enum CycleFinder {
     }
 
     enum Verdict: Equatable {
-        /// There is no cycle, or none any more.
+        /// There is no cycle, or it has been broken.
         case free
-        /// All on this cycle are bodies that wait for one another: one of the waits has to be refused.
+        /// All members of this cycle are bodies that wait for one another, so one of the waits has to be refused.
         case refused([OperationReference])
         case undecided
     }
 
-    /// Breaks the cycles that these have closed.
+    /// Breaks the cycles that the suspects have closed.
     static func search(_ suspects: [Suspect], _ budget: Budget) -> Verdict {
         while true {
             switch mayBeOnCycle(suspects, budget) {
@@ -62,12 +67,12 @@ enum CycleFinder {
         }
     }
 
-    /// The path, if it has to be refused. Looks as far as it takes.
+    /// Returns the cycle if the wait has to be refused. The search has no limit.
     static func refusal(of wait: Suspect) -> [OperationReference]? {
         if case .refused(let path) = search([wait], .unlimited) { path } else { nil }
     }
 
-    /// Nil: it would take more than the budget to know.
+    /// Returns nil if the budget does not suffice to decide.
     private static func mayBeOnCycle(_ suspects: [Suspect], _ budget: Budget) -> Bool? {
         let sources = suspects.lazy.map(\.operation)
         let bodies = suspects.lazy.map { $0.body ?? $0.operation }
@@ -87,8 +92,8 @@ enum CycleFinder {
 }
 
 extension CycleFinder {
-    /// A shortest cycle: each member waits for the next, and the last for `origin`. Searched from one side, for one
-    /// that is not linked: nothing is known to wait for it.
+    /// Returns a shortest cycle, or nil: each member waits for the next one, and the last member for `origin`. The
+    /// search goes upstream only, because `origin` is not linked yet, so no operation is known to wait for it.
     static func cycle(
         through origin: AnyOperation, waitsFor: @escaping (AnyOperation) -> [AnyOperation]
     ) -> [AnyOperation]? {
@@ -145,6 +150,6 @@ extension CycleFinder {
 }
 
 extension AnyOperation {
-    /// Added and not begun.
+    /// True if the operation has been added and has not begun.
     final var isUnrun: Bool { !isFence && withLife { $0.phase == .added } }
 }

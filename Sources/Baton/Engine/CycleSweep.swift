@@ -1,8 +1,9 @@
 /// Operations and waits that may have closed a cycle or a deadlock of exclusions, and that a search could not decide
-/// within its budget. Pure.
+/// within its budget. A pure value.
 ///
-/// While one sweep looks at some, those that come meanwhile gather for the next. So however many operations come one by
-/// one, the number of sweeps grows with the time that they take and not with their number.
+/// While a sweep looks at some suspects, those that come meanwhile are collected for the next sweep. So if many
+/// operations are added one by one, the number of sweeps grows with the time that they take, and not with the number of
+/// operations.
 struct PendingSuspects {
     struct Suspects {
         var cycles: [CycleFinder.Suspect] = []
@@ -13,14 +14,14 @@ struct PendingSuspects {
 
     private var pending = Suspects()
     private var isSwept = false
-    /// The last operation of the queue has left during a sweep, and is about to be let go.
+    /// True if the last operation of the queue has left during a sweep, and has not been released yet.
     private var isAwaitingRelease = false
 
-    /// Nothing is held for a sweep, or by one.
+    /// True if no operation is held for a sweep, or by one.
     var isEmpty: Bool { !isSwept && pending.isEmpty && !isAwaitingRelease }
 
-    /// The last operation of the queue leaves. True: the caller lets it go and then calls ``lastWasReleased()``,
-    /// because the end of the sweep may come in between, and must not call the queue idle.
+    /// Called when the last operation leaves the queue. Returns true if the caller has to release the operation and
+    /// then call ``lastWasReleased()``: the sweep may end in between, and must not call the queue idle then.
     mutating func lastLeaves() -> Bool {
         if isSwept { isAwaitingRelease = true }
         return isSwept
@@ -28,7 +29,7 @@ struct PendingSuspects {
 
     mutating func lastWasReleased() { isAwaitingRelease = false }
 
-    /// True: a sweep has to be started.
+    /// Returns true if a sweep has to be started.
     mutating func append(_ suspects: Suspects) -> Bool {
         pending.cycles += suspects.cycles
         pending.deadlocks += suspects.deadlocks
@@ -36,7 +37,7 @@ struct PendingSuspects {
         return !isSwept
     }
 
-    /// For the sweep, which holds none any more. Empty: it ends.
+    /// Returns the suspects for the sweep, which has released the former ones. The sweep ends if there are none.
     mutating func take() -> Suspects {
         defer { pending = Suspects() }
         isSwept = !pending.isEmpty
@@ -45,7 +46,11 @@ struct PendingSuspects {
 }
 
 extension QueueCore {
-    /// These were linked by one call, with so many links.
+    /// Searches for cycles and deadlocks that one add may have closed.
+    ///
+    /// - Parameters:
+    ///   - operations: The operations that the add has linked.
+    ///   - links: The number of their edges.
     func lookForCycles(closedBy operations: [AnyOperation], links: Int) {
         let suspects = operations.map { CycleFinder.Suspect(operation: $0) }
         if case .undecided = CycleFinder.search(suspects, budget(links: links)) {
@@ -54,8 +59,8 @@ extension QueueCore {
         if ExclusionManager.mayDeadlock { lookForDeadlocks(closedBy: operations) }
     }
 
-    /// Each search takes a few hundred steps at most, and so for many operations far more than one sweep for all of
-    /// them.
+    /// Each search takes a few hundred steps at most, so for many operations one sweep takes far less than a search for
+    /// each.
     private func lookForDeadlocks(closedBy operations: [AnyOperation]) {
         if operations.count > 4 || state.withLock({ !$0.suspects.isEmpty }) {
             sweepLater(.init(deadlocks: operations))
@@ -65,7 +70,7 @@ extension QueueCore {
     }
 
     private func budget(links: Int) -> CycleFinder.Budget {
-        // Seeded schedules have no tasks that are not theirs.
+        // On a seeded executor a sweep would be a task that the schedule does not know.
         if slicesByCount { return .unlimited }
         return CycleFinder.Budget(links: links, isBehind: state.withLock { !$0.suspects.isEmpty })
     }
@@ -80,10 +85,10 @@ extension QueueCore {
         }
     }
 
-    /// They are looked at in the background.
+    /// Leaves the suspects to a sweep in the background.
     ///
-    /// On a seeded executor at once: whether there may be deadlocks is a matter of the whole process, and must not add
-    /// a task to a schedule. Cycles are not left to a sweep there.
+    /// On a seeded executor the search is made at once. Whether there may be deadlocks depends on the whole process,
+    /// and must not add a task to a schedule. Cycles are not left to a sweep there.
     func sweepLater(_ suspects: PendingSuspects.Suspects) {
         if slicesByCount {
             assert(suspects.cycles.isEmpty)
@@ -92,7 +97,7 @@ extension QueueCore {
         if state.withLock({ $0.suspects.append(suspects) }) { taskFactory.background.spawn { await self.sweep() } }
     }
 
-    /// Looks at all suspects together, until no more have come.
+    /// Searches from all suspects together, until there are no more.
     private func sweep() async {
         while true {
             let (suspects, idleWaiters) = state.withLock { state in
@@ -106,12 +111,12 @@ extension QueueCore {
         }
     }
 
-    /// Returns when it has let go of all operations that it has seen.
+    /// Returns when it has released all operations that it has seen.
     private static func sweep(_ suspects: [CycleFinder.Suspect]) async {
         var mustLook = true
         while mustLook {
             var upstream = WaitExploration(from: suspects.lazy.map(\.operation), .upstreamOfUnadded)
-            // So many steps at a time, to leave the thread to others in between.
+            // The task yields its thread after this number of steps.
             while !upstream.run(upTo: upstream.steps + 4_096) { await Task.yield() }
             let result = CycleBreaking(upstream, closedBy: suspects).perform()
             for (wait, path) in result.refusals { wait.refuse(path) }
@@ -128,19 +133,20 @@ extension CycleFinder.Suspect {
 }
 
 extension AnyOperation {
-    /// The body of this has begun to wait for `awaited`, and that is visible.
+    /// Called when the body of this operation has begun to wait for `awaited`, and other threads can see the wait.
     ///
-    /// Operations of a cycle that have not begun fail. If there are none, all are bodies that wait for one another, and
-    /// this wait has to be refused by the caller, with the path that this returns.
+    /// Operations on the cycle that have not begun fail. If there are none, all members are bodies that wait for one
+    /// another. Then the method returns the cycle, and the caller has to refuse this wait.
     final func cycle(closedByWaitFor awaited: AnyOperation) -> [OperationReference]? {
-        // Nobody waits for most bodies. One that has ended waits no longer.
+        // This is false for most bodies, because nobody waits for them. A body that has ended does not wait any more.
         let (mayClose, own) = withLife { life in
             let mayClose = life.canWait && life.mayBeOnCycle
             return (mayClose, mayClose ? self.core : nil)
         }
         let core = own ?? (mayClose ? awaited.withLife { $0.phase == .finished ? nil : awaited.core } : nil)
         let wait = CycleFinder.Suspect(operation: awaited, body: self)
-        // Neither was added: such as one that was cancelled before, and whose handlers wait.
+        // There is no queue if neither has been added, for example if an operation was cancelled before the add and its
+        // handlers wait.
         let path = core.map { $0.search(wait) } ?? (mayClose ? CycleFinder.refusal(of: wait) : nil)
         if path == nil, ExclusionManager.mayDeadlock { Deadlocks.break(through: awaited, awaitedBy: self) }
         return path

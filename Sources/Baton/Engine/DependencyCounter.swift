@@ -1,29 +1,32 @@
 import Synchronization
 
-/// Counts down what keeps an operation from being ready: its unfinished sources, and the add that is still linking it
-/// to them. Reaching zero happens once, and whoever brings it there makes the operation ready.
+/// Counts what keeps an operation from being ready: its unfinished sources, and the add that is still linking it to
+/// them. The counter reaches zero once, and the thread that brings it there makes the operation ready.
 ///
-/// Lock-free, because it is touched once per edge by whatever finishes; a lock here costs a chain a tenth of its time.
-/// Everything is a read-modify-write of one word, so there is one order of all steps, and the two races with the
-/// linking thread end the same way: who comes while the linking bit is set leaves a flag, and `linked` finds it.
+/// It is lock-free, because each finishing source touches it once per edge; a lock here costs a chain a tenth of its
+/// time. Every step is a read-modify-write of one word, so all steps have one order. A step that races with the linking
+/// thread, and comes while the linking bit is set, leaves a flag that `linked` finds.
 ///
-/// Ordering: each step releases what its thread did before (a source stored its output) and the one that reaches zero
-/// acquires it all, so a body that starts then sees every output.
+/// Memory ordering: each step releases what its thread did before (a source stored its output), and the step that
+/// reaches zero acquires all of it, so a body that starts then sees every output.
 struct DependencyCounter: ~Copyable {
-    /// What the linking thread finds when its links are made.
+    /// The state of the operation when the linking thread has linked it.
     struct Linked {
-        /// Nothing is left to wait for.
+        /// True if nothing is left to wait for.
         let isReady: Bool
-        /// A cancel or another early end came while it was linking and left the finish to it.
+        /// True if the operation ended early, for example by a cancel, while it was being linked. The linking thread
+        /// finishes it.
         let wasEnded: Bool
-        /// Somebody began to wait for it while it was linking, a dependent or a body: a cycle may have been closed.
+        /// True if a dependent or a body began to wait for the operation while it was being linked, so a cycle may have
+        /// been closed.
         let wasAwaited: Bool
 
-        /// Of an operation without dependencies, when `linked` has been called and this was found.
+        /// The result for an operation without dependencies that had ended when `linked` was called.
         static let endedWithoutLinks = Linked(isReady: true, wasEnded: true, wasAwaited: false)
     }
 
-    /// More than there can be sources: they may count down before `linked` says how many there are.
+    /// A number larger than any number of sources, because sources may count down before `linked` says how many there
+    /// are.
     private static let unknown: UInt32 = 1 << 27
     private static let linking: UInt32 = 1 << 28
     private static let ended: UInt32 = 1 << 29
@@ -32,10 +35,11 @@ struct DependencyCounter: ~Copyable {
 
     private let word = Atomic<UInt32>(linking | unknown)
 
-    /// Before the links are made: somebody else will count down, besides the sources.
+    /// Called before the operation is linked if another party counts down in addition to the sources.
     borrowing func expectOneMore() { word.wrappingAdd(1, ordering: .relaxed) }
 
-    /// The links are made, to so many sources: each will count down, or has. Those that had finished before do not.
+    /// Called when the operation is linked to this number of sources, each of which counts down or has done so. Sources
+    /// that had finished before are not among them.
     @inline(__always)
     borrowing func linked(to sources: Int) -> Linked {
         let now = word.wrappingSubtract(
@@ -48,17 +52,18 @@ struct DependencyCounter: ~Copyable {
         )
     }
 
-    /// What a step down has led to.
+    /// The result of counting down.
     enum Step {
         /// There is more to wait for.
         case waiting
-        /// That was the last thing to wait for.
+        /// There is nothing left to wait for, and the caller makes the operation ready.
         case ready
-        /// That was the last thing to wait for, and the operation has ended before: whoever finds this lets go of it.
+        /// There is nothing left to wait for, but the operation has ended before. The caller releases the queue's
+        /// reference to it.
         case ended
     }
 
-    /// One source has finished, or does not count any more.
+    /// Called when a source has finished, or is not waited for any more.
     @inline(__always)
     borrowing func countDown() -> Step {
         let now = word.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue
@@ -66,8 +71,8 @@ struct DependencyCounter: ~Copyable {
         return now & Self.ended == 0 ? .ready : .ended
     }
 
-    /// Counts one more, which the caller counts down again, unless nothing is left to wait for. True: until then nobody
-    /// else brings the count to zero.
+    /// Adds one, which the caller counts down again, unless nothing is left to wait for. Returns true if it was added:
+    /// until the caller counts down, no other thread can bring the counter to zero.
     borrowing func holdUnlessZero() -> Bool {
         var now = word.load(ordering: .relaxed)
         while now & (Self.ended - 1) != 0 {
@@ -79,14 +84,14 @@ struct DependencyCounter: ~Copyable {
         return false
     }
 
-    /// From here on whoever counts down to zero finds that the operation has ended. True: the linking thread will find
-    /// the mark and finish the operation; else that is the caller's to do.
+    /// Marks the operation as ended, so that the thread that counts down to zero finds the mark. Returns true if the
+    /// linking thread will find it and finish the operation; otherwise the caller finishes it.
     borrowing func leaveEndToLinking() -> Bool {
         word.bitwiseOr(Self.ended, ordering: .acquiringAndReleasing).oldValue & Self.linking != 0
     }
 
-    /// A dependent has registered, or a body waits. After linking there is nothing to tell: their own search comes
-    /// later.
+    /// Notes that a dependent has registered, or that a body waits. After linking there is nothing to note, because the
+    /// dependent or the body searches for cycles itself, and does so later.
     @inline(__always)
     borrowing func noteAwaited() {
         if word.load(ordering: .relaxed) & Self.linking != 0 {
@@ -94,18 +99,19 @@ struct DependencyCounter: ~Copyable {
         }
     }
 
-    /// The links are made.
+    /// True if the operation has been linked.
     @inline(__always)
     var isLinked: Bool { word.load(ordering: .relaxed) & Self.linking == 0 }
 
-    /// Somebody observes the operation. Here because the word is at hand wherever something is to be told, and has
-    /// room.
+    /// Notes that the operation is observed. The flag is in this word because the word has a free bit, and is in cache
+    /// wherever an event may have to be sent.
     borrowing func noteObserved() { word.bitwiseOr(Self.observed, ordering: .relaxed) }
 
-    /// What is to be told is under the operation's lock, so that nothing depends on the order of this.
+    /// True if the operation is observed. The load can be relaxed, because the events themselves are guarded by the
+    /// operation's lock.
     @inline(__always)
     var isObserved: Bool { word.load(ordering: .relaxed) & Self.observed != 0 }
 
-    /// For explanations: nothing is left to wait for.
+    /// True if nothing is left to wait for.
     var isZero: Bool { word.load(ordering: .acquiring) & (Self.ended - 1) == 0 }
 }

@@ -1,13 +1,14 @@
-/// What an operation depends on, in a single word: most have one dependency or none, which costs no object.
+/// The dependencies of an operation, in a single word: most operations have one dependency or none, which costs no
+/// object.
 struct DependencyList: ~Copyable {
-    /// Retained. As references, each look at them would take one more and give it back.
+    /// The references are retained, but unmanaged, because each look at a strong reference would retain and release it.
     private enum Word {
         case none
         case one(Unmanaged<AnyOperation>)
         case many(Unmanaged<DependencyBlock>)
     }
 
-    /// What was taken out, to be released with it.
+    /// Dependencies that were taken out of the list. The caller releases them with this value.
     enum Taken {
         case none
         case one(AnyOperation)
@@ -59,7 +60,7 @@ struct DependencyList: ~Copyable {
         }
     }
 
-    /// Of one that has that many.
+    /// The dependency at a place that is known to be in use, such as that of an input.
     @inline(__always)
     subscript(place: Int) -> AnyOperation {
         switch word {
@@ -69,8 +70,8 @@ struct DependencyList: ~Copyable {
         }
     }
 
-    /// For the one that links the operation: where it stands in the list of a source, and that source, one after
-    /// another.
+    /// Calls `body` with each source, and with the place of `operation` in the list of that source. Called by the
+    /// thread that links the operation.
     @inline(__always)
     func enter(_ operation: Unmanaged<AnyOperation>, _ body: (DependentList.Place, Unmanaged<AnyOperation>) -> Void) {
         switch word {
@@ -80,7 +81,7 @@ struct DependencyList: ~Copyable {
         }
     }
 
-    /// As above, for one that has been linked.
+    /// As ``enter(_:_:)``, for an operation that has been linked.
     func visit(of operation: Unmanaged<AnyOperation>, _ body: (DependentList.Place, Unmanaged<AnyOperation>) -> Void) {
         switch word {
         case .none: break
@@ -102,7 +103,7 @@ struct DependencyList: ~Copyable {
         }
     }
 
-    /// Those of removed dependencies included.
+    /// The number of places, including those of removed dependencies.
     var placeCount: Int {
         switch word {
         case .none: 0
@@ -113,7 +114,7 @@ struct DependencyList: ~Copyable {
 
     func contains(_ operation: AnyOperation) -> Bool { all.contains { $0 === operation } }
 
-    /// Nil: the dependency was removed.
+    /// Returns nil if the dependency was removed.
     func source(at place: Int) -> Unmanaged<AnyOperation>? {
         switch word {
         case .none: nil
@@ -122,7 +123,7 @@ struct DependencyList: ~Copyable {
         }
     }
 
-    /// Leaves a hole. Returns the source, for the caller to release after unlocking.
+    /// Removes a source and leaves a hole. Returns the source, which the caller releases after unlocking.
     mutating func removeSource(at place: Int) -> AnyOperation? {
         switch word {
         case .none: return nil
@@ -149,7 +150,7 @@ struct DependencyList: ~Copyable {
         }
     }
 
-    /// At the finish, when no source has the operation in its list any more.
+    /// Releases all dependencies. Called at the finish, when no source has the operation in its list any more.
     @inline(__always)
     mutating func drop() {
         switch word {
@@ -164,17 +165,17 @@ struct DependencyList: ~Copyable {
     }
 }
 
-/// Several dependencies, each with the place in which the operation stands in the list of that source.
+/// Several dependencies, each with the operation's place in the list of that source.
 final class DependencyBlock: ManagedBuffer<DependencyCount, DependencyNode> {
     @inline(__always)
     private static func make(capacity: Int) -> DependencyBlock {
-        // Safe: `create` makes an object of the class that it is called on.
+        // This is safe, because `create` makes an object of the class that it is called on.
         let buffer = create(minimumCapacity: capacity) { _ in DependencyCount(capacity: UInt32(capacity)) }
         return unsafeDowncast(buffer, to: DependencyBlock.self)
     }
 
-    /// The block has room for one more, because growing by one each time would cost as much as the graph. A block for
-    /// four exceeds the size that malloc serves fastest.
+    /// Makes a block with room for one more dependency, because growing by one each time would cost as much as the
+    /// graph. A block for four would exceed the size that malloc serves fastest.
     static func make(_ first: consuming AnyOperation, _ second: consuming AnyOperation) -> DependencyBlock {
         let block = make(capacity: 3)
         block.append(first)
@@ -192,12 +193,12 @@ final class DependencyBlock: ManagedBuffer<DependencyCount, DependencyNode> {
         for place in places { place.source?.release() }
     }
 
-    // Its memory by address: the property of the superclass is looked at for conflicting accesses each time. Safe:
-    // whoever asks the block for something holds it. Who may write when is said at ``DependentList``.
+    // The memory is accessed by address, because each access to the property of the superclass is checked for
+    // exclusivity. This is safe, because every caller of the block holds it. ``DependentList`` says who may write when.
     @inline(__always)
     private var count: UnsafeMutablePointer<DependencyCount> { withUnsafeMutablePointerToHeader { $0 } }
 
-    /// Those that are used.
+    /// The places that are in use.
     @inline(__always)
     private var places: UnsafeMutableBufferPointer<DependencyNode> {
         UnsafeMutableBufferPointer(start: withUnsafeMutablePointerToElements { $0 }, count: Int(count.pointee.used))
@@ -213,7 +214,7 @@ final class DependencyBlock: ManagedBuffer<DependencyCount, DependencyNode> {
         Array(places.lazy.compactMap { $0.source?.takeUnretainedValue() }.prefix(count))
     }
 
-    /// Of one that hands over its output: it cannot be removed.
+    /// The dependency at a place that hands over its output, and so cannot have been removed.
     subscript(place: Int) -> AnyOperation { places[place].source!.takeUnretainedValue() }
 
     var placeCount: Int { places.count }
@@ -222,7 +223,7 @@ final class DependencyBlock: ManagedBuffer<DependencyCount, DependencyNode> {
 
     func removeSource(at place: Int) -> AnyOperation? { places[place].source.take()?.takeRetainedValue() }
 
-    /// Itself, or a larger one in its stead. Before the add has linked the operation.
+    /// Returns this block, or a larger copy if it is full. Called before the add has linked the operation.
     func appending(_ operation: consuming AnyOperation) -> DependencyBlock {
         let capacity = Int(count.pointee.capacity)
         if places.count < capacity {
@@ -230,7 +231,7 @@ final class DependencyBlock: ManagedBuffer<DependencyCount, DependencyNode> {
             return self
         }
         let larger = Self.make(capacity: 2 * capacity)
-        // Holes stay, because somebody knows the places.
+        // Holes are copied as well, because callers have stored the numbers of the places.
         for place in places { larger.append(place.source?.retain()) }
         larger.append(operation)
         return larger
@@ -239,7 +240,7 @@ final class DependencyBlock: ManagedBuffer<DependencyCount, DependencyNode> {
     @inline(__always)
     private func append(_ operation: consuming AnyOperation) { append(.passRetained(operation)) }
 
-    /// Takes the reference.
+    /// Takes over the reference.
     @inline(__always)
     private func append(_ source: Unmanaged<AnyOperation>?) {
         count.pointee.used += 1
@@ -247,7 +248,7 @@ final class DependencyBlock: ManagedBuffer<DependencyCount, DependencyNode> {
         withUnsafeMutablePointerToElements { ($0 + Int(count.pointee.used) - 1).initialize(to: place) }
     }
 
-    /// Each of its places, with the source in whose list it belongs.
+    /// Notes `operation` as the dependent in each place, and calls `body` with the place and its source.
     @inline(__always)
     func enter(_ operation: Unmanaged<AnyOperation>, _ body: (DependentList.Place, Unmanaged<AnyOperation>) -> Void) {
         for number in places.indices {
@@ -266,7 +267,7 @@ final class DependencyBlock: ManagedBuffer<DependencyCount, DependencyNode> {
     }
 }
 
-/// Of an ``DependencyBlock``.
+/// The header of a ``DependencyBlock``.
 struct DependencyCount {
     var used: UInt32 = 0
     let capacity: UInt32
@@ -276,11 +277,11 @@ struct DependencyCount {
 
 /// One of several dependencies of an operation.
 struct DependencyNode {
-    /// Retained. Nil: this dependency was removed before the add.
+    /// The source, which is retained. Nil if this dependency was removed before the add.
     var source: Unmanaged<AnyOperation>?
-    /// Whose dependency it is, when the source has it in its list.
+    /// The operation that has this dependency. Set when the source has the place in its list.
     var dependent: Unmanaged<AnyOperation>?
-    /// In that list.
+    /// The neighbours in the source's list.
     var next: UnsafeMutableRawPointer?
     var previous: UnsafeMutableRawPointer?
 }

@@ -1,15 +1,17 @@
-/// The operations to count down at the finish, in the order in which they came. Not retained: until it has been counted
-/// down for all its sources, an added operation is kept alive by its queue.
+/// The operations that the finish counts down, in the order in which they were registered. They are not retained: until
+/// an added operation has been counted down for all of its sources, its queue keeps it alive.
 ///
-/// A list that is linked through the dependents, so that nothing is allocated: one that has a single source stands in
-/// it with its `link` and its `backLink`, which it does not need before it is ready, one that has several with a place
-/// of its ``DependencyBlock``. The last leads to the first, so that one word knows both ends. Each but the first leads
-/// to the one before it, too, so that a dependent that ends early leaves the list at once. The links are guarded by the
-/// source's lock; when the finish has taken the list out, they are its own, each until that dependent is counted down.
+/// The list is linked through the dependents, so that nothing is allocated. A dependent with a single source uses its
+/// own `link` and `backLink`, which it does not need before it is ready; a dependent with several sources uses a place
+/// of its ``DependencyBlock``. The last place links to the first one, so that one word gives access to both ends. Every
+/// place but the first also links to the one before it, so that a dependent that ends early leaves the list at once.
+///
+/// The links are guarded by the source's lock. When the finish has taken the list out, the links of each dependent
+/// belong to the finishing thread until it counts that dependent down.
 struct DependentList {
-    /// Where a dependent stands.
+    /// The position of a dependent in the list.
     struct Place: Equatable {
-        /// An operation, or, with the lowest bit set, one of the places of its block.
+        /// The address of an operation or, with the lowest bit set, of a place in its block.
         fileprivate let word: UnsafeMutableRawPointer
 
         fileprivate init(word: UnsafeMutableRawPointer) { self.word = word }
@@ -27,7 +29,7 @@ struct DependentList {
             isOperation ? .fromOpaque(word) : edge.pointee.dependent!
         }
 
-        /// Of any place but the first.
+        /// The place before this one. It is not defined for the first place.
         fileprivate var previous: Place {
             get {
                 let previous = isOperation ? operation._withUnsafeGuaranteedRef { $0.backLink } : edge.pointee.previous
@@ -79,7 +81,7 @@ struct DependentList {
         last = place
     }
 
-    /// Of one that is in the list.
+    /// Removes a place, which has to be in the list.
     mutating func remove(_ place: Place) {
         guard let last else { preconditionFailure("nothing is in the list") }
         let next = place.next
@@ -93,7 +95,7 @@ struct DependentList {
         if place == last { self.last = previous }
     }
 
-    /// Each may be counted down, and let go.
+    /// Calls `body` with each dependent, which `body` may count down and release.
     @inline(__always)
     func visit(_ body: (Unmanaged<AnyOperation>) -> Void) {
         guard let last else { return }
@@ -116,8 +118,8 @@ struct DependentList {
         return areKnown
     }
 
-    /// Retained, for a reader that holds the lock of the operation they depend on: none has been counted down by it
-    /// yet.
+    /// Returns the dependents, retained. The caller holds the lock of the source, so the finish of the source has not
+    /// counted any of them down.
     func retained(first limit: Int = .max) -> [AnyOperation] {
         guard let last else { return [] }
         var retained: [AnyOperation] = []

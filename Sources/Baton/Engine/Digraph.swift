@@ -1,16 +1,17 @@
-/// A directed graph whose nodes are numbered from 0, for the search for cycles. Pure: it knows nothing of operations.
+/// A directed graph whose nodes are numbered from 0, for the search for cycles. A pure value that knows nothing of
+/// operations.
 ///
 /// Nodes are closed in the order of their numbers: first the edges of node 0 are added, then those of node 1, and so
 /// on.
 struct Digraph {
     private var targets: [Int32] = []
-    /// Where the edges of each closed node end in `targets`.
+    /// The index in `targets` behind the last edge of each closed node.
     private var ends: [Int] = []
 
     var count: Int { ends.count }
     var edgeCount: Int { targets.count }
 
-    /// Adds an edge of the node that is closed next.
+    /// Adds an edge to the node that is closed next.
     mutating func addEdge(to target: Int) { targets.append(Int32(target)) }
 
     mutating func closeNode() { ends.append(targets.count) }
@@ -23,11 +24,11 @@ struct Digraph {
 
     var hasCycle: Bool { !cyclicComponents().isEmpty }
 
-    /// The strongly connected components that contain a cycle, of the part of the graph that `isIncluded`.
+    /// Returns the strongly connected components that contain a cycle, in the part of the graph that is included.
     ///
-    /// Tarjan's algorithm, with a stack of its own instead of recursion.
+    /// This is Tarjan's algorithm with an explicit stack instead of recursion.
     ///
-    /// - Complexity: O(nodes + edges).
+    /// - Complexity: O(*n* + *e*) for *n* nodes and *e* edges.
     func cyclicComponents(where isIncluded: (Int) -> Bool = { _ in true }) -> [[Int]] {
         let unvisited = Int32(-1)
         var components: [[Int]] = []
@@ -71,9 +72,10 @@ struct Digraph {
         return components
     }
 
-    /// The part of the graph between these nodes, which are numbered in their order.
+    /// Returns the part of the graph between these nodes, which are numbered in their order.
     ///
-    /// - Parameter numbers: As many as the graph has nodes. Those of `nodes` are overwritten.
+    /// - Parameter numbers: A buffer with as many elements as the graph has nodes. The elements of `nodes` are
+    ///   overwritten.
     func part(_ nodes: [Int], _ numbers: inout [Int32]) -> Digraph {
         for (number, node) in nodes.enumerated() { numbers[node] = Int32(number) }
         var part = Digraph()
@@ -102,8 +104,9 @@ struct Digraph {
 
     // MARK: Cycles
 
-    /// For each node the one before it on a shortest way from `start`, nil for `start` itself and for what cannot be
-    /// reached. And the node from which a shortest cycle leads back to `start`, if there is one.
+    /// Returns for each node the node before it on a shortest path from `start`, which is nil for `start` itself and
+    /// for nodes that cannot be reached. `last` is the node from which a shortest cycle leads back to `start`, if there
+    /// is one.
     private func shortestWays(
         from start: Int, where isIncluded: (Int) -> Bool = { _ in true }
     ) -> (before: [Int?], last: Int?) {
@@ -126,22 +129,23 @@ struct Digraph {
         return (before, last)
     }
 
-    /// A cycle for each node of a graph that is one strongly connected component.
+    /// A cycle for each node of a strongly connected graph.
     struct Cycles {
         /// Simple cycles: each node leads to the next, and the last to the first.
         fileprivate(set) var all: [[Int]] = []
-        /// For each node, which of them it is told.
+        /// For each node, the index of the cycle that its error shows.
         fileprivate(set) var numbers: [Int]
-        /// For each node, a node that it leads to: the next one on its cycle.
+        /// For each node, the next node on its cycle, to which it has an edge.
         fileprivate(set) var next: [Int]
     }
 
-    /// The first cycle is a shortest one through `root`, and begins with it. Nodes that are on one cycle share it. If
-    /// all cycles were together much longer than the graph is large, the nodes that are left share the first, although
-    /// they are not on it.
+    /// Returns a cycle for each node. The first cycle is a shortest one through `root`, and begins with it. Nodes that
+    /// are on one cycle share it. If all cycles together were much longer than the graph is large, the nodes that are
+    /// left share the first cycle, although they are not on it.
     ///
-    /// - Parameter isFirst: What the first cycle may lead through. One of that kind leads through `root`.
-    /// - Complexity: O(nodes + edges).
+    /// - Parameter isFirst: Returns true for nodes that the first cycle may contain. There has to be a cycle of such
+    ///   nodes through `root`.
+    /// - Complexity: O(*n* + *e*) for *n* nodes and *e* edges.
     func cycleOfEachNode(root: Int, first isFirst: (Int) -> Bool) -> Cycles {
         let ways = shortestWays(from: root)
         let wayBack = reversed.shortestWays(from: root).before
@@ -164,8 +168,8 @@ struct Digraph {
                 cycles.numbers[node] = 0
                 continue
             }
-            // From the node to the root and back. Where the first half meets the second for the first time, what is in
-            // between is left out.
+            // The cycle consists of the path from the node back to the root and the path from the root to the node.
+            // Where the first path meets the second one for the first time, the part in between is left out.
             let there = way(to: node, ways.before)
             for (place, passed) in there.dropLast().enumerated() { mark[passed] = place }
             var cycle = [node]

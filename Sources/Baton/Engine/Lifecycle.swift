@@ -1,51 +1,52 @@
 /// The life of one operation as a state machine: created → added → executing → finishing → finished, or an early end.
-/// One with conditions goes from added to evaluating and back.
+/// An operation with conditions goes from added to evaluating and back.
 ///
-/// Pure: no lock, clock or callback in it. `AnyOperation` locks, asks, unlocks, and then acts on the answer.
+/// The machine is pure: it contains no lock, no clock and no callback. `AnyOperation` locks it, asks it, unlocks it,
+/// and then acts on the answer.
 struct Lifecycle {
     enum Phase: UInt8 {
         case created
         case added
-        /// Its conditions are looked at, on a worker that holds no permit for it.
+        /// A worker evaluates the conditions, and holds no permit for the operation meanwhile.
         case evaluating
         case executing
-        /// Its outcome is decided and not yet published: `willFinish` handlers run.
+        /// The outcome is decided but not yet published: `willFinish` handlers run.
         case finishing
         case finished
     }
 
     private(set) var phase = Phase.created
     private(set) var isCancelled = false
-    /// Everything that it needs is known to have been added.
+    /// True if everything that the operation depends on is known to have been added.
     private(set) var isUpstreamAdded = false
-    /// It was added because something needs it, and nobody has added it by name since.
+    /// True if the operation was added because another operation needs it, and nobody has added it by name since.
     var isPulledIn = false
-    /// A worker has taken it up. It stays true after the finish.
+    /// True if a worker has started the operation and its body was not skipped. It stays true after the finish.
     private(set) var hasBegun = false
     private let inputs: UInt32
-    /// The number of the ``RunScope`` that has added the operation; 0 if none has. It is written in the claim, and
-    /// constant afterwards.
+    /// The number of the ``RunScope`` that has added the operation; 0 if there is no such scope. It is written in the
+    /// claim, and constant afterwards.
     var runNumber: UInt32 = 0
-    /// The worker whose task runs the body. The worker outlives the phase in which this is set. A group that waits for
-    /// its children has none.
+    /// The worker whose task runs the body; nil for a group that waits for its children. The reference is unowned
+    /// because the worker outlives the phase in which it is set.
     private(set) unowned(unsafe) var worker: Worker?
     private(set) var dependents = DependentList()
-    /// Asked and changed through `Lifecycle+OptionalStateStorage`.
+    /// Read and changed through `OptionalStateStorage.swift`.
     var optionalStateStorage = OptionalStateStorage.none
 
     init(inputCount: Int = 0) { inputs = UInt32(inputCount) }
 
-    /// So many of the first edges hand over their outputs.
+    /// The number of inputs: the first `inputCount` edges hand over their outputs.
     var inputCount: Int { Int(inputs) }
 
     // MARK: Adding
 
     enum Claim {
-        /// It is the caller's to link. `isAwaited`: somebody already waits for it, so a cycle may be closed by it.
-        /// `isPrepared`: there is more to do before it is linked.
+        /// The caller links the operation. `isAwaited` is true if an operation or a body already waits for it, so that
+        /// the add may close a cycle. `isPrepared` is true if the operation has to be prepared before it is linked.
         case claimed(isAwaited: Bool, isPrepared: Bool)
         case addedBefore
-        /// Added and done, or cancelled before anybody added it.
+        /// The operation was added and has finished, or it was cancelled before anybody added it.
         case finishedBefore
     }
 
@@ -68,18 +69,18 @@ struct Lifecycle {
 
     mutating func upstreamWasAdded() { isUpstreamAdded = phase != .created }
 
-    /// Its outcome is stored, and at most its last handlers run.
+    /// True if the outcome is stored, and at most the `willFinish` handlers still run.
     var isDecided: Bool { phase == .finishing || phase == .finished }
 
-    /// An operation depends on it, or the body of one may await it: else no wait of its own closes a cycle.
+    /// False if no wait of the operation can close a cycle, because no operation depends on it and no body awaits it.
     var mayBeOnCycle: Bool { !dependents.isEmpty || optionalState?.mayBeAwaitedByBody == true }
 
-    /// It waits for something or runs, or its last handlers do.
+    /// True from the add to the finish.
     var isUnderWay: Bool { phase != .created && phase != .finished }
 
     enum Registration {
         case registered(sourceWasAdded: Bool)
-        /// Nothing will count down.
+        /// The source has finished, and will not count the dependent down.
         case finishedBefore
     }
 
@@ -90,7 +91,8 @@ struct Lifecycle {
         return .registered(sourceWasAdded: phase != .created)
     }
 
-    /// It does not wait for this any more. False: this has finished, and whoever finishes it counts the dependent down.
+    /// Removes a dependent that no longer waits for this operation. Returns false if this operation has finished: then
+    /// the thread that finishes it counts the dependent down.
     mutating func unregister(_ dependent: DependentList.Place) -> Bool {
         if phase == .finished { return false }
         dependents.remove(dependent)
@@ -100,15 +102,15 @@ struct Lifecycle {
     // MARK: Running
 
     enum Beginning {
-        /// Its end came while it was ready.
+        /// The operation ended while it was ready.
         case endedBefore
         case plain
-        /// Conditions and exclusions come first: see ``pass(on:isKept:)``.
+        /// Conditions, exclusions, rates or a delay come first: see ``pass(on:isKept:)``.
         case withPreconditions
-        /// It has time limits or may run again, and nothing else of ``OptionalState`` is asked or told around the body.
-        /// They are there until it has finished.
+        /// The operation has time limits or may run again, and needs nothing else of ``OptionalState`` around its body.
+        /// The timing lives until the operation has finished.
         case timed(Timing)
-        /// Something else is.
+        /// The operation needs something else of ``OptionalState`` around its body.
         case withOptionalState
     }
 
@@ -150,7 +152,8 @@ struct Lifecycle {
         return .timed(.own(timing))
     }
 
-    /// A group leaves its worker while its children run, and comes back if they have ended by then.
+    /// Sets the worker. A group has none while its children run, and gets its worker back if all children have ended by
+    /// the time the last one has been started.
     mutating func moves(to worker: Worker?) { self.worker = worker }
 
     func bodyStarts() {
@@ -158,7 +161,7 @@ struct Lifecycle {
         closeStart()
     }
 
-    /// A rule kept the body from running.
+    /// Notes that a dependency policy, an invalid precondition or a missing input kept the body from running.
     mutating func bodyWasSkipped() {
         closeStart()
         hasBegun = false
@@ -170,8 +173,8 @@ struct Lifecycle {
         if isCancelled { noteCancel(optionalState.cancellationReason ?? .requested) }
     }
 
-    /// Its conditions, its body or its last handlers run. One that ended before it ran has no worker, and so no permit
-    /// to release.
+    /// True if the conditions, the body or the `willFinish` handlers run. An operation that ended before it ran has no
+    /// worker, and so no permit to release.
     var canWait: Bool {
         switch phase {
         case .evaluating, .executing, .finishing: true
@@ -182,11 +185,12 @@ struct Lifecycle {
     // MARK: Cancelling
 
     enum Cancellation {
-        /// Cancelled before, or finished.
+        /// The operation was cancelled before, or its outcome is decided.
         case none
-        /// Not added yet, or waiting or ready: it ends here.
+        /// The operation has not been added, or is waiting or ready: it ends in this step.
         case beforeRun
-        /// Its body runs: cancel the worker's task, after unlocking. Nil: it waits for its children on no worker.
+        /// The conditions or the body run: the caller cancels the task of this worker after unlocking. Nil for a group
+        /// that waits for its children on no worker.
         case inRun(Worker?)
     }
 
@@ -199,14 +203,15 @@ struct Lifecycle {
         case .evaluating, .executing:
             isCancelled = true
             return .inRun(worker)
-        // Too late: the outcome is decided.
+        // The cancel comes too late, because the outcome is decided.
         case .finishing, .finished: return .none
         }
     }
 
     // MARK: Attempts
 
-    /// Nil: it is not this run of the body that is under way, or something else has cancelled it.
+    /// Cancels the attempt that runs because of its time limit. Returns nil if another run of the body has begun since,
+    /// or if the operation or this attempt has been cancelled before.
     mutating func cutAttempt(in run: Int32, after limit: Duration, isLast: Bool) -> Worker? {
         guard phase == .executing, !isCancelled, let timing = madeTiming(), timing.run == run, !timing.isCut
         else { return nil }
@@ -215,19 +220,20 @@ struct Lifecycle {
         return worker
     }
 
-    /// A limit has cut the attempt, and there is no other.
+    /// Marks the operation as cancelled: a time limit has cancelled the last attempt.
     private mutating func attemptIsCancelled(after limit: Duration) {
         isCancelled = true
         optionalState?.cancellationReason = .timeout(limit)
         noteCancel(.timeout(limit))
     }
 
-    /// The body may have to run again.
+    /// Called after an attempt that may be followed by another one.
     mutating func mayRunAgain() -> (isCancelled: Bool, isCut: Bool) {
         (isCancelled, madeTiming()?.isCut ?? false)
     }
 
-    /// It is to run again, and pauses. Nil: it has been cancelled.
+    /// Ends an attempt that is followed by another one, and begins the pause. Returns nil if the operation has been
+    /// cancelled.
     mutating func endAttempt() -> AttemptEnd? {
         guard !isCancelled, let optionalState, let timing = optionalState.timing else { return nil }
         let end = AttemptEnd(
@@ -245,7 +251,7 @@ struct Lifecycle {
         return end
     }
 
-    /// False: its end came first, or it is over already.
+    /// Ends the pause. Returns false if the operation has ended, or if the pause is over already.
     mutating func endPause() -> Bool {
         guard phase == .added, let timing = optionalState?.timing, timing.isPaused else { return false }
         timing.pauseEnds()
@@ -253,12 +259,13 @@ struct Lifecycle {
         return true
     }
 
-    /// The body has failed, and the next attempt has not begun.
+    /// True if an attempt has failed and the next one has not begun.
     var isBetweenAttempts: Bool { hasBegun && phase == .added && optionalState?.timing?.attempt ?? 0 > 0 }
 
     // MARK: Finishing
 
-    /// The outcome is stored. False: nothing stands between it and its publication.
+    /// Called when the outcome is stored. Returns false if no `willFinish` handler has to be called before it is
+    /// published.
     mutating func beginFinishing() -> Bool {
         guard let optionalState = borrowedOptionalState,
             optionalState._withUnsafeGuaranteedRef({ $0.handlers.beginFinishing() })
@@ -267,7 +274,7 @@ struct Lifecycle {
         return true
     }
 
-    /// The end of a run. Nil: `willFinish` handlers stand between the outcome and its publication.
+    /// Ends a run. Returns nil if `willFinish` handlers have to be called before the outcome is published.
     @inline(__always)
     mutating func finishRun() -> Ending? {
         guard let optionalState = borrowedOptionalState else { return finish() }
@@ -279,7 +286,7 @@ struct Lifecycle {
         }
     }
 
-    /// The one step that publishes the outcome. The caller has stored it.
+    /// Publishes the outcome, which the caller has stored, in one step.
     @inline(__always)
     mutating func finish() -> Ending {
         phase = .finished
@@ -291,30 +298,35 @@ struct Lifecycle {
     }
 }
 
-/// From ready to the body, for an operation that has conditions or exclusions.
+/// The way from ready to the body, for an operation that has conditions, exclusions, rates or a delay.
 extension Lifecycle {
-    /// What the worker that has taken it up does next.
+    /// The next step of the worker that has taken the operation.
     enum Passage {
-        /// Its end came in the meantime.
+        /// The operation has ended in the meantime.
         case endedBefore
-        /// A rule cannot be kept by anybody.
+        /// A precondition is invalid and can never be met.
         case refused(Misuse.Kind)
-        /// It was cancelled while it was evaluated, and ends on this worker, which holds a permit for it.
+        /// The operation was cancelled while its conditions were evaluated, and ends on this worker, which holds a
+        /// permit for it.
         case cancelled
-        /// To be told what comes of it with ``conditionsAreSatisfied()`` or the end.
-        /// They are there until then.
+        /// The worker evaluates the conditions, and reports success with ``conditionsAreSatisfied()`` or
+        /// ``passSatisfied(on:)``. The optional state lives until the operation has ended.
         case evaluate(conditionsIn: Unmanaged<OptionalState>)
-        /// It waits for its time, and comes again.
+        /// The operation is delayed, and is listed again after the delay.
         case pause(Delay)
-        /// Names to be asked for, inside the names that its ancestors hold, the nearest first.
+        /// The worker requests these exclusions. They are taken inside those that the ancestors of the operation hold,
+        /// of which the nearest one is given.
         case request(ExclusionSet, inside: AnyOperation?)
-        /// Rates that have to count the start. They are asked with the names held that it needs.
+        /// The worker asks these rates to count the start. The operation already holds its exclusions, if it has any.
         case pace([Rate], holdsNames: Bool)
-        /// The body may run. `plain`: nothing is asked or told around it.
+        /// The body may run. `isPlain` is true if nothing has to be done around it.
         case run(isPlain: Bool)
     }
 
-    /// - Parameter isKept: Something else keeps the body from running, so no rule is asked.
+    /// Decides the next step towards the body.
+    ///
+    /// - Parameter isKept: True if a dependency policy or a missing input keeps the body from running, so that no
+    ///   precondition is asked.
     @inline(__always)
     mutating func pass(on worker: Worker, isKept: Bool) -> Passage {
         guard phase == .added, let optionalState = borrowedOptionalState else { return .endedBefore }
@@ -334,7 +346,7 @@ extension Lifecycle {
             phase = .evaluating
             note(.evaluating)
             self.worker = worker
-            // Its permit is released until the conditions have decided.
+            // The worker releases its permit until the conditions have decided.
             optionalState.openWaits += 1
             return .evaluate(conditionsIn: .passUnretained(optionalState))
         case .pause:
@@ -349,7 +361,7 @@ extension Lifecycle {
         }
     }
 
-    /// False: it was cancelled meanwhile, and ends on this worker.
+    /// Returns false if the operation was cancelled meanwhile, and ends on this worker.
     mutating func conditionsAreSatisfied() -> Bool {
         if isCancelled { return false }
         optionalState?.openWaits -= 1
@@ -364,7 +376,7 @@ extension Lifecycle {
         worker = nil
     }
 
-    /// As above, when the worker has taken a permit again: it goes on at once.
+    /// Notes that the conditions are satisfied and that the worker has taken a permit again, so it goes on at once.
     mutating func passSatisfied(on worker: Worker) -> Passage {
         optionalState?.openWaits -= 1
         if isCancelled { return .cancelled }
@@ -372,36 +384,39 @@ extension Lifecycle {
         return pass(on: worker, isKept: false)
     }
 
-    /// Its rates have counted the start.
+    /// Notes that the rates have counted the start.
     mutating func passCounted(on worker: Worker) -> Passage {
         optionalState?.preconditions.startIsCounted()
         return pass(on: worker, isKept: false)
     }
 
-    /// No request for its names can be granted. False: its end came in between.
+    /// Starts an operation whose request for exclusions can never be granted, so that it fails. Returns false if the
+    /// operation has ended in between.
     mutating func isRefused(on worker: Worker) -> Bool {
         guard givesNamesBack() else { return false }
         start(on: worker)
         return true
     }
 
-    /// It ends before its run. True: the caller gives back what it holds or asks for.
+    /// Called when the operation ends before its run. Returns true if the caller has to give back the exclusions that
+    /// the operation holds, or withdraw its request.
     mutating func endsClaim() -> Bool {
         guard let optionalState, optionalState.preconditions.standing != .asksForNone else { return false }
         optionalState.preconditions.namesAreGivenBack()
         return true
     }
 
-    /// They are held, and the body may not start now. False: its end came before, and has given them back.
+    /// Called when the exclusions are held but the body may not start now. Returns false if the operation has ended,
+    /// and has given them back.
     mutating func givesNamesBack() -> Bool {
         guard phase == .added else { return false }
         optionalState?.preconditions.namesAreGivenBack()
         return true
     }
 
-    /// What a grant of the names it asked for is good for.
+    /// The use that the operation makes of a grant of the exclusions that it requested.
     enum Grant {
-        /// It may be listed again.
+        /// The operation may be listed again.
         case toRun
         case toEvaluate(UnsafeContinuation<OperationError?, Never>)
         case ended
@@ -414,25 +429,25 @@ extension Lifecycle {
             optionalState?.preconditions.namesAreHeld()
             return .toRun
         case .evaluating:
-            // A cancel has woken it before: it gives the names back itself.
+            // A cancel has woken the evaluation before: then it gives the exclusions back itself.
             return optionalState?.preconditions.takeWaitingEvaluation().map { .toEvaluate($0) } ?? .unwanted
-        // An early end came between the grant and its news, and gives the names back.
+        // The operation ended between the grant and its delivery, so the exclusions are given back.
         case .created, .executing, .finishing, .finished: return .ended
         }
     }
 }
 
 extension Lifecycle {
-    /// What follows from a finish, for the one who has published it to do after unlocking.
+    /// The work that the thread that has published the outcome has to do after unlocking.
     struct Ending {
         let dependents: DependentList
         let isCancelled: Bool
         private(set) var hasOptionalState = false
-        /// Somebody waits for it, or it holds something for its life only.
+        /// True if somebody waits for the operation, or if something is held until its finish.
         private(set) var wakes = false
-        /// It holds names, or has asked for them.
+        /// True if the operation holds exclusions, or has requested them.
         private(set) var claims = false
-        /// Waits of the body that outlive it: its worker holds no permit.
+        /// True if waits of the body outlive it: then its worker holds no permit.
         private(set) var hasOpenWaits = false
 
         @inline(__always)

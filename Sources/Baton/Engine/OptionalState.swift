@@ -1,30 +1,32 @@
-/// What few operations have, made when first needed so that a bare one pays nothing. Guarded by its operation's lock.
+/// The state that few operations have, made when it is first needed so that a bare operation pays nothing. Guarded by
+/// its operation's lock.
 ///
-/// Small, with what is rarer still in an object of its own: past 120 bytes the allocator takes longer over the objects
-/// of a large graph, though not as long as over two, so ``TimedState`` are these and more. `@exclusivity(unchecked)`
-/// spares the dynamic check, where it is paid for every handler or rule: the lock forbids what it finds.
+/// The object is small, and rarer state is in ``RareState``: the allocator takes longer over objects of more than 120
+/// bytes in a large graph, though not as long as over two objects, so ``TimedState`` is a subclass.
+/// `@exclusivity(unchecked)` spares the dynamic check, which would be paid for every handler and precondition, and
+/// which can find nothing because of the lock.
 class OptionalState {
     @exclusivity(unchecked) var name: String?
     @exclusivity(unchecked) var handlers = HandlerList()
-    /// A worker has taken it up, and nobody knows yet whether its body will run.
+    /// True if a worker has taken the operation, and it is not yet known whether its body will run.
     @exclusivity(unchecked) var isStartOpen = false
-    /// Its body has returned, and waits for the call of its callback.
+    /// True if the body has returned, and the operation waits for the call of its callback.
     @exclusivity(unchecked) var awaitsCallback = false
     private let isTimed: Bool
-    /// How many waits the body has begun and not ended: while there is one, the operation holds no permit.
+    /// The number of waits that the body has begun and not ended: while there is one, the operation holds no permit.
     @exclusivity(unchecked) var openWaits: Int32 = 0
-    /// Which one of the body is under way, or comes next. Counts them all, repetitions included, and may wrap around:
-    /// to be compared and nothing else.
+    /// The number of the run of the body that is under way, or that comes next. It counts all runs, repetitions
+    /// included, and may wrap around, so it can only be compared for equality.
     @exclusivity(unchecked) var run: Int32 = 0
-    /// Conditions and exclusions.
+    /// Conditions, exclusions, rates and delays.
     @exclusivity(unchecked) var preconditions = Preconditions()
-    /// Nil, and not empty, for most: even an empty array costs something each time it is handed on.
+    /// Nil, and not empty, if there are none: retaining and releasing even an empty array takes time.
     @exclusivity(unchecked) private var waitersIfAny: [Waiter]?
     @exclusivity(unchecked) fileprivate(set) var rare: RareState?
 
     init() { isTimed = false }
 
-    /// For ``TimedState``, which take the place of `former`. Before the add, so nothing of a run is there.
+    /// Called for a ``TimedState`` that replaces `former`. This happens before the add, so there is no state of a run.
     init(timedAfter former: OptionalState?) {
         isTimed = true
         guard let former else { return }
@@ -35,7 +37,7 @@ class OptionalState {
         rare = former.rare
     }
 
-    /// Itself, if it has limits, delays or further attempts.
+    /// This object, if it has limits, delays or further attempts.
     var timing: TimedState? { isTimed ? unsafeDowncast(self, to: TimedState.self) : nil }
 
     @inline(__always)
@@ -44,27 +46,27 @@ class OptionalState {
     @inline(__always)
     var borrowedRare: Unmanaged<RareState>? { rare.map { .passUnretained($0) } }
 
-    /// Something is asked or told before the body runs, or before its outcome is published. For ``timing`` it says so
-    /// itself.
+    /// True if anything has to be done before the body runs, or before its outcome is published. ``timing`` is not
+    /// included; see ``TimedState/timesBody``.
     var surroundsBody: Bool { handlers.surroundBody || rare?.surroundsBody == true }
 
-    /// It has an identity, is on a broken cycle, or has limits that count from the add.
+    /// True if the operation has an identity, is on a broken cycle, or has limits that count from the add.
     var isPreparedAtAdd: Bool { rare?.isPreparedAtAdd == true || timing?.rareTiming != nil }
 
-    /// Its finish has to call, wake or release something.
+    /// True if the finish has to call, wake or release anything.
     var hasEnd: Bool {
         handlers.hasHadAny || waitersIfAny != nil || rare?.hasEnd == true || !preconditions.areNone
             || timing?.hasTimedEnd == true
     }
 
-    /// At the finish, for the caller to release after unlocking.
+    /// Called at the finish. The caller releases the preconditions after unlocking.
     func takePreconditions() -> Preconditions {
         var preconditions = Preconditions()
         swap(&preconditions, &self.preconditions)
         return preconditions
     }
 
-    /// Who awaits the outcome.
+    /// The waiters that await the outcome.
     var waiters: [Waiter] {
         get { waitersIfAny ?? [] }
         _modify {
@@ -76,7 +78,7 @@ class OptionalState {
 
     func takeWaiters() -> [Waiter]? { waitersIfAny.take() }
 
-    /// Those of a run that has ended are not counted any more.
+    /// Forgets the waits of a run that has ended.
     func forgetWaits() {
         openWaits = 0
         run &+= 1
@@ -89,11 +91,11 @@ class OptionalState {
 
     var isAwaitedByBody: Bool { waitersIfAny?.contains { $0.body != nil } ?? false }
 
-    /// True without a look at the waiters if there are more than 16, so that the check is bounded.
+    /// True if there are more than 16 waiters, without a look at them, so that the check is bounded.
     var mayBeAwaitedByBody: Bool { waitersIfAny.map { $0.count > 16 || isAwaitedByBody } ?? false }
 }
 
-/// Part of ``OptionalState``, and read and changed through it.
+/// The rarer part of ``OptionalState``, which is read and changed through it.
 final class RareState {
     fileprivate(set) var id: UInt64 = 0
     @exclusivity(unchecked) fileprivate(set) var policies: [EdgePolicy] = []
@@ -102,21 +104,21 @@ final class RareState {
     fileprivate(set) var cancellationReason: CancellationReason?
     fileprivate(set) var endAfterLinking: OperationError?
     @exclusivity(unchecked) fileprivate(set) var waits = Slab<Awaited?>()
-    /// Where the body waits for a permit after its last wait has ended; nil when it goes on.
+    /// The end of the body's last wait, while it waits for a permit that the body needs to go on; nil otherwise.
     @exclusivity(unchecked) fileprivate(set) var resumption: Scheduler.Resumption?
     @exclusivity(unchecked) fileprivate(set) var progress: ProgressState?
     @exclusivity(unchecked) fileprivate(set) var childGroups: [ChildGroup] = []
     @exclusivity(unchecked) fileprivate(set) var nameHolder: AnyOperation?
     @exclusivity(unchecked) fileprivate(set) var listeners: [any OutcomeListener] = []
-    /// To be told when it starts.
+    /// The chains that are told when the operation starts.
     @exclusivity(unchecked) fileprivate(set) var chainStarts: [ChainStart] = []
     fileprivate(set) var uniqueness: Uniqueness?
-    /// The values that its body and handlers find in the task-locals that its queue carries.
+    /// The values that the body and the handlers find in the task-locals that the queue carries.
     fileprivate(set) var taskLocals: TaskLocalValues?
-    /// Somebody awaited it before it was added, and that will be reported unless it is added soon.
+    /// True if a wait began before the operation was added, which is reported unless it is added soon.
     fileprivate(set) var wasAwaitedBeforeAdding = false
     fileprivate(set) var brokenCycles: BrokenCycles?
-    /// Nil: nobody observes it.
+    /// Nil if the operation is not observed.
     @exclusivity(unchecked) fileprivate(set) var outbox: EventOutbox.Box?
 
     @inline(__always)
@@ -133,14 +135,14 @@ final class RareState {
 
     var isPreparedAtAdd: Bool { uniqueness != nil || brokenCycles != nil }
 
-    /// Something ends with the operation.
+    /// True if the finish has to tell or release anything of this object.
     var hasEnd: Bool {
         progress != nil || uniqueness != nil || nameHolder != nil || !childGroups.isEmpty || !listeners.isEmpty
             || executor != nil || !policies.isEmpty || removals != nil || !waits.isEmpty
             || taskLocals != nil
     }
 
-    /// To be asked when all dependencies have finished.
+    /// True if a dependency policy keeps the body from running. Read when all dependencies have finished.
     var hasUnmetPolicy: Bool { policies.contains(where: \.isUnmet) }
 }
 
@@ -152,55 +154,55 @@ extension OptionalState {
         return made
     }
 
-    /// 0 until somebody asks for it.
+    /// The number of the operation; 0 until it is first needed.
     var id: UInt64 {
         get { rare?.id ?? 0 }
         set { madeRare.id = newValue }
     }
 
-    /// Where the body waits for a permit after its last wait has ended; nil when it goes on.
+    /// The end of the body's last wait, while it waits for a permit that the body needs to go on; nil otherwise.
     var resumption: Scheduler.Resumption? {
         get { rare?.resumption }
         set { if newValue != nil || rare != nil { madeRare.resumption = newValue } }
     }
 
-    /// Preconditions of dependencies that say when the body may run.
+    /// The policies of dependencies that decide whether the body may run.
     var policies: [EdgePolicy] {
         get { rare?.policies ?? [] }
         _modify { yield &madeRare.policies }
     }
 
-    /// Until the finish: some dependencies were removed before the add.
+    /// The dependencies that were removed before the add. Kept until the finish.
     var removals: Removals? {
         get { rare?.removals }
         _modify { yield &madeRare.removals }
     }
 
-    /// Where its body runs, if not where its queue says.
+    /// The executor of the body, if it is not the queue's.
     var executor: (any TaskExecutor)? {
         get { rare?.executor }
         set { madeRare.executor = newValue }
     }
 
-    /// Nil for `.requested`.
+    /// The reason of the cancel; nil for `.requested`.
     var cancellationReason: CancellationReason? {
         get { rare?.cancellationReason }
         set { madeRare.cancellationReason = newValue }
     }
 
-    /// An early end that came while a thread was linking the operation, which will settle it.
+    /// The error of an early end that came while a thread was linking the operation. That thread settles the end.
     var endAfterLinking: OperationError? {
         get { rare?.endAfterLinking }
         set { madeRare.endAfterLinking = newValue }
     }
 
-    /// Those for operations that are open. Each knows its place: one of many ends as fast as one alone.
+    /// The open waits for operations. Each wait knows its place, so that one of many ends as fast as a single one.
     var waits: Slab<Awaited?> {
         get { rare?.waits ?? Slab() }
         _modify { yield &madeRare.waits }
     }
 
-    /// What the open waits are for, in no particular order.
+    /// The operations that the open waits are for, in no particular order.
     var awaited: [Awaited] { waits.all.compactMap(\.self) }
 
     var children: [AnyOperation] { awaited.filter(\.isChild).map(\.operation) }
@@ -210,33 +212,34 @@ extension OptionalState {
         set { madeRare.progress = newValue }
     }
 
-    /// What it runs and awaits together; of a ``GroupOperation`` its children come first.
+    /// The groups of operations that the body runs and awaits together. The first group of a ``GroupOperation`` is that
+    /// of its children.
     var childGroups: [ChildGroup] {
         get { rare?.childGroups ?? [] }
         _modify { yield &madeRare.childGroups }
     }
 
-    /// The nearest operation that holds names and inside which this one runs.
+    /// The nearest operation that holds exclusions and inside which this one runs.
     var nameHolder: AnyOperation? {
         get { rare?.nameHolder }
         set { madeRare.nameHolder = newValue }
     }
 
-    /// - Parameter hub: Of its queue, if it has been added.
+    /// - Parameter hub: The broadcaster of the queue, if the operation has been added.
     func beginOutbox(hub: EventBroadcaster? = nil, ignoresStart: Bool = false) {
         madeRare.outbox = EventOutbox.Box(hub: hub, ignoresStart: ignoresStart)
     }
 
-    /// The iterations of its body, each of which awaits operations of its own.
+    /// The iterations of the body, each of which awaits operations.
     var listeners: [any OutcomeListener] {
         get { rare?.listeners ?? [] }
         _modify { yield &madeRare.listeners }
     }
 
-    /// It is told when the operation starts.
+    /// Adds a chain that is told when the operation starts.
     func add(_ chain: ChainStart) { madeRare.chainStarts.append(chain) }
 
-    /// The newest one of its own.
+    /// The newest chain that was added to this operation.
     var chainStart: ChainStart? { rare?.chainStarts.last }
 
     func takeChainStarts() -> [ChainStart] {
@@ -245,7 +248,7 @@ extension OptionalState {
         return rare.chainStarts
     }
 
-    /// Its identity, and those who share its outcome.
+    /// The identity of the operation, and the operations that share its outcome.
     var uniqueness: Uniqueness? {
         get { rare?.uniqueness }
         set { madeRare.uniqueness = newValue }
@@ -256,10 +259,10 @@ extension OptionalState {
         set { madeRare.taskLocals = newValue }
     }
 
-    /// For the caller to release after unlocking.
+    /// The caller releases the values after unlocking.
     func takeTaskLocals() -> TaskLocalValues? { rare?.taskLocals.take() }
 
-    /// True once.
+    /// Returns true on the first call.
     func noteFirstWaitBeforeAdding() -> Bool {
         defer { madeRare.wasAwaitedBeforeAdding = true }
         return !madeRare.wasAwaitedBeforeAdding
@@ -270,12 +273,12 @@ extension OptionalState {
 
     func noteBrokenCycle(_ error: OperationError, next: AnyOperation, followers: some Sequence<AnyOperation>) {
         let rare = madeRare
-        // In its place: a copy would copy all that is known.
+        // The value is changed in place, because a copy would copy all that has been noted.
         if rare.brokenCycles == nil { rare.brokenCycles = BrokenCycles() }
         rare.brokenCycles?.note(error, next: next, followers: followers)
     }
 
-    /// At the finish. Nil: nothing ends with it.
+    /// Called at the finish. Returns nil if nothing has to be told or released.
     func takeEnds() -> Ends? {
         let rare = rare.flatMap { $0.hasEnd ? $0 : nil }
         if rare == nil, timing == nil { return nil }
@@ -298,8 +301,8 @@ extension OptionalState {
     }
 }
 
-/// What ends with an operation that has more than most: to be told, and released, after unlocking. An object, because
-/// it is handed on by all whose end has to wake somebody.
+/// The parts of an optional state that are told of the finish, or released, after unlocking. It is an object because
+/// every finish with a waiter passes it on.
 final class Ends {
     private let timers: OperationTimers?
     private let closures: Any?
@@ -309,9 +312,9 @@ final class Ends {
     private let progress: ProgressState?
     private let nameHolder: AnyOperation?
     private let executor: (any TaskExecutor)?
-    /// That the body has left behind.
+    /// The waits that the body has left open.
     private let waits: Slab<Awaited?>
-    /// Nil also if handlers are to find them.
+    /// Nil if there are no values, and also if handlers still need them.
     private let taskLocals: TaskLocalValues?
 
     fileprivate init(
@@ -331,7 +334,7 @@ final class Ends {
         self.taskLocals = taskLocals
     }
 
-    /// It has finished.
+    /// Tells all parts that the operation has finished.
     func tell(of operation: AnyOperation, in core: QueueCore?) {
         timers?.takeOut(of: operation, from: core)
         uniqueness?.operationEnded(operation)
@@ -341,47 +344,49 @@ final class Ends {
     }
 }
 
-/// Somebody who awaits an operation's outcome.
+/// A task, group or iteration that awaits an operation's outcome.
 struct Waiter {
     enum Waking {
-        /// Resumed with an error when the wait itself would have closed a cycle.
+        /// The task is resumed, with an error if the wait itself would have closed a cycle.
         case resume(UnsafeContinuation<OperationError?, Never>)
-        /// Told that this child of it has ended.
+        /// The group is told that its child at this place has ended.
         case tell(ChildGroup, ChildGroup.Place)
-        /// Told that the operation at this place has ended.
+        /// The listener is told that the operation at this place has ended.
         case inform(any OutcomeListener, Int)
     }
 
     let waking: Waking
-    /// The operation whose body waits, if it releases its permit for it.
+    /// The operation whose body waits, if it releases its permit for the wait.
     let body: AnyOperation?
-    /// Of that body.
+    /// The run of that body.
     var run: Int32 = 0
-    /// Of the wait, among those of that run.
+    /// The place of the wait among those of that run.
     var place = Awaited.Place.none
 }
 
-/// Awaits many operations, each known to it by a number. Called outside every lock.
+/// An iteration that awaits many operations, each of which it knows by a number. Called outside every lock.
 protocol OutcomeListener: AnyObject, Sendable {
-    /// Those that have not ended.
+    /// The operations that have not ended.
     var waitsFor: [AnyOperation] { get }
     /// The operation whose body waits for them.
     var body: AnyOperation? { get }
-    /// Somebody waits for what comes next, which is not there.
+    /// True if somebody waits for the next element, and there is none yet.
     var awaitsMore: Bool { get }
 
-    /// It holds that operation no longer.
+    /// Called when the body has ended. The listener no longer retains the operation afterwards.
     func bodyEnded()
 
-    /// - Parameter error: Set when the wait itself would have closed a cycle, and the operation has not ended.
+    /// Called when an operation has ended.
+    ///
+    /// - Parameter error: Set if the wait itself would have closed a cycle, so the operation has not ended.
     func ended(_ place: Int, _ operation: AnyOperation, _ error: OperationError?)
 }
 
-/// Something that a body waits for.
+/// An operation that a body waits for.
 struct Awaited {
     typealias Place = Slab<Awaited?>.ID
 
     let operation: AnyOperation
-    /// Started by `context.run`: it is cancelled with the operation that waits.
+    /// True if `context.run` has started the operation: a cancel of the waiting operation then reaches it.
     let isChild: Bool
 }

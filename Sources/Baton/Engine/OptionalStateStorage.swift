@@ -1,30 +1,33 @@
-/// What few operations have, in a single word. Guarded by the operation's lock.
+/// The optional state of an operation, or the limits that it shares with others, in a single word. Guarded by the
+/// operation's lock.
 enum OptionalStateStorage {
     case none
-    /// The first that is a reference, and so stored as it is, where LeakSanitizer finds it.
+    /// The first case with a payload that is a reference, so it is stored unchanged, where LeakSanitizer finds it.
     case optionalState(OptionalState)
-    /// Nothing but these, which others have, too.
+    /// The operation has nothing but limits that it shares with other operations.
     case limits(Unmanaged<SharedLimits>)
 
-    /// Its own, if it has any.
+    /// The optional state of the operation, if it has any of its own.
     var optionalState: OptionalState? {
         if case .optionalState(let optionalState) = self { optionalState } else { nil }
     }
 
-    /// Without a reference of its own: nobody takes them away from the holder of the lock.
+    /// The optional state, not retained, because no other thread can take it away from the holder of the lock.
     @inline(__always)
     var borrowedOptionalState: Unmanaged<OptionalState>? {
         if case .optionalState(let optionalState) = self { .passUnretained(optionalState) } else { nil }
     }
 
-    /// Nothing of a dead operation is released recursively; see ``Trampoline``.
+    /// Moves the optional state out of a dead operation, so that it is not released recursively; see ``Trampoline``.
     mutating func takeOptionalState() -> OptionalState? {
         guard case .optionalState(let optionalState) = self else { return nil }
         self = .none
         return optionalState
     }
 
-    /// - Parameter attempt: Of the body; see ``TimedState/attempt``.
+    /// Returns the optional state, which is made if there is none.
+    ///
+    /// - Parameter attempt: The number of the attempt that runs; see ``TimedState/attempt``.
     @inline(__always)
     mutating func madeOptionalState(attempt: Int32) -> OptionalState {
         if case .optionalState(let optionalState) = self { return optionalState }
@@ -53,14 +56,15 @@ enum OptionalStateStorage {
         }
     }
 
-    /// Its own time limits, delays and further attempts: also for one that has had none.
+    /// Returns time limits, delays and further attempts that belong to this operation alone. They are made if there are
+    /// none.
     mutating func madeTiming() -> Unmanaged<TimedState>? {
         let optionalState = madeOptionalState(attempt: 0)
         if optionalState.timing == nil { self = .optionalState(TimedState(after: optionalState)) }
         return borrowedOptionalState?._withUnsafeGuaranteedRef { $0.borrowedTiming }
     }
 
-    /// False: they are, or have to be, part of its optionalState.
+    /// Changes the shared limits. Returns false if the limits are, or have to be, a part of the optional state.
     @inline(__always)
     mutating func changeShared(_ change: (inout SharedLimits.Values) -> Void) -> Bool {
         var values: SharedLimits.Values
@@ -76,12 +80,13 @@ enum OptionalStateStorage {
     }
 }
 
-/// Time limits and further attempts of an operation, for the worker that runs it. They are there until it has finished.
+/// Time limits and further attempts of an operation, for the worker that runs it. They live until the operation has
+/// finished.
 enum Timing {
     case shared(Unmanaged<SharedLimits>)
     case own(Unmanaged<TimedState>)
 
-    /// What fails is tried again.
+    /// True if a failed attempt is followed by another one.
     var retries: Bool {
         switch self {
         case .shared(let limits): limits._withUnsafeGuaranteedRef { $0.values.backoff != nil }
@@ -89,7 +94,7 @@ enum Timing {
         }
     }
 
-    /// Of each attempt.
+    /// The time limit of each attempt.
     var limit: Duration? {
         switch self {
         case .shared(let limits): limits._withUnsafeGuaranteedRef { $0.values.limit }
@@ -98,7 +103,7 @@ enum Timing {
     }
 }
 
-/// What few operations have: optionalState, or limits that they share with others.
+/// Access to the optional state, or to limits that the operation shares with others.
 extension Lifecycle {
     var optionalState: OptionalState? { optionalStateStorage.optionalState }
 
@@ -110,7 +115,7 @@ extension Lifecycle {
         optionalStateStorage.madeOptionalState(attempt: hasBegun ? 1 : 0)
     }
 
-    /// As above, without a reference of its own.
+    /// Calls `body` with the optional state, which is made if there is none, and is not retained.
     @inline(__always)
     mutating func inMadeOptionalState<Result>(_ body: (OptionalState) -> Result) -> Result {
         if borrowedOptionalState == nil { _ = madeOptionalState() }
@@ -121,19 +126,20 @@ extension Lifecycle {
 
     var timing: Timing? { optionalStateStorage.timing }
 
-    /// For one that runs: its own, if it has limits or further attempts.
+    /// Returns the operation's own limits and further attempts; nil if it has none. Called for an operation that runs.
     mutating func madeTiming() -> TimedState? {
         if case .limits = optionalStateStorage { _ = madeOptionalState() }
         return optionalState?.timing
     }
 
-    /// Nil after the add: then somebody may look at the optional state that is there.
+    /// Returns nil after the add, because other threads may then read the optional state.
     @inline(__always)
     mutating func timingToChange() -> Unmanaged<TimedState>? {
         phase == .created ? optionalStateStorage.madeTiming() : nil
     }
 
-    /// Time limits and further attempts that others may have, too. False: it is too late, or they have to be its own.
+    /// Changes time limits and further attempts that other operations may share. Returns false if the operation has
+    /// been added, or if they have to be its own.
     @inline(__always)
     mutating func changeSharedLimits(_ change: (inout SharedLimits.Values) -> Void) -> Bool {
         phase == .created && optionalStateStorage.changeShared(change)

@@ -1,4 +1,5 @@
-/// First in, first out. One alone takes no array: most operations that have a handler have one.
+/// A list of elements in the order in which they were appended. A single element needs no array: most operations that
+/// have a handler have only one.
 enum TinyArray<Element> {
     case none
     case one(Element)
@@ -59,7 +60,7 @@ enum TinyArray<Element> {
         }
     }
 
-    /// Taken out, so that an array is changed in its place.
+    /// Moves the elements out, so that an array is changed in place instead of being copied.
     @inline(__always)
     mutating func take() -> Self {
         let all = self

@@ -1,36 +1,39 @@
-/// Follows waits from some operations in one direction, an edge at a time, and notes the graph that it sees.
+/// Follows waits from some operations in one direction, one edge at a time, and builds the graph that it sees.
 ///
-/// Lists of dependents and waiters can be long, so each is read in pieces: a prefix that grows as it is used up, copied
-/// under the lock of its operation. What is registered behind it meanwhile looks for its own cycles.
+/// Lists of dependents and waiters can be long, so each is read in pieces: a prefix, which grows when it is used up, is
+/// copied under the lock of its operation. An operation that is registered behind the prefix meanwhile searches for its
+/// own cycles.
 struct WaitExploration {
     enum Direction {
-        /// To what must finish before.
+        /// Towards the operations that must finish first.
         case upstream
-        /// As ``upstream``, and also through the dependencies of operations that nobody has added yet, and the children
-        /// of groups that do not run yet, as they are now.
+        /// Like ``upstream``, and also through the current dependencies of operations that nobody has added yet, and
+        /// through the current children of groups that do not run yet.
         case upstreamOfUnadded
-        /// To what cannot go on before.
+        /// Towards the operations that cannot go on before.
         case downstream
     }
 
     private static let firstPiece = 8
 
     private let direction: Direction
-    /// Each one's place is its node in the graph.
+    /// The operations that were found. The index of each one is its node in the graph.
     private(set) var operations: [AnyOperation] = []
     private(set) var graph = Digraph()
-    /// It was not added when its dependencies were read.
+    /// For each closed node, true if the operation was not added when its dependencies were read.
     private(set) var isUnadded: [Bool] = []
     private var nodes: [ObjectIdentifier: Int32] = [:]
     private var goals: Set<ObjectIdentifier> = []
-    /// It has come to an operation of the other end, so there probably is a cycle.
+    /// True if a goal has been reached, so that there probably is a cycle.
     private(set) var hasReachedGoal = false
-    /// Of the node that is open.
+    /// The part of the open node's neighbours that has been read.
     private var piece = AnyOperation.Neighbours(isWhole: false)
     private var limit = 0
     private var used = 0
 
-    /// - Parameter goals: See ``hasReachedGoal``.
+    /// - Parameters:
+    ///   - starts: The operations from which the waits are followed.
+    ///   - goals: The operations that the exploration in the other direction starts from; see ``hasReachedGoal``.
     init(from starts: some Sequence<AnyOperation>, _ direction: Direction, goals: some Sequence<AnyOperation> = []) {
         self.direction = direction
         for start in starts { _ = enter(start) }
@@ -39,10 +42,10 @@ struct WaitExploration {
 
     var isExhausted: Bool { graph.count == operations.count }
 
-    /// How much work it has done.
+    /// The number of steps that have been made.
     private(set) var steps = 0
 
-    /// Looks at one edge, or finds that a node has no more.
+    /// Follows one edge, reads more of a node's neighbours, or closes a node that has no more.
     mutating func step() {
         steps += 1
         if used < piece.operations.count {
@@ -52,14 +55,16 @@ struct WaitExploration {
             closeNode()
         } else {
             limit = limit == 0 ? Self.firstPiece : 4 * limit
-            // From the beginning: some may have left the list meanwhile.
+            // The prefix is read again from the start, because operations may have left the list meanwhile.
             piece = operations[graph.count].neighbours(direction, first: limit)
             used = 0
         }
     }
 
-    /// - Parameter limit: Of ``steps``. Nil: no limit.
-    /// - Returns: Whether all has been seen.
+    /// Makes steps until everything has been seen.
+    ///
+    /// - Parameter limit: The greatest number of ``steps``, including those made before. Nil means no limit.
+    /// - Returns: True if everything has been seen.
     mutating func run(upTo limit: Int?) -> Bool {
         while !isExhausted {
             if let limit, steps >= limit { return false }
@@ -83,7 +88,7 @@ struct WaitExploration {
         graph.addEdge(to: enter(neighbour))
     }
 
-    /// Its node.
+    /// Returns the node of the operation, which is added if it is new.
     private mutating func enter(_ operation: AnyOperation) -> Int {
         if let node = nodes[ObjectIdentifier(operation)] { return Int(node) }
         nodes[ObjectIdentifier(operation)] = Int32(operations.count)
@@ -93,12 +98,12 @@ struct WaitExploration {
 }
 
 extension AnyOperation {
-    /// Operations that this one waits for, or that wait for it.
+    /// Operations that one operation waits for, or that wait for it.
     struct Neighbours {
         var operations: [AnyOperation] = []
-        /// There are no more.
+        /// True if there are no more.
         var isWhole: Bool
-        /// Nobody has added the operation whose neighbours these are.
+        /// True if nobody has added the operation whose neighbours these are.
         var isOfUnadded = false
     }
 
@@ -110,8 +115,8 @@ extension AnyOperation {
         }
     }
 
-    /// The operations that must finish before this one can go on. The dependencies of an operation that nobody has
-    /// added, and the children of a group that does not run, may still change, and count only `ifUnadded`.
+    /// Returns the operations that must finish before this one can go on. The dependencies of an operation that nobody
+    /// has added, and the children of a group that does not run, may still change, and are included only `ifUnadded`.
     final func waitsFor(first limit: Int, ifUnadded: Bool = false) -> Neighbours {
         var (neighbours, groups, listeners) = withLife {
             life -> (Neighbours, [ChildGroup], [any OutcomeListener]) in
@@ -142,15 +147,16 @@ extension AnyOperation {
         return neighbours
     }
 
-    /// Locked by the caller, and not finished.
+    /// The caller holds the lock, and the operation has not finished.
     private final func sources(first limit: Int, isUnadded: Bool = false) -> Neighbours {
         let sources = edges.first(limit)
         return Neighbours(operations: sources, isWhole: sources.count < limit, isOfUnadded: isUnadded)
     }
 
-    /// What cannot go on before this has finished.
+    /// Returns the operations that cannot go on before this one has finished.
     final func isWaitedForBy(first limit: Int) -> Neighbours {
-        // Copied: who appends a waiter meanwhile would else copy all of them.
+        // The prefix of the waiters is copied into an array of its own. A slice would share the storage, so that the
+        // next append would copy all of it.
         let (dependents, waiters) = withLife { life in
             (life.dependents.retained(first: limit), life.optionalState.map { Array($0.waiters.prefix(limit)) } ?? [])
         }
