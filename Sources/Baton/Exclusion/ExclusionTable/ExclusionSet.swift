@@ -1,10 +1,10 @@
-/// How much of a name is asked for or held.
+/// The amount of a name that is asked for or held.
 enum Share: Hashable, Sendable {
     case all
     case shared
     case units(Int, of: Int)
 
-    /// For one who asks twice: the greater one, which includes the other.
+    /// Returns the greater of two shares that one owner asks for, which includes the other one.
     func merged(with other: Share) -> Share {
         switch (self, other) {
         case (.all, _), (_, .all): .all
@@ -15,7 +15,7 @@ enum Share: Hashable, Sendable {
         }
     }
 
-    /// `Int.max` for none.
+    /// `Int.max` if there is no limit.
     var limit: Int {
         switch self {
         case .all, .shared: .max
@@ -23,7 +23,7 @@ enum Share: Hashable, Sendable {
         }
     }
 
-    /// Why this can never be granted; nil if it can.
+    /// Returns the reason why this can never be granted, or nil if it can.
     func problem(for name: ExclusionName) -> String? {
         guard case .units(let weight, let limit) = self else { return nil }
         if limit < 1 { return "the limit of \(name) is \(limit), and must be at least 1" }
@@ -33,7 +33,7 @@ enum Share: Hashable, Sendable {
     }
 }
 
-/// What one owner asks for: each name once, in the order of first mention.
+/// The exclusions that one owner asks for: each name once, in the order of first mention.
 struct ExclusionSet: Sendable, Hashable {
     struct Demand: Sendable, Hashable {
         let name: ExclusionName
@@ -41,9 +41,9 @@ struct ExclusionSet: Sendable, Hashable {
     }
 
     private var demands: [Demand] = []
-    /// Where each name is, if there are more than a few.
+    /// The index of each name, if there are more than a few.
     private var places: [ExclusionName: Int] = [:]
-    /// Some of the names have a scope of their own.
+    /// True if some of the names count within a scope.
     private(set) var haveScopes = false
 
     init() {}
@@ -70,14 +70,15 @@ struct ExclusionSet: Sendable, Hashable {
         }
     }
 
-    /// Two names may become one.
+    /// Returns the set with changed names. If two names become one, their shares are merged.
     func mapNames(_ change: (ExclusionName) -> ExclusionName) -> ExclusionSet {
         var changed = ExclusionSet()
         for demand in demands { changed.insert(Demand(name: change(demand.name), share: demand.share)) }
         return changed
     }
 
-    /// Most operations name a handful; one that locks a file each may name thousands.
+    /// The number of names up to which a linear search suffices. Most operations have a handful of names; an operation
+    /// that locks a name for each of its files may have thousands.
     private static let few = 16
 
     private func place(of name: ExclusionName) -> Int? {
@@ -89,8 +90,8 @@ struct ExclusionSet: Sendable, Hashable {
         for place in places.count..<demands.count { places[demands[place].name] = place }
     }
 
-    /// Why this can never be granted; nil if it can. Two that can be granted may make one that cannot: the smaller
-    /// limit of one, and the greater weight of the other.
+    /// The reason why this can never be granted; nil if it can. Two shares that can be granted may merge into one that
+    /// cannot: one with the smaller limit and the greater weight.
     var problem: String? {
         for demand in demands {
             if let problem = demand.share.problem(for: demand.name) { return problem }

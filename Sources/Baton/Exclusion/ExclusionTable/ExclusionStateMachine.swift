@@ -1,14 +1,16 @@
-/// Decides who holds which named exclusion. Pure; whoever has it locks it, asks, unlocks, and tells those that were
-/// granted.
+/// Decides who holds which exclusion. A pure value: its driver, ``ExclusionManager``, locks it, asks it, unlocks it,
+/// and then tells the owners that were granted something.
 ///
-/// An owner has one claim at a time: on several names, all of which it gets at once. Per name, waiting ones are served
-/// in the order in which they came, but for further attempts, which come first: else one would wait behind all first
-/// attempts for a name that it had before. None passes another of its kind, so that neither writers nor those with a
-/// great weight starve. What a descendant of a holder asks for is taken from what the holder has: it competes with
-/// other descendants of that holder in a line of their own, and with others only for what exceeds it.
+/// An owner has one claim at a time, on one or more names, all of which it is granted at once. The claims that wait for
+/// a name are served in the order in which they came, but further attempts come first: otherwise an operation would
+/// wait behind all first attempts for a name that it had held before. No claim passes another one of its kind, so that
+/// neither exclusive claims nor claims of a great weight starve. A descendant of a holder takes what it asks for out of
+/// what the holder has: it competes in a wait queue of its own with other descendants of that holder, and with other
+/// owners only for what exceeds the holder's share.
 ///
-/// Owners are kept while they wait or hold. Whoever calls has references of its own, so none is released here. The
-/// ancestors of an owner include those of its ancestors; they hold before it asks, and give back after it has.
+/// The state machine retains owners while they wait or hold. Every caller has references of its own, so no owner is
+/// released by a call. The ancestors of an owner include the ancestors of these; they hold before the owner asks, and
+/// give back after it has given back.
 struct ExclusionStateMachine<Owner: AnyObject> {
     enum Answer: Equatable {
         case granted
@@ -17,12 +19,13 @@ struct ExclusionStateMachine<Owner: AnyObject> {
 
     enum Standing: Equatable {
         case none
-        /// False: after ``Arbiter/leaveLine(_:)``.
+        /// `inLine` is false after ``ExclusionStateMachine/leaveLine(_:)``.
         case waiting(inLine: Bool)
         case held
     }
 
-    /// What an owner had, and who got something because of it, in the order of arrival.
+    /// The claim that an owner had, and the owners that were granted theirs because of its release, in the order of
+    /// arrival.
     struct Released {
         enum Claim: Equatable {
             case none
@@ -35,22 +38,24 @@ struct ExclusionStateMachine<Owner: AnyObject> {
     }
 
     private var table = ExclusionTable()
-    /// By the numbers of their claims.
+    /// The owners, by the indices of their claims.
     private var owners: [Owner?] = []
 
-    /// Nobody waits or holds, and nothing is left of those who did.
+    /// True if no owner waits or holds, and nothing is left of former owners.
     var isEmpty: Bool { table.isEmpty }
 
-    /// Nobody waits for this name or holds it.
+    /// Returns true if no owner waits for this name or holds it.
     func isFree(_ name: ExclusionName) -> Bool { table.names[name] == nil }
 
     // MARK: Events
 
-    /// All of it or nothing. The ancestors: the nearest first. An owner that has a claim keeps that one: the answer is
+    /// Requests all of these exclusions at once. If the owner has a claim already, that one stays, and the answer is
     /// about it.
     ///
-    /// - Parameter isFurtherAttempt: Whether it comes before first attempts. An owner may ask so a limited number of
-    ///   times, each time after it has asked without: else those behind it might wait for ever.
+    /// - Parameters:
+    ///   - ancestors: The ancestors that hold exclusions, the nearest one first.
+    ///   - isFurtherAttempt: True if the claim comes before first attempts. An owner may ask so a limited number of
+    ///     times, each time after it has asked with false; otherwise the claims behind it might wait for ever.
     mutating func request(
         _ owner: Owner, _ demands: ExclusionSet, inside ancestors: some Sequence<Owner>, isFurtherAttempt: Bool = false
     ) -> Answer {
@@ -63,8 +68,8 @@ struct ExclusionStateMachine<Owner: AnyObject> {
         owners[id.index] = owner
         if table.isGrantable(id) {
             table.grant(id)
-            // Owners behind it in a line were refused before, and where a scope of its own opens, the owners within
-            // wait for the same as before.
+            // Claims behind this one in a wait queue could not be granted before either. Where the grant opens a new
+            // scope, the claims in it wait for the same holders as before.
             table.forgetCandidates()
             return .granted
         }
@@ -72,7 +77,7 @@ struct ExclusionStateMachine<Owner: AnyObject> {
         return .waiting
     }
 
-    /// Gives back what the owner holds, or withdraws it from the lines.
+    /// Gives back what the owner holds, or withdraws its claim.
     mutating func release(_ owner: Owner) -> Released {
         guard let id = table.numbers[ObjectIdentifier(owner)] else { return Released(claim: .none, granted: []) }
         let wasHeld = table.claims[id].state == .holding
@@ -82,8 +87,9 @@ struct ExclusionStateMachine<Owner: AnyObject> {
         return Released(claim: wasHeld ? .held : .waiting, granted: settle())
     }
 
-    /// From now on the owner waits for holders alone: it goes before those in line, and holds nobody up there. Returns
-    /// who got something because of it, in the order of arrival.
+    /// Takes the owner out of the wait queues. From now on it waits for holders alone: it is granted its claim before
+    /// those in the queues, and delays no claim in them. Returns the owners that are granted something because of this,
+    /// in the order of arrival.
     mutating func leaveLine(_ owner: Owner) -> [Owner] {
         guard let id = table.numbers[ObjectIdentifier(owner)], table.claims[id].state == .inLine else { return [] }
         table.stepAside(id)
@@ -103,8 +109,8 @@ struct ExclusionStateMachine<Owner: AnyObject> {
         }
     }
 
-    /// For people: the first of its names that holders do not let it have, and one of those holders; or if only a line
-    /// is in its way, the name and the owner before it.
+    /// Returns what keeps an owner waiting, for explanations: the first of its names that holders do not let it have,
+    /// with one of those holders. If only a wait queue is in its way, returns that name and the owner before it.
     func obstacle(for owner: Owner) -> (name: ExclusionName, holder: Owner)? {
         guard let id = table.numbers[ObjectIdentifier(owner)], let found = table.obstacle(for: id),
             let holder = owners[found.claim.index]
@@ -112,20 +118,21 @@ struct ExclusionStateMachine<Owner: AnyObject> {
         return (found.name, holder)
     }
 
-    /// Every holder whose giving back counts for a waiting owner, in no particular order, but no more than the limit.
+    /// Returns every holder whose release counts for a waiting owner, in no particular order, but no more than the
+    /// limit.
     func blockers(of owner: Owner, upTo limit: Int = .max) -> [Owner] {
         guard let id = table.numbers[ObjectIdentifier(owner)] else { return [] }
         return owners(of: table.blockers(of: id, upTo: limit))
     }
 
-    /// Whom a waiting owner may have to wait for, as its lines are now: more than it does, but never fewer. Those that
-    /// the search has listed before are left out.
+    /// Returns the owners that a waiting owner may have to wait for, given its wait queues. They may be more than it
+    /// has to wait for, but never fewer. Owners that the search has listed before are left out.
     func possibleBlockers(of owner: Owner, within extent: inout ExclusionTable.Extent) -> [Owner] {
         guard let id = table.numbers[ObjectIdentifier(owner)] else { return [] }
         return owners(of: table.possibleBlockers(of: id, within: &extent))
     }
 
-    /// Who may have to wait for one that holds names. Those that the search has listed before are left out.
+    /// Returns the owners that may have to wait for this holder. Owners that the search has listed before are left out.
     func possiblyBlocked(by owner: Owner, within extent: inout ExclusionTable.Extent) -> [Owner] {
         guard let id = table.numbers[ObjectIdentifier(owner)] else { return [] }
         return owners(of: table.possiblyBlocked(by: id, within: &extent))
@@ -133,31 +140,32 @@ struct ExclusionStateMachine<Owner: AnyObject> {
 
     private func owners(of claims: [Claim.ID]) -> [Owner] { claims.compactMap { owners[$0.index] } }
 
-    /// Whether a line keeps a waiting owner from its names, whatever their holders do.
+    /// Returns true if a wait queue keeps a waiting owner from its names, whatever their holders do.
     func standsBehindOthers(_ owner: Owner) -> Bool {
         table.numbers[ObjectIdentifier(owner)].map(table.standsBehindOthers) ?? false
     }
 
-    /// Whether a waiting owner could have all of its names if of all holders these alone remained. Lines do not count.
+    /// Returns true if a waiting owner could have all of its names if only these holders remained. Wait queues do not
+    /// count.
     func fits(_ owner: Owner, beside others: Set<ObjectIdentifier>) -> Bool {
         table.numbers[ObjectIdentifier(owner)].map { table.fits($0, beside: others) } ?? false
     }
 
-    /// Whether the holders let a waiting owner have all of its names. Lines do not count.
+    /// Returns true if the holders let a waiting owner have all of its names. Wait queues do not count.
     func isAllowed(_ owner: Owner) -> Bool {
         table.numbers[ObjectIdentifier(owner)].map(table.isAllowed) ?? false
     }
 
-    /// Grows with each request. Nil: the owner neither waits nor holds.
+    /// Returns a number that grows with each request, or nil if the owner neither waits nor holds.
     func arrival(of owner: Owner) -> UInt64? {
         table.numbers[ObjectIdentifier(owner)].map { table.claims[$0].arrival.number }
     }
 
-    /// How many wait or hold.
+    /// The number of owners that wait or hold.
     var count: Int { table.numbers.count }
 
-    /// All who use a name give the same limit. The first of the demands for which somebody present has given another
-    /// one.
+    /// Returns the first of the demands for whose name another owner has given another limit. All owners that use a
+    /// name should give the same limit.
     func conflictingLimit(for demands: ExclusionSet) -> (name: ExclusionName, limit: Int, otherLimit: Int)? {
         table.conflictingLimit(for: demands)
     }

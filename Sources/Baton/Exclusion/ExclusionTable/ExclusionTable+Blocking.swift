@@ -1,8 +1,9 @@
-/// Who stands in whose way.
+/// Finding the claims that block one another.
 extension ExclusionTable {
-    // MARK: For certain
+    // MARK: Claims that block now
 
-    /// Every holder whose giving back counts for a waiting claim, in no particular order, but no more than the limit.
+    /// Returns every holder whose release counts for a waiting claim, in no particular order, but no more than the
+    /// limit.
     func blockers(of id: Claim.ID, upTo limit: Int) -> [Claim.ID] {
         if claims[id].state == .holding { return [] }
         var found: [Claim.ID] = []
@@ -20,7 +21,7 @@ extension ExclusionTable {
         return found
     }
 
-    /// Whether it matters to the waiting one that this holder gives back, if holders refuse it.
+    /// Returns true if the release of this holder counts for a waiting claim that is refused by holders.
     private func contributes(_ holder: Place.ID, against waiting: Place.ID) -> Bool {
         let counts =
             switch (places[waiting].share, places[holder].share) {
@@ -33,7 +34,7 @@ extension ExclusionTable {
 
     private func owner(of place: Place.ID) -> ObjectIdentifier { claims[places[place].claim].owner }
 
-    /// The first of its names that it cannot have, and one that stands in the way.
+    /// Returns the first name that the claim cannot have, and a claim that is in its way.
     func obstacle(for id: Claim.ID) -> (name: ExclusionName, claim: Claim.ID)? {
         if claims[id].state == .holding { return nil }
         var obstacle: (place: Place.ID, holder: Place.ID)?
@@ -56,7 +57,7 @@ extension ExclusionTable {
         return (name, places[holder].claim)
     }
 
-    /// A line keeps a waiting claim from its names, whatever their holders do.
+    /// Returns true if a wait queue keeps a waiting claim from its names, whatever their holders do.
     func standsBehindOthers(_ id: Claim.ID) -> Bool {
         if claims[id].state != .inLine { return false }
         var place = claims[id].firstPlace
@@ -75,9 +76,9 @@ extension ExclusionTable {
         return nil
     }
 
-    // MARK: If only some were left
+    // MARK: Waiting beside some of the holders
 
-    /// Whether a waiting claim could have its names if of all holders these alone remained. Lines do not count.
+    /// Returns true if a waiting claim could have its names if only these holders remained. Wait queues do not count.
     func fits(_ id: Claim.ID, beside others: Set<ObjectIdentifier>) -> Bool {
         if claims[id].state == .holding { return false }
         var fits = true
@@ -87,12 +88,12 @@ extension ExclusionTable {
 
     private func fits(_ place: Place.ID, beside others: Set<ObjectIdentifier>) -> Bool {
         let root = places[place].root
-        // The inner before the outer.
+        // Inner holders come before outer ones.
         let remaining = others.compactMap { heldPlace(of: $0, under: root) }
             .map { (place: $0, depth: depth(of: $0)) }.sorted { $0.depth > $1.depth }.map(\.place)
         var tallies: [Scope.ID: Tally] = [:]
         func tally(_ scope: Scope.ID) -> Tally { tallies[scope] ?? Tally() }
-        /// Of the innermost holder around it that remains.
+        /// Returns the scope of the innermost holder around this one that remains.
         func remainingScope(around holder: Place.ID) -> Scope.ID {
             var scope = places[holder].scope
             while scope != root, !others.contains(owner(of: scopes[scope].holder)) { scope = enclosing(scope) }
@@ -138,16 +139,17 @@ extension ExclusionTable {
         return depth
     }
 
-    // MARK: Perhaps
+    // MARK: Claims that may block
 
-    /// What a search has listed, so that the holders of a name are listed once, however many wait for them; and how
-    /// much it may still list.
+    /// The names and scopes that a search has listed, so that the holders of a name are listed once, however many
+    /// claims wait for them; and the number of claims that it may still list.
     struct Extent {
         private var names: Set<Scope.ID> = []
-        /// Scopes whose holders were listed but for this one and those inside it; ``Place/ID/none``: all of them.
+        /// Scopes whose holders were listed except for this one and those inside it. ``Place/ID/none`` means that all
+        /// were listed.
         private var unlisted: [Scope.ID: Place.ID] = [:]
         private(set) var left: Int
-        /// There was more.
+        /// True if the limit has kept the search from listing more.
         private(set) var isCut = false
 
         init(limit: Int) { left = limit }
@@ -160,7 +162,8 @@ extension ExclusionTable {
 
         fileprivate mutating func enter(_ name: Scope.ID) -> Bool { !isCut && names.insert(name).inserted }
 
-        /// False: the holders in the scope but this one were listed before. So they are listed twice at most.
+        /// Returns false if the holders in the scope, except for this one, were listed before. So they are listed twice
+        /// at most.
         fileprivate mutating func enter(_ scope: Scope.ID, but holder: Place.ID) -> Bool {
             guard let former = unlisted[scope] else {
                 unlisted[scope] = holder
@@ -172,16 +175,18 @@ extension ExclusionTable {
         }
     }
 
-    /// Whom a waiting claim may have to wait for, now or when those before it in its lines have what they wait for:
-    /// more than it does, but never fewer. One that stands before it in a line and waits for nothing else has the same
-    /// holders in its way, so the line need not be walked; if it waits for further names, these are linked.
+    /// Returns the claims that a waiting claim may have to wait for, now or when the claims before it in its wait
+    /// queues have what they wait for. They may be more than it has to wait for, but never fewer. A claim before it in
+    /// a queue that waits for nothing else has the same holders in its way, so the search need not walk the queue. If
+    /// that claim waits for further names, these are linked.
     func possibleBlockers(of id: Claim.ID, within extent: inout Extent) -> [Claim.ID] {
         if claims[id].state == .holding { return [] }
         var found: [Claim.ID] = []
         forEachPlace(of: id) { place in
             let root = places[place].root
             if places[place].scope == root { return list(linkedTo: [root], within: &extent, holdersOf) }
-            // Its own ancestors are in nobody's way. The inner before the outer, who may all be strangers.
+            // The claim's own ancestors do not block it. Inner scopes come before outer ones, whose holders may all be
+            // unrelated to the claim.
             var (inner, scope) = (Place.ID.none, places[place].scope)
             while !scope.isNone {
                 if extent.enter(scope, but: inner) { addHolders(in: scope, but: inner, &extent) }
@@ -200,14 +205,14 @@ extension ExclusionTable {
         return found
     }
 
-    /// Who may have to wait for one that holds names: the reverse of ``possibleBlockers(of:within:)``.
+    /// Returns the claims that may have to wait for this holder: the reverse of ``possibleBlockers(of:within:)``.
     func possiblyBlocked(by id: Claim.ID, within extent: inout Extent) -> [Claim.ID] {
         if claims[id].state != .holding { return [] }
         var found: [Claim.ID] = []
         forEachPlace(of: id) { place in
             let (root, inside) = (places[place].root, places[place].inside)
             if inside.isNone { return list(linkedTo: [root], within: &extent, waitingFor) }
-            // Those inside it are its descendants, and do not wait for it.
+            // The claims inside the holder are those of its descendants, and do not wait for it.
             forEachWaiting(for: root, but: inside, &extent)
             list(linkedTo: scopes[root].links.keys, within: &extent, waitingFor)
         }
@@ -232,7 +237,7 @@ extension ExclusionTable {
         return found
     }
 
-    /// Each name once: these, and those that are linked to them.
+    /// Calls `body` once for each of these names, and for each name that is linked to them.
     private func list(
         linkedTo roots: some Sequence<Scope.ID>, within extent: inout Extent,
         _ body: (Scope.ID, inout Extent) -> Void
@@ -267,9 +272,9 @@ extension ExclusionTable {
         return found
     }
 
-    /// At any depth, the outer before the inner, until the body has seen enough.
+    /// Calls `body` with the holders at any depth, outer ones before inner ones, until it returns false.
     ///
-    /// - Parameter excluded: Directly in the scope: neither this one nor those inside it.
+    /// - Parameter excluded: A holder directly in the scope. It is left out, with the holders inside it.
     private func forEachHolder(
         within top: Scope.ID, but excluded: Place.ID = .none, _ body: (Place.ID) -> Bool
     ) {
@@ -286,7 +291,7 @@ extension ExclusionTable {
         }
     }
 
-    /// The next one that is not inside this one.
+    /// Returns the next holder that is not inside this one.
     private func following(_ place: Place.ID, within top: Scope.ID) -> Place.ID {
         var place = place
         while places[place].following.isNone {

@@ -1,7 +1,7 @@
-/// Who gets what, and when.
+/// Granting and giving back.
 extension ExclusionTable {
-    /// A claim to look at. Those apart come first, then those inside a holder, then the others; each in order of
-    /// arrival.
+    /// A claim that can perhaps be granted. Claims that wait in no queue come first, then claims inside a holder, then
+    /// the others, each in order of arrival.
     struct Candidate {
         let claim: Claim.ID
         var rank = 0
@@ -10,11 +10,11 @@ extension ExclusionTable {
         func comesBefore(_ other: Candidate) -> Bool { (rank, arrival) < (other.rank, other.arrival) }
     }
 
-    // MARK: May it be granted?
+    // MARK: Checking
 
     func isGrantable(_ id: Claim.ID) -> Bool { !standsBehindOthers(id) && isAllowed(id) }
 
-    /// Its holders would let it have all of its names. Lines do not count.
+    /// Returns true if the holders let the claim have all of its names. Wait queues do not count.
     func isAllowed(_ id: Claim.ID) -> Bool {
         var place = claims[id].firstPlace
         while !place.isNone {
@@ -24,8 +24,8 @@ extension ExclusionTable {
         return true
     }
 
-    /// The outermost scope whose holders do not allow it. What is added inside a holder may be more than what that one
-    /// holds, so the ways outside must allow it, too.
+    /// Returns the outermost scope whose holders do not allow the place. What is added inside a holder may exceed what
+    /// that holder has, so the scopes around it must allow it, too.
     func refusal(of place: Place.ID) -> Scope.ID {
         var refusing = Scope.ID.none
         var scope = places[place].scope
@@ -37,7 +37,7 @@ extension ExclusionTable {
             if holder.isNone { return refusing }
             let (held, grown) = (places[holder].load, Load(places[holder].share, with: tally))
             scope = places[holder].scope
-            // Nothing new from here on.
+            // Nothing changes in the scopes around this one.
             if grown == held { return refusing }
             tally = scopes[scope].tally
             tally.remove(held)
@@ -65,7 +65,8 @@ extension ExclusionTable {
         if waitingBelow[claims[id].owner] != nil { takeIn(descendantsOf: id) }
     }
 
-    /// Counts again what the holders around a changed scope use. Returns the outermost scope that has changed.
+    /// Recomputes the loads of the holders around a scope that has changed. Returns the outermost scope that has
+    /// changed.
     private mutating func carryUp(from scope: Scope.ID) -> Scope.ID {
         var scope = scope
         while true {
@@ -80,12 +81,14 @@ extension ExclusionTable {
         }
     }
 
-    /// An ancestor of waiting ones holds now what they wait for. Seldom: ancestors come first.
+    /// Moves waiting claims into the scope of an ancestor that now holds what they wait for. This is rare, because
+    /// ancestors ask first.
     private mutating func takeIn(descendantsOf id: Claim.ID) {
         let owner = claims[id].owner
         var place = claims[id].firstPlace
         while !place.isNone {
-            // Others cannot be nearer: the ancestors of an ancestor are ancestors.
+            // The claims in other scopes cannot have this owner as their nearest holder, because the ancestors of an
+            // ancestor are ancestors.
             let outer = places[place].scope
             for waiting in waiting(directlyIn: outer) where claims[places[waiting].claim].ancestors.contains(owner) {
                 let inner = scope(inside: place)
@@ -114,7 +117,8 @@ extension ExclusionTable {
         noteWaiting(within: carryUp(from: scope))
     }
 
-    /// The holder is gone before those inside. Seldom: ancestors go last.
+    /// Moves everything from the scope of a holder that is released into the scope around it. This is rare, because
+    /// ancestors give back last.
     private mutating func dissolve(_ inner: Scope.ID, into outer: Scope.ID) {
         while let holder = scopes[inner].holders.popFirst(in: &places) {
             places[holder].scope = outer
@@ -141,8 +145,8 @@ extension ExclusionTable {
         if !scopes[outer].isQuiet { listAsBusy(outer) } else { unlistIfQuiet(outer) }
     }
 
-    /// False: an ancestor between the two has come to hold the name after a descendant did, and it is in that one's
-    /// scope now.
+    /// Moves a waiting place out of a scope that is dissolved. Returns false if it went into another scope, because an
+    /// ancestor between the two has come to hold the name after a descendant did.
     private mutating func move(_ waiting: Place.ID, to outer: Scope.ID) -> Bool {
         let claim = places[waiting].claim
         let scope = nearestScope(under: places[waiting].root, of: claims[claim].ancestors)
@@ -172,9 +176,9 @@ extension ExclusionTable {
         note(id)
     }
 
-    // MARK: Looking at those who wait
+    // MARK: Candidates
 
-    /// Once, though what has changed may concern each of its names.
+    /// Notes a candidate once, although a change may concern several of its names.
     private mutating func note(_ id: Claim.ID) {
         if claims[id].isNoted { return }
         claims[id].isNoted = true
@@ -191,7 +195,8 @@ extension ExclusionTable {
         if !first.isNone { note(places[first].claim) }
     }
 
-    /// All whom a change in the scope may concern: the first in each line in it, at any depth, and those apart.
+    /// Notes all claims that a change in the scope may concern: the first one in each wait queue in it, at any depth,
+    /// and those that wait in no queue.
     mutating func noteWaiting(within top: Scope.ID) {
         var scope = top
         while !scope.isNone {
@@ -205,13 +210,13 @@ extension ExclusionTable {
         }
     }
 
-    /// The next one in a walk through the scopes where somebody waits, the outer before the inner.
+    /// Returns the next scope of a walk through the busy scopes, which visits outer scopes before inner ones.
     func busyScope(after scope: Scope.ID, within top: Scope.ID) -> Scope.ID {
         let first = scopes[scope].firstBusy
         return first.isNone ? busyScope(beside: scope, within: top) : first
     }
 
-    /// As above, but none that is inside this one.
+    /// Returns the next scope of the walk that is not inside this one.
     func busyScope(beside scope: Scope.ID, within top: Scope.ID) -> Scope.ID {
         var scope = scope
         while scope != top {
@@ -221,8 +226,9 @@ extension ExclusionTable {
         return .none
     }
 
-    /// Grants what can be granted. Granting only takes from the others, so one that is refused need not be looked at
-    /// again before somebody leaves; but one that becomes first in a line is a candidate.
+    /// Grants the candidates that can be granted, and returns them in the order of arrival. A grant only takes from the
+    /// others, so a candidate that is refused need not be looked at again before a claim is released. A claim that
+    /// becomes the first in a queue is a new candidate.
     mutating func settle() -> [Claim.ID] {
         if candidates.isEmpty { return [] }
         var granted: [Claim.ID] = []
@@ -239,7 +245,7 @@ extension ExclusionTable {
         return granted
     }
 
-    /// Brings the new candidates among those that are in order already: the next one last.
+    /// Sorts the new candidates into those that are sorted already, so that the next one to look at comes last.
     private mutating func rank(from start: Int) -> Int {
         for place in start..<candidates.count {
             let claim = candidates[place].claim

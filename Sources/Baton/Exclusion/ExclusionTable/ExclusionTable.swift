@@ -1,13 +1,12 @@
-/// The rank of a claim in all of its lines: further attempts come before the others, and of each kind the first one
-/// first.
+/// The rank of a claim in all of its wait queues: further attempts come before the others, and within each kind the
+/// first one comes first.
 ///
-/// The order of two claims is the same in every line, so that claims on several names cannot stand in one another's
-/// way.
+/// Two claims have the same order in every queue, so that claims on several names cannot block one another.
 struct Arrival: Comparable {
     let isFurtherAttempt: Bool
     let number: UInt64
 
-    /// The rank of an owner that waits in no line.
+    /// The rank of a claim that waits in no queue.
     static let none = Arrival(isFurtherAttempt: false, number: 0)
 
     static func < (left: Self, right: Self) -> Bool {
@@ -15,13 +14,13 @@ struct Arrival: Comparable {
     }
 }
 
-/// What one owner asks for, or holds: all of it or nothing.
+/// The exclusions that one owner asks for or holds, all of them or none.
 struct Claim {
     typealias ID = Slab<Claim>.ID
 
     enum State {
         case inLine
-        /// Waits for the holders alone.
+        /// The claim waits in no queue, and for holders alone.
         case apart
         case holding
     }
@@ -29,51 +28,51 @@ struct Claim {
     let owner: ObjectIdentifier
     let arrival: Arrival
     var state = State.inLine
-    /// Among the candidates that are not in order yet.
+    /// True if the claim is among the candidates that have not been sorted.
     var isNoted = false
-    /// It stands in several lines, which are linked.
+    /// True if the names of the claim are linked, because it waits in their queues.
     var isLinked = false
     var firstPlace = Place.ID.none
-    /// Nearest first; while it waits.
+    /// The ancestors of the owner, the nearest one first. Set while the claim waits.
     var ancestors: [ObjectIdentifier] = []
 }
 
-/// The books of an ``ExclusionStateMachine``, which keeps the owners: who waits and who holds, by numbers.
+/// The records of an ``ExclusionStateMachine``, which keeps the owners: the claims that wait or hold.
 ///
-/// Every name has a tree of scopes. The holders without a holding ancestor are in the outermost one; each holder has
-/// one of its own, as soon as descendants of it hold the name or wait for it. Each scope has a line. See
-/// `ExclusionTable+Granting.swift` for what is granted when, and `ExclusionTable+Blocking.swift` for who stands in
-/// whose way.
+/// Every name has a tree of scopes. The holders without a holding ancestor are in the outermost one. Each holder has a
+/// scope of its own as soon as descendants of it hold the name or wait for it. Each scope has a wait queue.
+/// `ExclusionTable+Granting.swift` decides which claims are granted when, and `ExclusionTable+Blocking.swift` finds the
+/// claims that block one another.
 struct ExclusionTable {
     var claims = Slab<Claim>()
     var places = Slab<Place>()
     var scopes = Slab<Scope>()
     var names: [ExclusionName: Scope.ID] = [:]
     var numbers: [ObjectIdentifier: Claim.ID] = [:]
-    /// How many waiting claims have it among their ancestors.
+    /// For each ancestor, the number of waiting claims that have it among their ancestors.
     var waitingBelow: [ObjectIdentifier: Int] = [:]
     private var arrivals: UInt64 = 0
-    /// Claims that may perhaps be granted now. Empty between calls; kept for its memory.
+    /// Claims that can perhaps be granted now. The array is empty between calls, and kept for its capacity.
     var candidates: [Candidate] = []
 
     var isEmpty: Bool {
         claims.isEmpty && places.isEmpty && scopes.isEmpty && names.isEmpty && numbers.isEmpty && waitingBelow.isEmpty
     }
 
-    // MARK: Coming and going
+    // MARK: Inserting and removing claims
 
-    /// Puts a new claim into its lines: at the end, or behind the other further attempts. Nil: the owner has one
-    /// already.
+    /// Puts a new claim into its wait queues: at the end, or behind the other further attempts. Returns nil if the
+    /// owner has a claim already.
     mutating func enter(
         _ owner: ObjectIdentifier, _ demands: ExclusionSet, inside ancestors: [ObjectIdentifier],
         isFurtherAttempt: Bool = false
     ) -> Claim.ID? {
-        // A descendant that waits may stand behind those that this would pass, and get its names when this does: nobody
-        // would notice.
+        // A waiting descendant of the owner may be behind claims that this one would pass. If this one were then granted
+        // at once, the descendant could have its names, too, and nothing would grant them to it.
         let comesFirst = isFurtherAttempt && waitingBelow[owner] == nil
         let arrival = Arrival(isFurtherAttempt: comesFirst, number: arrivals)
         let id = claims.insert(Claim(owner: owner, arrival: arrival))
-        // One look-up for both questions: whether it has a claim, and where to note this one.
+        // One look-up answers both questions: whether the owner has a claim, and where this one is stored.
         if !Self.note(id, in: &numbers[owner, default: .none]) {
             claims.remove(id)
             return nil
@@ -108,7 +107,7 @@ struct ExclusionTable {
         return entry
     }
 
-    /// The claim must wait: from now on it is found from the outermost scope, and by its ancestors.
+    /// Makes a new claim wait: from now on it is found from the outermost scope, and by its ancestors.
     mutating func stay(_ id: Claim.ID, inside ancestors: [ObjectIdentifier]) {
         var place = claims[id].firstPlace
         while !place.isNone {
@@ -120,13 +119,14 @@ struct ExclusionTable {
         linkNames(of: id)
     }
 
-    /// Whoever stands behind it in one of its lines waits for the holders of its other names, too.
+    /// Links the names of a claim, because claims behind it in one of its queues wait for the holders of its other
+    /// names, too.
     private mutating func linkNames(of id: Claim.ID) {
         claims[id].isLinked = true
         forEachLink(of: id) { scopes, root, other in scopes[root].links[other, default: 0] += 1 }
     }
 
-    /// It stands in no line any more.
+    /// Unlinks the names of a claim that leaves the wait queues.
     mutating func unlinkNames(of id: Claim.ID) {
         if !claims[id].isLinked { return }
         claims[id].isLinked = false
@@ -139,7 +139,8 @@ struct ExclusionTable {
         }
     }
 
-    /// From each name to the next one, and back: what is linked is found from any of them.
+    /// Calls `body` for the links from each name of the claim to the next one, and back. So all linked names can be
+    /// reached from any of them.
     private mutating func forEachLink(of id: Claim.ID, _ body: (inout Slab<Scope>, Scope.ID, Scope.ID) -> Void) {
         var place = claims[id].firstPlace
         while !place.isNone, !places[place].next.isNone {
@@ -158,9 +159,9 @@ struct ExclusionTable {
         claims[id].ancestors = []
     }
 
-    /// Strikes the claim out, and notes who may go on because of it.
+    /// Removes the claim, and notes the claims that may be granted because of it.
     mutating func leave(_ id: Claim.ID) {
-        // First, lest it is found as an ancestor.
+        // This comes first, so that the claim is not found as that of an ancestor.
         numbers[claims[id].owner] = nil
         unlinkNames(of: id)
         var place = claims[id].firstPlace
@@ -182,7 +183,7 @@ struct ExclusionTable {
         claims.remove(id)
     }
 
-    /// Who was behind it may be the first now.
+    /// Removes a place from its wait queue. The claim behind it may be the first one now.
     mutating func stepOutOfLine(_ place: Place.ID) {
         let scope = places[place].scope
         let wasFirst = scopes[scope].line.first == place
@@ -203,7 +204,7 @@ struct ExclusionTable {
 
     // MARK: Scopes
 
-    /// Of the nearest ancestor that holds the name, or the outermost one.
+    /// Returns the scope inside the nearest ancestor that holds the name, or the outermost scope.
     mutating func nearestScope(under root: Scope.ID, of ancestors: [ObjectIdentifier]) -> Scope.ID {
         let holder = nearestHolder(under: root, of: ancestors)
         return holder.isNone ? root : scope(inside: holder)
@@ -232,13 +233,14 @@ struct ExclusionTable {
         return places[holder].inside
     }
 
-    /// The scope around this one; none around the outermost.
+    /// Returns the scope around this one; none for the outermost scope.
     func enclosing(_ scope: Scope.ID) -> Scope.ID {
         let holder = scopes[scope].holder
         return holder.isNone ? .none : places[holder].scope
     }
 
-    /// The way from the outermost scope to everyone who waits, so that a look for them does not pass all who hold.
+    /// Lists a scope in which a claim waits, and the scopes around it, as busy. So a search for waiting claims starts
+    /// at the outermost scope and does not visit all holders.
     mutating func listAsBusy(_ scope: Scope.ID) {
         var scope = scope
         while !scopes[scope].isListedAsBusy {

@@ -1,4 +1,4 @@
-/// Places in a row, linked through themselves, so that each can leave without a search.
+/// A list of places that is linked through them, so that each can be removed without a search.
 struct PlaceList {
     private(set) var first = Place.ID.none
     private(set) var last = Place.ID.none
@@ -37,7 +37,7 @@ struct PlaceList {
         return id
     }
 
-    /// Both are in the order of arrival, and so is what comes out.
+    /// Merges another list. Both lists are in the order of arrival, and so is the result.
     mutating func merge(_ other: PlaceList, in places: inout Slab<Place>) {
         var (left, right) = (self, other)
         self = PlaceList()
@@ -50,7 +50,7 @@ struct PlaceList {
     }
 }
 
-/// The places that wait in one line, by ``Arrival``: those of further attempts first.
+/// The places that wait in one queue, ordered by ``Arrival``: those of further attempts come first.
 struct ClaimLine {
     private var all = PlaceList()
     private var firstOther = Place.ID.none
@@ -59,7 +59,7 @@ struct ClaimLine {
 
     var isEmpty: Bool { all.isEmpty }
 
-    /// The place arrives after all others of its kind.
+    /// Inserts a place behind all others of its kind.
     @inline(__always)
     mutating func insert(_ id: Place.ID, in places: inout Slab<Place>) {
         if places[id].arrival.isFurtherAttempt { return all.insert(id, before: firstOther, in: &places) }
@@ -80,7 +80,7 @@ struct ClaimLine {
         return id
     }
 
-    /// The other list is in the order of arrival, too.
+    /// Merges another list, which is also in the order of arrival.
     mutating func merge(_ other: PlaceList, in places: inout Slab<Place>) {
         all.merge(other, in: &places)
         firstOther = first
@@ -90,8 +90,8 @@ struct ClaimLine {
     }
 }
 
-/// The holders of a scope. Those who only share come last: of very many readers none is in the way of one that asks for
-/// units, so whoever looks for somebody in the way need not pass them.
+/// The holders of a scope. Shared holders come last: none of them is in the way of a claim on units, so a search for
+/// holders in the way can stop before them, however many there are.
 struct HolderList {
     private var all = PlaceList()
     private var firstReader = Place.ID.none

@@ -1,35 +1,37 @@
-/// One name of one claim: a place in a line, or among the holders.
+/// The part of a claim that concerns one name: an entry of a wait queue, or a holder.
 struct Place {
     typealias ID = Slab<Place>.ID
 
     let claim: Claim.ID
     let arrival: Arrival
     let share: Share
-    /// Where those of no ancestor that holds the name are.
+    /// The outermost scope of the name.
     let root: Scope.ID
     var scope: Scope.ID
-    /// For a holder: what its descendants hold or wait for within it, if they do.
+    /// The scope in which the descendants of a holder hold or wait; none if there are no such descendants.
     var inside = Scope.ID.none
-    /// Of a holder: what it uses, with all that is inside it.
+    /// The amount that a holder uses, including everything inside it.
     var load: Load
-    /// The claim's place for its next name.
+    /// The place of the same claim for its next name.
     var next = ID.none
-    /// In the list of the scope in which it is.
+    /// The neighbours in the list of the scope.
     var previous = ID.none
     var following = ID.none
 }
 
-/// Those who have the same nearest ancestor among the holders of a name, or have none; it exists while there is one.
+/// The holders and waiting claims of a name that have the same nearest ancestor among its holders, or no such ancestor.
+/// A scope exists while it is not empty.
 struct Scope {
     typealias ID = Slab<Scope>.ID
 
-    /// Only the outermost one has it, and only it has no holder around it.
+    /// The name, in the outermost scope of a name only. It is also the only scope without a holder around it.
     var name: ExclusionName?
-    /// All of a name that are present, at any depth, waiting or holding: only in the outermost one.
+    /// The limits that all owners of the name have given, at any depth, waiting or holding. Used in the outermost scope
+    /// only.
     var declaredLimits = Limits()
 
-    /// Names that somebody in a line for this one waits for, too, and how many do: only in the outermost one. Whoever
-    /// stands behind them waits for the holders of those names as well.
+    /// Other names for which claims in a wait queue of this name wait as well, each with the number of such claims.
+    /// Claims behind these wait for the holders of the other names, too. Used in the outermost scope only.
     var links: [ID: Int] = [:]
 
     var holder = Place.ID.none
@@ -37,10 +39,11 @@ struct Scope {
     var tally = Tally()
 
     var line = ClaimLine()
-    /// They wait, in no line.
+    /// The claims that wait in no queue.
     var apart = PlaceList()
 
-    /// The scopes directly inside this one where somebody waits, at any depth; linked through themselves.
+    /// The scopes directly inside this one in which a claim waits at any depth, as a list that is linked through the
+    /// scopes.
     var firstBusy = ID.none
     var isListedAsBusy = false
     var previousBusy = ID.none
@@ -55,12 +58,12 @@ struct Scope {
     var isUnused: Bool { holders.isEmpty && line.isEmpty && apart.isEmpty }
 }
 
-/// What a holder uses of a name.
+/// The amount that a holder uses of a name.
 struct Load: Equatable {
     var isAll = false
-    /// So wide that no sum of them overflows.
+    /// The sum of the weights, in a type so wide that no sum overflows.
     var units: Int128 = 0
-    /// The smallest one, with those of all inside.
+    /// The smallest limit, including the limits inside the holder.
     var limit: Int
 
     init(_ share: Share) {
@@ -68,12 +71,12 @@ struct Load: Equatable {
         switch share {
         case .all: isAll = true
         case .shared: break
-        // A weight below 0 is refused before it comes here; it must not make room for others if it does come.
+        // A weight below 0 is refused before it gets here. If one does, it must not make room for other claims.
         case .units(let weight, _): units = Int128(max(weight, 0))
         }
     }
 
-    /// Of one who holds the share, and gives of it to those inside.
+    /// Makes the load of a holder that gives parts of its share to the claims inside it.
     init(_ share: Share, with inside: Tally) {
         self.init(share)
         isAll = isAll || inside.exclusives > 0
@@ -82,7 +85,7 @@ struct Load: Equatable {
     }
 }
 
-/// What the direct holders of a scope use together.
+/// The amount that the direct holders of a scope use together.
 struct Tally {
     private(set) var count = 0
     private(set) var exclusives = 0
@@ -103,11 +106,13 @@ struct Tally {
         if load.limit < .max { limits.remove(load.limit) }
     }
 
-    /// Limits count beside an exclusive one, too: they may be about what is inside it, and outlast it.
+    /// True if the holders are compatible. Limits count beside an exclusive holder, too: they may come from inside it,
+    /// and outlast it.
     var isValid: Bool { (exclusives == 0 || count == 1) && units <= limits.smallest }
 }
 
-/// How many gave which limit. All are meant to give the same one, so that one is at hand.
+/// The limits that were given, each with the number of claims that gave it. All claims should give the same one, so one
+/// is stored without an array.
 struct Limits {
     private struct Entry {
         var limit: Int
@@ -115,10 +120,10 @@ struct Limits {
     }
 
     private var first = Entry(limit: .max, count: 0)
-    /// Greater ones, ascending.
+    /// The greater limits, ascending.
     private var others: [Entry] = []
 
-    /// `Int.max` for none.
+    /// `Int.max` if there is no limit.
     var smallest: Int { first.limit }
 
     func firstOther(than limit: Int) -> Int? {
