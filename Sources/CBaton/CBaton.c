@@ -1,4 +1,4 @@
-// For pthread_setname_np.
+// _GNU_SOURCE declares pthread_setname_np.
 #define _GNU_SOURCE
 
 #include "CBaton.h"

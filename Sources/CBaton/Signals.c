@@ -1,4 +1,4 @@
-// For pipe2 and NSIG.
+// _GNU_SOURCE declares pipe2 and NSIG.
 #define _GNU_SOURCE
 
 #include "CBaton.h"
@@ -14,32 +14,33 @@
 #define NSIG 65
 #endif
 
-/// Where the handler writes; written before the first handler is installed.
+/// The end of the pipe that the handler writes to. It is set before the first handler is installed.
 static atomic_int writing_end = -1;
-/// The process that the pipe belongs to.
+/// The process that opened the pipe.
 static atomic_int owner;
-/// What was to happen to each signal before it was caught.
+/// The action of each signal before it was caught.
 static struct sigaction former[NSIG];
 
-/// Signals that are caught.
+/// For each signal, whether it is caught.
 static atomic_bool caught[NSIG];
 
-/// What no signal has as its number: the reader is to look at `caught`.
+/// A byte that is no signal's number. It tells the reader to look at `caught`.
 static const unsigned char look = 0;
 
-/// A full pipe holds thousands of signals that nobody has looked at yet: one more says nothing new.
+/// Writes a byte, unless the pipe is full: then it holds thousands of signals that the reader has not seen yet, and one
+/// more tells the reader nothing new.
 static void write_to_pipe(unsigned char byte) {
     while (write(atomic_load(&writing_end), &byte, 1) < 0 && errno == EINTR) {}
 }
 
-/// Everything that is called here is safe in a handler of signals.
+/// The signal handler. Every function that it calls is async-signal-safe.
 static void note_signal(int number) {
     int error = errno;
     if (getpid() == atomic_load(&owner)) {
         write_to_pipe((unsigned char)number);
     } else {
-        // A child between its fork and its exec writes nothing to the pipe of its parent. It ends, as any other program
-        // would, when the handler has returned.
+        // A child between fork and exec must not write to the pipe of its parent. It ends when the handler has
+        // returned, as any other program would.
         signal(number, SIG_DFL);
         raise(number);
     }
@@ -73,7 +74,7 @@ int baton_open_signal_pipe(int *reading) {
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
 #endif
-    // The handler must not wait for the reader.
+    // Writes must not block, because a handler must not wait for the reader.
     fcntl(ends[1], F_SETFL, fcntl(ends[1], F_GETFL) | O_NONBLOCK);
     atomic_store(&owner, getpid());
     atomic_store(&writing_end, ends[1]);
@@ -86,8 +87,8 @@ void baton_close_signal_pipe(int reading) {
     close(atomic_exchange(&writing_end, -1));
 }
 
-/// The calling thread takes the signals that are caught, and no others: every other thread may block them, as those of
-/// Dispatch do.
+/// Unblocks the signals that are caught, and blocks all others, for the calling thread: every other thread may block
+/// the signals that are caught, as the threads of Dispatch do.
 static void take_caught_signals(void) {
     sigset_t blocked;
     sigfillset(&blocked);
@@ -121,7 +122,7 @@ int baton_catch_signal(int number) {
     sigemptyset(&action.sa_mask);
     action.sa_flags = SA_RESTART | SA_ONSTACK;
     if (sigaction(number, &action, &found) != 0) return errno;
-    // Somebody else may have put our own handler back in the meantime.
+    // Other code may have installed our own handler again in the meantime.
     if (!is_ours(&found)) former[number] = found;
     atomic_store(&caught[number], 1);
     write_to_pipe(look);
@@ -132,6 +133,6 @@ void baton_release_signal(int number) {
     struct sigaction found;
     atomic_store(&caught[number], 0);
     write_to_pipe(look);
-    // A handler that somebody else has installed in the meantime stays.
+    // A handler that other code has installed in the meantime stays.
     if (sigaction(number, NULL, &found) == 0 && is_ours(&found)) sigaction(number, &former[number], NULL);
 }
