@@ -100,7 +100,7 @@ int baton_curl_is_connection(curl_socket_t socket, int local_port, const char *p
     socklen_t size = sizeof here;
     if (getsockname(socket, &here.any, &size) != 0 || port(&here) != local_port) return 0;
     size = sizeof there;
-    // One that was reset has no other side any more.
+    // A socket that was reset has no peer any more.
     if (getpeername(socket, &there.any, &size) != 0) return errno == ENOTCONN;
     if (port(&there) != peer_port) return 0;
     unsigned char bytes[sizeof(struct in6_addr)];
@@ -110,7 +110,8 @@ int baton_curl_is_connection(curl_socket_t socket, int local_port, const char *p
 }
 
 void baton_curl_initialize(void) {
-    // At exit, OpenSSL would take away what the threads of transports still use. OPENSSL_INIT_NO_ATEXIT is 0x80000.
+    // Without this, OpenSSL would free at exit what the threads of transports still use. OPENSSL_INIT_NO_ATEXIT is
+    // 0x80000.
     int (*initialize)(uint64_t, const void *) = (int (*)(uint64_t, const void *))dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto");
     if (initialize) initialize(0x80000, NULL);
     curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -123,7 +124,7 @@ long baton_curl_silence(curl_socket_t socket) {
     return info.tcpi_last_data_recv;
 }
 
-/// Older systems tell less than is needed here: 0.
+/// Reads `tcp_info`. Returns 0 on failure, and on older systems, which do not report the numbers of bytes.
 static int counts(curl_socket_t socket, struct tcp_info *info) {
     socklen_t size = sizeof *info;
     if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, info, &size) != 0) return 0;
@@ -197,7 +198,8 @@ size_t baton_curl_cookie_length(CURL *handle, int all) {
     if (curl_easy_getinfo(handle, CURLINFO_COOKIELIST, &lines) != CURLE_OK) return 0;
     size_t longest = 0, sum = 0;
     for (struct curl_slist *line = lines; line; line = line->next) {
-        // Domain, whether it has subdomains, path, whether it is secure, expiry; then name and value.
+        // The fields are domain, whether subdomains are included, path, whether the cookie is secure, and expiry; then
+        // name and value.
         const char *text = line->data;
         for (int field = 0; field < 5 && text; field++) {
             text = strchr(text, '\t');
