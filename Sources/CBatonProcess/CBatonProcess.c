@@ -1,4 +1,4 @@
-// For pipe2, closefrom and changing the directory in posix_spawn.
+// _GNU_SOURCE declares pipe2, closefrom and the change of directory in posix_spawn.
 #define _GNU_SOURCE
 
 #include "CBatonProcess.h"
@@ -66,7 +66,7 @@ static int spawn_with(
     for (int number = 0; number < 3 && !error; number++)
         error = posix_spawn_file_actions_adddup2(actions, descriptors[number], number);
 #if BATON_CAN_CLOSE_FROM
-    // Also what others have opened without closing it on exec.
+    // This includes descriptors that other code has opened without close-on-exec.
     if (!error) error = posix_spawn_file_actions_addclosefrom_np(actions, 3);
 #endif
     if (!error && directory) error = posix_spawn_file_actions_addchdir_np(actions, directory);
@@ -102,7 +102,7 @@ int baton_exit_descriptor(pid_t pid, int *descriptor) {
     struct kevent event;
     EV_SET(&event, pid, EVFILT_PROC, EV_ADD | EV_ONESHOT, NOTE_EXIT, 0, NULL);
     if (kevent(queue, &event, 1, NULL, 0, NULL) < 0) {
-        // It has ended already: an event of our own stands for that.
+        // The child has ended already, so an event of our own takes the place of its exit.
         EV_SET(&event, 1, EVFILT_USER, EV_ADD, 0, 0, NULL);
         kevent(queue, &event, 1, NULL, 0, NULL);
         EV_SET(&event, 1, EVFILT_USER, 0, NOTE_TRIGGER, 0, NULL);
@@ -174,13 +174,14 @@ char *baton_resolve(const char *path) { return realpath(path, NULL); }
 char *baton_link_target(const char *path) {
     char target[4096];
     ssize_t length = readlink(path, target, sizeof target);
-    // A target that fills the buffer may have been cut.
+    // A target that fills the buffer may have been truncated.
     return length < 0 || (size_t)length == sizeof target ? NULL : strndup(target, (size_t)length);
 }
 
 void baton_free(char *text) { free(text); }
 
-/// Programs close 0, 1 and 2 at times; what gets these numbers then would be overwritten in the child.
+/// Moves a descriptor to a number of 3 or more. Some programs close 0, 1 and 2, and a descriptor that then gets one of
+/// these numbers would be overwritten in the child.
 static int keep(int found, int *descriptor) {
     if (found < 0) return errno;
     if (found < 3) {
@@ -198,7 +199,7 @@ static int open_patiently(const char *path, int flags, unsigned rights, int *des
     do found = open(path, flags | O_CLOEXEC | O_NONBLOCK, rights);
     while (found < 0 && errno == EINTR);
     int error = keep(found, descriptor);
-    // The program itself may wait.
+    // Only opening must not block: the program that gets the descriptor may.
     if (!error) fcntl(*descriptor, F_SETFL, fcntl(*descriptor, F_GETFL) & ~O_NONBLOCK);
     return error;
 }
@@ -281,7 +282,8 @@ ssize_t baton_write(int descriptor, const void *bytes, size_t count) {
 #if defined(__APPLE__)
     return write_all_it_takes(descriptor, bytes, count);
 #else
-    // The signal goes to the thread that writes. It is held back, and taken out again if it was not there before.
+    // The system sends SIGPIPE to the thread that writes. So it is blocked meanwhile, and removed again if it was not
+    // pending before.
     sigset_t broken_pipe, before, pending;
     sigemptyset(&broken_pipe);
     sigaddset(&broken_pipe, SIGPIPE);

@@ -1,5 +1,5 @@
-// What BatonProcess asks of the system, so that its Swift is the same everywhere. Calls that can fail return an errno, or
-// its negative where they return a number. Descriptors are closed on exec, and never below 3.
+// The system calls of BatonProcess, so that its Swift code is the same on all systems. Functions that can fail return
+// an errno, or its negative if they return a number. Descriptors are closed on exec, and are never below 3.
 #pragma once
 
 #include <stddef.h>
@@ -7,59 +7,61 @@
 
 // MARK: Programs
 
-/// Starts a program as the leader of a session, and so of a process group, of its own, with these three descriptors and no
-/// other, every signal at its default and none blocked. `directory` may be null: that of this process.
+/// Starts a program as the leader of a session, and so of a process group, of its own. It gets these three descriptors
+/// and no others; all signals have their default action, and none is blocked. If `directory` is null, the program
+/// starts in the directory of this process.
 int baton_spawn(
     pid_t *_Nonnull pid, const char *_Nonnull path, char *_Nullable const *_Nonnull arguments,
     char *_Nullable const *_Nonnull environment, const char *_Nullable directory, int input, int output, int errors);
 
-/// A descriptor that can be read when this child has ended, also if it has already. It does not reap it.
+/// Makes a descriptor that becomes readable when this child has ended, also if it has ended before. This does not reap
+/// the child.
 int baton_exit_descriptor(pid_t pid, int *_Nonnull descriptor);
 
-/// Reaps a child that has ended: an exit status, or a signal if `is_signal`.
+/// Reaps a child that has ended. `code` is its exit status, or the number of a signal if `is_signal` is set.
 int baton_reap(pid_t pid, int *_Nonnull code, int *_Nonnull is_signal);
 
-/// To every process of the group. That there is none left is no error.
+/// Sends a signal to every process of a group. It is not an error if there is none left.
 void baton_signal_group(pid_t group, int signal);
 
 extern const int baton_sigterm, baton_sigkill, baton_sigcont, baton_sigpipe;
 
-/// The environment of this process, as `environ`.
+/// Returns the environment of this process, as `environ` does.
 char *_Nullable *_Nullable baton_environment(void);
 
 // MARK: Files
 
-/// 0 if this can be run: a file with the right to do so.
+/// Returns 0 if this is a file that may be executed.
 int baton_may_run(const char *_Nonnull path);
-/// The directory of this process, to be freed; null if it has gone.
+/// Returns the directory of this process, which the caller frees, or null if it no longer exists.
 char *_Nullable baton_working_directory(void);
-/// 0 if a program can begin in this directory.
+/// Returns 0 if a program can start in this directory.
 int baton_may_enter(const char *_Nonnull path);
 
 enum baton_file_kind { baton_file_missing, baton_file_regular, baton_file_directory, baton_file_other };
 struct baton_file {
     enum baton_file_kind kind;
-    /// Whose they are, where the kind is not ‘missing’.
+    /// Set unless the kind is `baton_file_missing`.
     unsigned rights, owner, group;
 };
-/// What there is, links followed.
+/// Describes the file at a path, following symbolic links.
 int baton_examine(const char *_Nonnull path, struct baton_file *_Nonnull file);
 
-/// The path with every link followed, to be freed; null if there is nothing.
+/// Returns the path with every symbolic link resolved, which the caller frees, or null if there is no such file.
 char *_Nullable baton_resolve(const char *_Nonnull path);
-/// The text of a link, to be freed; null if this is no link.
+/// Returns the target of a symbolic link, which the caller frees, or null if this is no link.
 char *_Nullable baton_link_target(const char *_Nonnull path);
 void baton_free(char *_Nullable text);
 
-/// These three never wait, not even for the other end of a named pipe.
+/// The functions that open files never block, not even for the other end of a named pipe.
 int baton_open_reading(const char *_Nonnull path, int *_Nonnull descriptor);
 int baton_open_writing(const char *_Nonnull path, int is_appending, int *_Nonnull descriptor);
-/// Makes a file that was not there, with those of these rights that the umask allows.
+/// Creates a file that must not exist, with those of these permissions that the umask allows.
 int baton_make_file(const char *_Nonnull path, unsigned rights, int *_Nonnull descriptor);
-/// Gives a new file the owner, the group and exactly the rights of another one. An owner or a group that may not be given is
-/// not; then the rights that were meant for it are left out.
+/// Gives a new file the owner, the group and exactly the permissions of another file. If the owner or the group cannot
+/// be set, it stays, and the permissions that were meant for it are left out.
 int baton_resemble(int descriptor, const struct baton_file *_Nonnull file);
-/// Whether both paths lead to one file, their last links not followed.
+/// Returns whether both paths lead to the same file. A symbolic link at the end of a path is not followed.
 int baton_is_one_file(const char *_Nonnull path, const char *_Nonnull other);
 
 int baton_rename(const char *_Nonnull from, const char *_Nonnull to);
@@ -69,32 +71,32 @@ void baton_remove(const char *_Nonnull path);
 
 int baton_make_pipe(int *_Nonnull reading, int *_Nonnull writing);
 int baton_duplicate(int descriptor, int *_Nonnull copy);
-/// For an end of a pipe that is ours.
+/// Makes our end of a pipe non-blocking, and keeps it from raising SIGPIPE where the system has a flag for that.
 int baton_never_wait(int descriptor);
 void baton_close(int descriptor);
 
-/// How much was read, 0 at the end.
+/// Returns the number of bytes that were read, which is 0 at the end.
 ssize_t baton_read(int descriptor, void *_Nonnull bytes, size_t count);
-/// How much was written. A pipe that nobody reads is -EPIPE, and no signal.
+/// Returns the number of bytes that were written. If nobody reads the pipe, this returns -EPIPE and raises no signal.
 ssize_t baton_write(int descriptor, const void *_Nonnull bytes, size_t count);
-/// Whether this is the writing end of a pipe that nobody can read any more.
+/// Returns whether this is the writing end of a pipe that nobody can read any more.
 int baton_has_no_reader(int descriptor);
-/// How much can be read at once.
+/// Returns the number of bytes that can be read without waiting.
 int baton_available(int descriptor);
 extern const int baton_again, baton_broken_pipe, baton_no_such_process, baton_not_there,
     baton_not_in_a_directory, baton_is_a_directory, baton_no_permission, baton_no_executable, baton_too_long_a_list,
     baton_busy_file, baton_no_descriptor, baton_no_file;
 
-/// The layout of `struct pollfd`.
+/// Has the layout of `struct pollfd`.
 struct baton_watch {
     int descriptor;
     short wanted;
     short found;
 };
 extern const short baton_readable, baton_writable;
-/// Waits until one of them is ready.
+/// Waits until one of the descriptors is ready.
 int baton_poll(struct baton_watch *_Nonnull watches, size_t count);
-/// The thread does nothing for a while, or less if a signal comes.
+/// Suspends the thread for a time, or for less if a signal arrives.
 void baton_pause(int milliseconds);
 
 // MARK: Texts
@@ -102,5 +104,5 @@ void baton_pause(int milliseconds);
 const char *_Nonnull baton_error_text(int error);
 const char *_Nonnull baton_signal_text(int signal);
 
-/// Where the first newline is, or -1.
+/// Returns the offset of the first newline, or -1 if there is none.
 ssize_t baton_find_newline(const void *_Nonnull bytes, size_t count);
