@@ -1,29 +1,31 @@
-/// Operations that another one runs as its children and awaits together: ``GroupStateMachine`` behind its lock.
+/// The operations that a parent runs as its children and awaits together. Guards a ``GroupStateMachine`` with a lock.
 ///
-/// The wait of the parent takes no permit again when it ends, so it is for parents that have nothing more to run
-/// afterwards. A parent that waits on no task is finished by whoever ends its last child.
+/// The parent does not take its permit again when the wait ends, so this type suits only parents that have nothing more
+/// to run. If the parent does not wait on a task, the thread that finishes the last child also finishes
+/// the parent.
 final class ChildGroup: Sendable {
     typealias Place = GroupStateMachine<AnyOperation>.Place
 
     private struct State {
         var machine: GroupStateMachine<AnyOperation>
-        /// Of the parent's wait, if it waits on a task.
+        /// The continuation of the parent's wait, if the parent waits on a task.
         var continuation: UnsafeContinuation<Void, Never>?
-        /// Of an ordered group: what the next child comes after.
+        /// The child that was given last to an ordered group; the next child depends on it.
         var last: AnyOperation?
-        /// Of an ordered group: who has its place in the order. By identity, because a child may have gone before the
-        /// group ends.
+        /// The children that already have a place in the order of an ordered group. The set holds references, because a
+        /// child may be released before the group ends.
         var ordered: Set<OperationReference> = []
-        /// Once somebody has wanted to know the parent's.
+        /// The progress of the parent, once it has been asked for.
         var progress: ProgressState?
     }
 
     private let state: Locked<State>
-    /// It outlives its children's waiters, which hold it, and every call that it makes itself.
+    /// Unowned is safe: each child's waiter, which holds this group, retains the parent as well, and the parent makes
+    /// all other calls.
     private unowned let parent: AnyOperation
-    /// How each child depends on the one before it; nil: not at all.
+    /// The policy of each child's dependency on the child before it, or nil if the group is not ordered.
     private let order: DependencyPolicy?
-    /// What all children hold, besides their own.
+    /// The exclusion that limits the width of the group: every child holds it in addition to its own.
     private let width: Exclusion?
 
     init(
@@ -33,20 +35,20 @@ final class ChildGroup: Sendable {
         self.parent = parent
         self.order = order
         self.width = width
-        // In an ordered group dependencies keep from running what a cancel would.
+        // In an ordered group the dependencies keep the rest from running, so the machine does not have to cancel it.
         state = Locked(State(machine: GroupStateMachine(policy: policy, cancelsRest: order == nil)))
     }
 
-    /// Those that have not ended, while it runs.
+    /// The children that have not ended, if the group runs.
     var waitsFor: [AnyOperation] { state.withLock { $0.machine.waitsFor } }
 
-    /// So many of these, in no particular order; also of a group that does not run yet, if it `includesPlanned`
-    /// children.
+    /// The first `limit` children found that have not ended, in no particular order. A group that does not run yet
+    /// returns children only if the caller `includesPlanned` ones.
     func waitsFor(first limit: Int, includesPlanned: Bool) -> [AnyOperation] {
         state.withLock { $0.machine.waitsFor(first: limit, includesPlanned: includesPlanned) }
     }
 
-    /// False: it takes no more.
+    /// Adds a child, and starts it if the group runs. Returns false if the group takes no more children.
     func insert(_ child: AnyOperation) -> Bool {
         let reference = order.map { _ in child.reference }
         let (insertion, last, progress) = state.withLock { state -> (_, AnyOperation?, _) in
@@ -62,7 +64,7 @@ final class ChildGroup: Sendable {
         switch insertion {
         case .planned: return true
         case .start(let place):
-            // The parent cannot end before this child has.
+            // The parent cannot end before this child has ended, so it still has its core.
             let core = parent.withLife { _ in parent.core! }
             start([child], from: place, after: last, on: core)
             if state.withLock({ $0.machine.haveStarted() }) { AnyOperation.finish(groups: endWait()) }
@@ -71,11 +73,11 @@ final class ChildGroup: Sendable {
         }
     }
 
-    /// Those that have not ended, also before they run.
+    /// The children that have not ended, also before the group runs.
     var unendedChildren: [AnyOperation] { state.withLock { $0.machine.count.unended } }
 
-    /// Each counts for one unit, those that have ended included. Returns those that have not, for the caller to add
-    /// them.
+    /// Counts each child, including those that have ended, as one unit of `progress`. Returns the children that have
+    /// not ended, which the caller adds to `progress`.
     func count(in progress: ProgressState) -> [AnyOperation] {
         let count = state.withLock { state in
             state.progress = progress
@@ -85,12 +87,12 @@ final class ChildGroup: Sendable {
         return count.unended
     }
 
-    // MARK: Running
+    // MARK: Running the children
 
-    /// Returns when all have ended. On the parent's task, and with no permit.
+    /// Starts the children, and returns when all of them have ended. Runs on the parent's task, without a permit.
     nonisolated(nonsending) func run(on core: QueueCore) async {
         let (hasReleasedPermit, isCancelled) = parent.beginGroupWait(for: self)
-        // It came before the group was known.
+        // The cancel came before the group was known to the parent.
         if isCancelled { cancel() }
         await withUnsafeContinuation { continuation in
             state.withLock { $0.continuation = continuation }
@@ -101,19 +103,21 @@ final class ChildGroup: Sendable {
         TSanAnnotations.didAwait(self)
     }
 
-    /// Starts those that were given so far. True: all have ended. Else whoever ends the last one is told so.
+    /// Starts the children that were given so far. Returns true if all of them have ended; otherwise
+    /// ``childEnded(_:_:_:)`` tells the thread that ends the last child that the group is over.
     func start(on core: QueueCore) -> Bool {
         switch state.withLock({ $0.machine.start() }) {
         case .run(let children): start(children, from: 0, after: nil, on: core)
         case .cancel(let children):
             cancel(children)
-            // None of them is unfinished long: nobody adds them but who has done so before.
+            // The cancel has ended all children but those that somebody has added before, so no wait stays open.
             watch(children, from: 0)
         }
         return state.withLock { $0.machine.haveStarted() }
     }
 
-    /// When all have ended: their failures, in the order given, or nil for a success.
+    /// The failures of the children in the order in which they were given, or nil if the group has succeeded. Valid
+    /// when all children have ended.
     var outcome: [OperationFailure]? { state.withLock { $0.machine.outcome } }
 
     private func start(
@@ -129,17 +133,18 @@ final class ChildGroup: Sendable {
     private func prepare(_ children: [AnyOperation], after last: AnyOperation?) {
         var last = last
         var seen: Set<ObjectIdentifier> = []
-        // One that is given twice keeps its first place.
+        // A child that is given twice keeps its first place.
         for child in children where seen.insert(ObjectIdentifier(child)).inserted {
             if let width { child.holdNames([width]) }
             guard let order else { continue }
-            // One that was cancelled meanwhile needs none.
+            // A child that was cancelled meanwhile has ended and needs no dependency.
             if let last { child.connectUnlessDecided(to: last, on: order) }
             last = child
         }
     }
 
-    /// Before they are added, so that the add finds a cycle. Returns those that had been added before.
+    /// Adds a waiter to each child. Runs before the children are added, so that the add finds a cycle through the
+    /// parent. Returns the children that had been added before.
     @discardableResult
     private func watch(_ children: [AnyOperation], from first: Place) -> [AnyOperation] {
         var addedBefore: [AnyOperation] = []
@@ -159,8 +164,8 @@ final class ChildGroup: Sendable {
         _ = child.removeWaiter(of: parent)?.outcomeCame(of: child, error: .dependencyCycle(path))
     }
 
-    /// Returns the parent if this has ended the group, and the caller is to finish it: see
-    /// ``AnyOperation/finish(groups:)``.
+    /// Records the end of a child. If the group is over and its parent is on no task, returns the parent, which the
+    /// caller has to finish with ``AnyOperation/finish(groups:)``.
     func childEnded(_ place: Place, _ child: AnyOperation, _ error: OperationError?) -> Unmanaged<AnyOperation>? {
         let failure = error.map { OperationFailure(ofChild: child.reference, error: $0) }
         let isCutOff = if case .cancelled(.parent(parent.reference))? = error { true } else { false }
@@ -169,7 +174,7 @@ final class ChildGroup: Sendable {
         return actions.isOver ? endWait() : nil
     }
 
-    /// It is over. Returns the parent if that is on no task.
+    /// Resumes the parent's task when the group is over. Returns the parent if it is on no task.
     private func endWait() -> Unmanaged<AnyOperation>? {
         guard let continuation = state.withLock({ $0.continuation.take() }) else { return .passUnretained(parent) }
         TSanAnnotations.willResume(self)
@@ -177,11 +182,11 @@ final class ChildGroup: Sendable {
         return nil
     }
 
-    // MARK: Cancelling
+    // MARK: Cancelling the children
 
     func cancel() { cancel(state.withLock { $0.machine.cancel() }) }
 
-    /// The parent fails by itself.
+    /// Cancels the children, because the parent fails with an error of its own.
     func fail(_ failure: OperationFailure) { cancel(state.withLock { $0.machine.fail(failure) }) }
 
     func parentEnded() {
@@ -189,7 +194,7 @@ final class ChildGroup: Sendable {
             state.ordered = []
             return (state.machine.parentEnded(), state.last.take())
         }
-        // One that ended because of a cycle that its children are on, too, is not what has ended these.
+        // A child on the cycle that ended the parent fails because of that cycle, and not because its parent has ended.
         let ends = children.map { $0.endsOnBrokenCycleOfGroup() }
         cancel(zip(children, ends).filter(\.1.isEmpty).map(\.0))
         for end in ends.joined() { end.settle() }
@@ -202,7 +207,7 @@ final class ChildGroup: Sendable {
 }
 
 extension AnyOperation {
-    /// If this is its first open wait, its permit goes back.
+    /// Registers the group as an open wait of this operation. The first open wait releases the operation's permit.
     fileprivate final func beginGroupWait(for group: ChildGroup) -> (hasReleasedPermit: Bool, isCancelled: Bool) {
         withLife { life in
             let optionalState = life.madeOptionalState()
@@ -213,7 +218,7 @@ extension AnyOperation {
         }
     }
 
-    /// It goes on, and had released its permit before.
+    /// Removes the open wait that ``beginGroupWait(for:)`` has registered. The operation goes on without a permit.
     final func endGroupWait(for group: ChildGroup) {
         withLife { life in
             life.optionalState?.openWaits -= 1

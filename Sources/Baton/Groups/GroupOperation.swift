@@ -1,37 +1,38 @@
-/// An operation whose work is other operations: it runs its children, and finishes when all of them have.
+/// An operation whose work is other operations: it runs its children, and finishes when all of them have finished.
 ///
 /// ```swift
 /// let setup = GroupOperation(openDatabase, loadSettings)
 /// let migration = GroupOperation(.ordered, backUp, migrate, verify)
 /// ```
 ///
-/// The children are added to the group's queue when the group starts, with everything they need that nobody has added
-/// yet. Meanwhile the group holds no permit and has no task; its children take their permits as any operation does,
-/// also while the queue is suspended. One that was added before is awaited, and no more. A group without children
-/// succeeds, but for ``GroupPolicy/firstSuccess``.
+/// When the group starts, it adds its children to its queue, together with everything they depend on that has not been
+/// added yet. While the children run, the group has no permit and no task. The children take permits as any operation
+/// does, and they start even while the queue is suspended. A child that was added before is only awaited. A group
+/// without children succeeds, unless its policy is ``GroupPolicy/firstSuccess``.
 ///
-/// What becomes of the group is decided by its ``GroupPolicy``, when all children have finished; ``fail(_:)`` ends it
-/// before, with an error of its own. A group that has failed ends with ``OperationError/groupFailed(_:)``, which lists
-/// what failed, in the order in which the children were given: a child that was cancelled on its own has failed; one
-/// that was skipped has not, nor one that the group itself has cancelled.
+/// The ``GroupPolicy`` decides the outcome of the group when all children have finished; ``fail(_:)`` ends the group
+/// earlier, with an error of its own. A failed group ends with ``OperationError/groupFailed(_:)``, which lists the
+/// failures in the order in which the children were given. A child that was cancelled on its own counts as a failure. A
+/// child that was skipped does not, nor does a child that the group itself has cancelled.
 ///
-/// Cancelling the group cancels its children, and theirs, and the group finishes after all of them: with
-/// ``OperationError/cancelled(reason:)``, unless every child has succeeded all the same. A group that ends without
-/// having started cancels its children, too: nobody else will run them. Each child counts for one unit of the group's
-/// ``AnyOperation/progress``; how far one had come that failed is known if somebody had asked for that by then.
+/// Cancelling the group cancels its children, and their children. The group finishes after all of them, with
+/// ``OperationError/cancelled(reason:)`` unless every child has succeeded nevertheless. A group that ends before it
+/// starts cancels its children as well, because nothing else will run them. Each child counts for one unit of the
+/// group's ``AnyOperation/progress``. The progress that a failed child had made is known only if the progress of the
+/// group was asked for before.
 public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
-    // @unchecked: it adds no state. Its children are in ``OptionalState``, so that a chain of groups is released in a
-    // loop.
+    // @unchecked: this class adds no state. The children are in ``OptionalState``, so that a chain of groups is
+    // released in a loop.
 
     /// Makes a group of operations that run side by side.
     ///
     /// - Parameters:
-    ///   - children: What it runs. One that is given twice counts twice and runs once.
-    ///   - name: What the group is called in errors and explanations.
-    ///   - policy: What becomes of the group when children fail or succeed.
-    ///   - maxConcurrentOperationCount: How many children may have begun and not finished at a time, besides the limit
-    ///     of the queue; nil for no other limit. One that waits for its own children counts. Less than 1 is ``Misuse``,
-    ///     and no limit.
+    ///   - children: The operations to run. An operation that is given twice counts twice and runs once.
+    ///   - name: The name of the group in errors and explanations.
+    ///   - policy: How the outcomes of the children decide the outcome of the group.
+    ///   - maxConcurrentOperationCount: How many children may have begun and not finished at a time, in addition to the
+    ///     limit of the queue; nil for no additional limit. A child that waits for its own children counts. A value
+    ///     below 1 is ``Misuse`` and sets no limit.
     public convenience init(
         _ children: AnyOperation..., name: String? = nil, policy: GroupPolicy = .collectAll,
         maxConcurrentOperationCount: Int? = nil
@@ -41,6 +42,13 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     }
 
     /// Makes a group of operations that run side by side, from an array.
+    ///
+    /// - Parameters:
+    ///   - children: The operations to run. An operation that is given twice counts twice and runs once.
+    ///   - name: The name of the group in errors and explanations.
+    ///   - policy: How the outcomes of the children decide the outcome of the group.
+    ///   - maxConcurrentOperationCount: How many children may have begun and not finished at a time, in addition to the
+    ///     limit of the queue; nil for no additional limit. A value below 1 is ``Misuse`` and sets no limit.
     public init(
         _ children: [AnyOperation], name: String? = nil, policy: GroupPolicy = .collectAll,
         maxConcurrentOperationCount: Int? = nil
@@ -59,11 +67,17 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
 
     /// Makes a group whose children run one after another, in the order given.
     ///
-    /// Each gets the one before it as a dependency: by ``GroupPolicy/failFast``, the default, it runs if that one has
-    /// succeeded, by ``GroupPolicy/collectAll`` in any case, by ``GroupPolicy/firstSuccess`` if that one has failed.
-    /// One that does not run is skipped, and so are those after it. One that was added to a queue before keeps its
-    /// place in the list, and not in time: its dependencies cannot change any more, and that is ``Misuse``. One that is
-    /// given twice runs once, in its first place.
+    /// Each child depends on the one before it. By ``GroupPolicy/failFast``, the default, it runs if that one has
+    /// succeeded; by ``GroupPolicy/collectAll`` in any case; by ``GroupPolicy/firstSuccess`` if that one has failed. If
+    /// a child does not run, it is skipped, and so are the children after it.
+    ///
+    /// - Parameters:
+    ///   - order: The order in which the children run.
+    ///   - children: The operations to run. An operation that is given twice runs once, in its first place. An
+    ///     operation that was added to a queue before keeps its place in the order, but does not wait for the child
+    ///     before it: its dependencies cannot change any more, and that is ``Misuse``.
+    ///   - name: The name of the group in errors and explanations.
+    ///   - policy: How the outcomes of the children decide the outcome of the group.
     public convenience init(
         _ order: GroupOrder, _ children: AnyOperation..., name: String? = nil, policy: GroupPolicy = .failFast
     ) {
@@ -71,6 +85,8 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
     }
 
     /// Makes a group whose children run one after another, from an array.
+    ///
+    /// See ``init(_:_:name:policy:)`` for the dependencies between the children and for the parameters.
     public init(
         _ order: GroupOrder, _ children: [AnyOperation], name: String? = nil, policy: GroupPolicy = .failFast
     ) {
@@ -78,13 +94,14 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
         give(children, to: ChildGroup(of: self, policy: policy, order: DependencyPolicy(inOrder: policy)))
     }
 
-    /// Adds a child, before the group is added or while it runs: from a child of it, from a handler, from anywhere.
+    /// Adds a child before the group is added or while it runs.
     ///
-    /// A group that runs starts the child at once, as if it had been given from the beginning; in an ordered group it
-    /// comes after all others.
+    /// A running group starts the child at once, as if it had been given from the beginning. In an ordered group the
+    /// child comes after all others. May be called from anywhere, including a child of the group and a handler.
     ///
-    /// - Throws: ``OperationError/misuse(_:)`` when it comes too late: all children have finished, the group was
-    ///   cancelled, or its policy has decided. The child is left as it was.
+    /// - Parameter child: The operation to run.
+    /// - Throws: ``OperationError/misuse(_:)`` if the call comes too late: all children have finished, the group was
+    ///   cancelled, or its policy has decided. The child is left unchanged.
     public func add(_ child: AnyOperation) throws(OperationError) {
         guard let group = withLife({ $0.optionalState?.childGroups.first }), group.insert(child) else {
             throw .misuse(Misuse(.groupIsClosed(child.reference), operation: reference))
@@ -92,14 +109,16 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
         GraphChanges.note()
     }
 
-    /// Ends the group with an error of its own: children that have not finished are cancelled, and no other is taken.
+    /// Ends the group with an error of its own: cancels its unfinished children, and takes no more.
     ///
-    /// The group finishes when all have, with ``OperationError/groupFailed(_:)``: the first failure in it is that of
-    /// the group itself, with this error, so that ``OperationError/underlyingError`` is it; those of the children
-    /// follow. The first call counts. One before the group starts keeps its children from running; one after all of
-    /// them have finished changes nothing.
+    /// The group finishes when all of its children have, with ``OperationError/groupFailed(_:)``. The first failure in
+    /// it is that of the group itself, with `error`, so that ``OperationError/underlyingError`` is `error`; the
+    /// failures of the children follow. Only the first call counts. A call before the group starts keeps its children
+    /// from running; a call after all of them have finished changes nothing.
     ///
-    /// May be called from anywhere: a child of the group, a handler.
+    /// May be called from anywhere, including a child of the group and a handler.
+    ///
+    /// - Parameter error: The error that the group fails with.
     public func fail(_ error: any Error) {
         let failure = OperationFailure(operation: reference, error: OperationError(thrownByBody: error))
         withLife { $0.optionalState?.childGroups.first }?.fail(failure)
@@ -120,7 +139,7 @@ public class GroupOperation: AsyncOperation<Void>, @unchecked Sendable {
 }
 
 extension AnyOperation {
-    /// The children of a group that have not ended, also before the group runs; empty if this is no group.
+    /// The children of a group that have not ended, also before the group runs; empty if the operation is no group.
     package final var plannedChildren: [AnyOperation] {
         withLife { $0.optionalState?.childGroups.first }?.unendedChildren ?? []
     }

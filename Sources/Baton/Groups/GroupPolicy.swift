@@ -1,18 +1,21 @@
-/// What a group makes of the outcomes of its children. See ``GroupOperation``.
+/// How the outcomes of the children decide the outcome of a ``GroupOperation``.
 @nonexhaustive
 public enum GroupPolicy: Sendable, Hashable, CaseIterable {
-    /// Every child runs; the group has failed if one of them has.
+    /// All children run, and the group fails if one of them has failed.
     case collectAll
-    /// The first child that fails ends it: the others are cancelled, those that depend on it, too. In
-    /// ``GroupOrder/ordered`` the children behind it are skipped because of it.
+    /// The first child that fails ends the group.
+    ///
+    /// The group cancels its other children, and with them what depends on them. In an ``GroupOrder/ordered`` group,
+    /// the children after the failed one are skipped because of it.
     case failFast
-    /// The first child that succeeds ends it: the others are cancelled. The group has failed if none succeeds.
+    /// The first child that succeeds ends the group, which cancels its other children. The group fails if none
+    /// succeeds.
     case firstSuccess
 }
 
-/// In which order the children of a group run, if it matters. See ``GroupOperation``.
+/// The order in which the children of a ``GroupOperation`` run, if it matters.
 @nonexhaustive
 public enum GroupOrder: Sendable, Hashable {
-    /// One after another, as they were given.
+    /// The children run one after another, in the order given.
     case ordered
 }

@@ -1,33 +1,35 @@
-/// The children of one operation, from the first that is given to the outcome of the last. Pure; see ``ChildGroup``.
+/// The states of the children of one operation, from the first child that is given to the outcome of the last.
+/// ``ChildGroup`` is the driver.
 struct GroupStateMachine<Child> {
-    /// Counts the children in the order in which they were given.
+    /// The index of a child in the order in which the children were given.
     typealias Place = Int
 
     private enum Phase {
-        /// Children are given, and do not run yet.
+        /// Children are given, but do not run yet.
         case planned
         case running
-        /// What is left is waited for; no child is taken any more.
+        /// The remaining children are awaited, and no further child is accepted.
         case closing
         case over
     }
 
     private let policy: GroupPolicy
-    /// False: what follows a failure is kept from running by its dependencies, and needs no cancel.
+    /// False if the dependencies between the children keep the rest from running after a failure, so no cancel is
+    /// needed.
     private let cancelsRest: Bool
     private var phase = Phase.planned
-    /// Nil for those that have ended.
+    /// The children by place. An element is nil once the child has ended.
     private var children: [Child?] = []
     private var unfinished = 0
-    /// Who is just starting children. It is not over before that.
+    /// The number of callers that are starting children. The group is not over while there are any.
     private var starters = 0
     private var failures: [(place: Place, failure: OperationFailure)] = []
     private var successes = 0
-    /// The parent was cancelled, or has failed by itself.
+    /// True if the parent was cancelled or has failed with an error of its own.
     private var isCancelled = false
-    /// Of the parent itself.
+    /// The failure of the parent itself.
     private var ownFailure: OperationFailure?
-    /// A child was cancelled because of that, or because the others had decided.
+    /// True if a child was cancelled because the parent was, or because the policy had decided.
     private var hasCutOff = false
 
     init(policy: GroupPolicy, cancelsRest: Bool = true) {
@@ -35,7 +37,7 @@ struct GroupStateMachine<Child> {
         self.cancelsRest = cancelsRest
     }
 
-    /// Those that have not ended, of a group that runs.
+    /// The children that have not ended, if the group runs.
     var waitsFor: [Child] {
         switch phase {
         case .planned, .over: []
@@ -43,30 +45,30 @@ struct GroupStateMachine<Child> {
         }
     }
 
-    /// So many of these, in no particular order; also of a group that does not run yet, if it `includesPlanned`
-    /// children.
+    /// The first `limit` children found that have not ended, in no particular order. A group that does not run yet
+    /// returns children only if the caller `includesPlanned` ones.
     func waitsFor(first limit: Int, includesPlanned: Bool) -> [Child] {
         switch phase {
         case .planned where !includesPlanned: []
         case .over: []
-        // From the end: as a rule the first ones end first.
+        // Searches from the end, because the first children usually end first.
         case .planned, .running, .closing: Array(children.lazy.reversed().compactMap(\.self).prefix(limit))
         }
     }
 
     private var unended: [Child] { children.compactMap { $0 } }
 
-    /// For the progress of the parent.
+    /// The counts that the progress of the parent needs.
     var count: (ended: Int, succeeded: Int, unended: [Child]) { (children.count - unfinished, successes, unended) }
 
-    // MARK: Giving children
+    // MARK: Adding children
 
     enum Insertion: Equatable {
-        /// It will run with the others.
+        /// The child will start with the others.
         case planned(Place)
-        /// To be started by the caller, who then says that they ``haveStarted()``.
+        /// The caller has to start the child, and to call ``haveStarted()`` afterwards.
         case start(Place)
-        /// The group closes, or has ended.
+        /// The group is closing or over.
         case refused
     }
 
@@ -84,22 +86,23 @@ struct GroupStateMachine<Child> {
         }
     }
 
-    // MARK: Running
+    // MARK: Running the children
 
     enum Start {
         case run([Child])
-        /// The parent was cancelled before: they are not to be run. Told what they end with all the same.
+        /// The parent was cancelled before the start: the caller cancels the children, and awaits their ends all the
+        /// same.
         case cancel([Child])
     }
 
-    /// The caller does it, and then says that they ``haveStarted()``.
+    /// Starts the group. The caller performs the answer, and calls ``haveStarted()`` afterwards.
     mutating func start() -> Start {
         starters += 1
         phase = isCancelled ? .closing : .running
         return isCancelled ? .cancel(unended) : .run(unended)
     }
 
-    /// True: it is over.
+    /// Returns true if the group is over.
     mutating func haveStarted() -> Bool {
         starters -= 1
         return endsNow()
@@ -112,14 +115,17 @@ struct GroupStateMachine<Child> {
     }
 
     struct Actions {
-        /// To be cancelled, because the others have decided.
+        /// The children to be cancelled because the policy has decided.
         var cancel: [Child] = []
         var isOver = false
     }
 
+    /// Records the end of a child.
+    ///
     /// - Parameters:
-    ///   - failure: Nil for a success.
-    ///   - isCutOff: It was cancelled with the parent, or because the others had decided.
+    ///   - place: The place of the child.
+    ///   - failure: The failure of the child, or nil for a success.
+    ///   - isCutOff: True if the child was cancelled because the parent was, or because the policy had decided.
     mutating func ended(_ place: Place, _ failure: OperationFailure?, isCutOff: Bool = false) -> Actions {
         children[place] = nil
         unfinished -= 1
@@ -146,7 +152,7 @@ struct GroupStateMachine<Child> {
         }
     }
 
-    /// The parent was cancelled: these with it. No child is taken any more.
+    /// Closes the group, because the parent was cancelled. Returns the children to be cancelled.
     mutating func cancel() -> [Child] {
         isCancelled = true
         switch phase {
@@ -154,20 +160,23 @@ struct GroupStateMachine<Child> {
         case .running:
             phase = .closing
             return unended
-        // Those that were not cancelled before have ended.
+        // The step that closed the group has cancelled its children; cancelling those of an ordered group again has no
+        // effect.
         case .closing: return cancelsRest ? [] : unended
         case .over: return []
         }
     }
 
-    /// The parent fails by itself, whatever its children do: these are to be cancelled. The first call counts.
+    /// Closes the group, because the parent fails with an error of its own. Returns the children to be cancelled. Only
+    /// the first call counts.
     mutating func fail(_ failure: OperationFailure) -> [Child] {
         if ownFailure != nil || phase == .over { return [] }
         ownFailure = failure
         return cancel()
     }
 
-    /// The parent has ended, without having started if any child is left: nobody will run these.
+    /// Records that the parent has ended. Returns the children of a group that was never started, which nothing will
+    /// run.
     mutating func parentEnded() -> [Child] {
         defer {
             phase = .over
@@ -176,10 +185,10 @@ struct GroupStateMachine<Child> {
         return phase == .planned ? unended : []
     }
 
-    // MARK: Outcome
+    // MARK: The outcome
 
-    /// Of a group that is over: its own failure, then those of the children, in the order in which they were given; nil
-    /// for a success.
+    /// The outcome of a group that is over: the failure of the parent itself, then those of the children in the order
+    /// in which they were given, or nil for a success.
     var outcome: [OperationFailure]? {
         let childFailures = failures.sorted { $0.place < $1.place }.map(\.failure)
         if let ownFailure { return [ownFailure] + childFailures }

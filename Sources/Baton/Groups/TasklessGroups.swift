@@ -1,7 +1,9 @@
-/// A group that nothing surrounds needs no task while its children run: the worker that has taken it up starts them and
-/// goes on, and whoever ends the last one finishes the group.
+/// A group with nothing around its body (middleware, time limits, an executor of its own) needs no task while its
+/// children run: the worker that has taken up the group starts the children and goes on, and the thread that ends the
+/// last child finishes the group.
 extension QueueCore {
-    /// Nil: all its children have ended, and its outcome is stored. Else the worker goes on with this.
+    /// Starts the children. Returns the action with which the worker goes on, or nil if all children have ended and the
+    /// outcome of the group is stored.
     func startGroup(
         _ current: Unmanaged<AnyOperation>, _ group: ChildGroup, on worker: Worker
     ) -> Scheduler.WorkerAction? {
@@ -16,7 +18,7 @@ extension QueueCore {
         }
         return change { state in
             if !isCancelled { return state.nextAction { $0.park() } }
-            // So is the task of the worker.
+            // The cancel of the group has cancelled the worker's task as well, so the worker ends.
             state.scheduler.releasePermit()
             return .end
         }
@@ -24,7 +26,7 @@ extension QueueCore {
 }
 
 extension Lifecycle {
-    /// True: it was cancelled before.
+    /// Returns true if the group was cancelled before.
     fileprivate mutating func leavesWorker() -> Bool {
         moves(to: nil)
         optionalState?.openWaits += 1
@@ -39,7 +41,8 @@ extension Lifecycle {
 }
 
 extension AnyOperation {
-    /// Finishes groups whose children have ended, given as the first of a chain of links, and those that end by this.
+    /// Finishes groups whose children have ended, given as the first of a linked chain, and the groups that end because
+    /// of this.
     static func finish(groups first: Unmanaged<AnyOperation>?) {
         var groups = IntrusiveList()
         groups.append(linked: first)
@@ -48,7 +51,8 @@ extension AnyOperation {
         }
     }
 
-    /// The queue's reference goes: nothing else keeps it.
+    /// Finishes this group and releases the queue's reference to it, which may be the last one. Returns the groups that
+    /// end because of this, linked.
     private final func finishGroup() -> Unmanaged<AnyOperation>? {
         let queued = Unmanaged.passUnretained(self)
         let group = withLife { $0.optionalState?.childGroups.first }
@@ -61,10 +65,11 @@ extension AnyOperation {
         return settledOffWorker(ending, core) { queued.release() }
     }
 
-    /// Stores the outcome of a group.
+    /// Stores the outcome of the group, whose children have ended.
     final func childrenHaveEnded(in group: ChildGroup) {
         if let failures = group.outcome {
-            // Nobody could tell later where it was.
+            // Creates the progress now: once the group has finished, the progress at which it failed can no longer be
+            // computed.
             _ = progressState
             bodyFailed(.groupFailed(failures))
         } else {
