@@ -1,23 +1,27 @@
 extension AnyOperation {
-    /// Makes the operation run only if `condition` lets it; see ``OperationCondition``.
+    /// Makes the operation run only if `condition` is satisfied.
     ///
     /// ```swift
     /// image.addCondition(.mutuallyExclusive("gpu")).addCondition(EnoughSpace())
     /// ```
     ///
-    /// An operation whose dependencies keep it from running (a policy that is not met, an input without an output) does
-    /// not ask its conditions. After the add this is ``Misuse`` and changes nothing.
+    /// If the dependencies of an operation keep it from running (a policy is not met, or an input has no output), its
+    /// conditions are not evaluated. A call after the add is ``Misuse`` and changes nothing.
+    ///
+    /// - Parameter condition: The condition to add. See ``OperationCondition`` for when and where it is evaluated.
+    /// - Returns: This operation.
     @discardableResult
     public final func addCondition<Condition: OperationCondition>(
         _ condition: Condition, file: StaticString = #fileID, line: UInt = #line
     ) -> Self {
-        // Asked for before locking: it is the user's.
+        // The condition is the user's code, so it is asked before locking.
         let exclusions = condition.exclusions
         let rates = condition.wantedRates
         change("a condition", CallSite(file: file, line: line)) { life in
             let optionalState = life.madeOptionalState()
             optionalState.preconditions.add(rates)
-            // One that is nothing but a name is held, and not asked; and nothing but a rate is not evaluated.
+            // A condition that is only an exclusion is held and not evaluated; one that is only a rate is not evaluated
+            // either.
             if Condition.self == Exclusion.self {
                 optionalState.preconditions.add(exclusions)
             } else if Condition.self == Rate.self {
@@ -32,16 +36,17 @@ extension AnyOperation {
         return self
     }
 
-    /// Makes the operation run only if `evaluate` lets it.
+    /// Makes the operation run only if `evaluate` returns ``ConditionResult/satisfied``.
     ///
     /// ```swift
     /// upload.addCondition("is signed in") { _ in session.isOpen ? .satisfied : .skip("nobody is signed in") }
     /// ```
     ///
     /// - Parameters:
-    ///   - name: What errors and explanations call it.
-    ///   - evaluate: Called once, as ``OperationCondition/evaluate(for:)`` is, with this operation. What it throws
-    ///     becomes ``OperationError/conditionFailed(condition:cause:)``.
+    ///   - name: The name of the condition in errors and explanations.
+    ///   - evaluate: Called once, on the same task as ``OperationCondition/evaluate(for:)`` would be, with this
+    ///     operation. An error that it throws becomes ``OperationError/conditionFailed(condition:cause:)``.
+    /// - Returns: This operation.
     @discardableResult
     @inlinable
     public final func addCondition(
@@ -53,7 +58,7 @@ extension AnyOperation {
         return self
     }
 
-    /// Apart, so that returning `self` costs nothing where nobody wants it.
+    /// A function of its own, so that callers which discard the returned operation do not pay for returning it.
     @usableFromInline
     final func addCondition(
         called name: String, _ file: StaticString, _ line: UInt,

@@ -1,7 +1,6 @@
-/// Something that a program may use only when it is allowed to: a camera, a location, a paid plan, a service that one
-/// signs in to.
+/// Something that a program may use only with permission: a camera, a location, a paid plan, a service to sign in to.
 ///
-/// Baton knows no such thing itself; this is the seam for your own.
+/// Baton defines no capabilities itself. Conform your own types to this protocol.
 ///
 /// ```swift
 /// struct Location: Capability {
@@ -12,28 +11,30 @@
 /// map.addCondition(.authorized(for: Location()))
 /// ```
 public protocol Capability: Sendable {
-    /// What errors call it. Requests for capabilities of one name are made one at a time.
+    /// The name of the capability in errors. Requests for capabilities of the same name are made one at a time.
     var name: String { get }
 
-    /// Whether it may be used now. Asks nobody.
+    /// Returns whether the capability may be used now, without requesting a permission.
     func status() async -> CapabilityStatus
 
-    /// Asks for the permission, and returns when there is an answer, whatever it is.
+    /// Requests the permission, and returns when it has been granted or denied.
+    ///
+    /// - Throws: An error if the request itself fails. A denied permission is not an error.
     func requestAuthorization() async throws
 }
 
-/// Whether a capability may be used.
+/// The answer to whether a capability may be used.
 public enum CapabilityStatus: Sendable, Hashable, CustomStringConvertible {
-    /// Nobody has been asked yet.
+    /// The permission has not been requested yet.
     case notDetermined
-    /// It may.
+    /// The capability may be used.
     case authorized
-    /// Somebody was asked, and said no.
+    /// The permission was requested and denied.
     case denied
-    /// There is no such thing here, or nobody here may allow it.
+    /// The capability does not exist on this system, or nobody here may grant the permission.
     case unavailable
 
-    /// As the end of a sentence that begins with the capability's name and "is".
+    /// The end of a sentence that begins with the capability's name and "is".
     public var description: String {
         switch self {
         case .notDetermined: "not determined"
@@ -44,15 +45,18 @@ public enum CapabilityStatus: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Asks for the permission to use a capability, if nobody has been asked yet. The output is the status then.
+/// A procedure that requests the permission to use a capability, if it has not been requested yet. The output is the
+/// status.
 public struct Authorize<Requested: Capability>: Procedure {
-    /// What is asked for.
+    /// The capability whose permission is requested.
     public let capability: Requested
 
-    /// Plans to ask for it.
+    /// Makes a procedure that requests the permission to use `capability`.
     public init(_ capability: Requested) { self.capability = capability }
 
-    /// Fails with what ``Capability/requestAuthorization()`` throws.
+    /// Returns the status of the capability, after requesting the permission if the status was not determined.
+    ///
+    /// - Throws: The error that ``Capability/requestAuthorization()`` throws.
     public func execute(in context: OperationContext) async throws -> CapabilityStatus {
         let capability = capability
         let status = try await onOwnTask { await capability.status() }
@@ -62,21 +66,23 @@ public struct Authorize<Requested: Capability>: Procedure {
     }
 }
 
-/// Satisfied if a capability may be used. See ``OperationCondition/authorized(for:)``.
+/// A condition that is satisfied if a capability may be used. See ``OperationCondition/authorized(for:)``.
 public struct AuthorizedCondition<Required: Capability>: OperationCondition {
     let capability: Required
 
-    /// "authorized for", and the capability's name.
+    /// "authorized for", followed by the capability's name.
     public var name: String { "authorized for \(capability.name)" }
 
-    /// Asks for the permission, after all others that ask for the same.
+    /// Returns an operation that requests the permission, after all other operations that request the same one.
     public func dependency(for operation: AnyOperation) -> AnyOperation? {
         let request = AsyncOperation(Authorize(capability))
         request.name = "authorize \(capability.name)"
         return request.addCondition(.mutuallyExclusive("Baton.Authorize \(capability.name)"))
     }
 
-    /// Throws the error of the request, or ``ConditionError/notAuthorized(_:_:)``.
+    /// Returns ``ConditionResult/satisfied`` if the capability may be used.
+    ///
+    /// - Throws: ``ConditionError/notAuthorized(_:_:)`` if it may not.
     public func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
         let status = await capability.status()
         if status == .authorized { return .satisfied }
@@ -85,10 +91,11 @@ public struct AuthorizedCondition<Required: Capability>: OperationCondition {
 }
 
 extension OperationCondition {
-    /// Satisfied if the capability may be used. If nobody has been asked yet, asks first, in an operation of its own:
-    /// never two at a time, so that the second finds the answer of the first.
+    /// A condition that is satisfied if `capability` may be used.
     ///
-    /// With ``silent`` it only looks.
+    /// If the permission has not been requested yet, an operation of its own requests it before the condition is
+    /// evaluated. Two such operations never run at the same time, so the second one finds the answer to the first. With
+    /// ``silent`` the condition requests nothing.
     public static func authorized<Required: Capability>(for capability: Required) -> Self
     where Self == AuthorizedCondition<Required> {
         AuthorizedCondition(capability: capability)

@@ -1,16 +1,16 @@
-/// Why a condition of Baton's own failed: the cause in ``OperationError/conditionFailed(condition:cause:)``.
+/// The error of one of Baton's own conditions: the cause in ``OperationError/conditionFailed(condition:cause:)``.
 @nonexhaustive
 public enum ConditionError: Error, Sendable, CustomStringConvertible {
     /// These dependencies have failed or were cancelled.
     case dependenciesFailed([OperationFailure])
-    /// The condition of this name is satisfied, and is the opposite of what is wanted.
+    /// The condition of this name is satisfied, although it was negated.
     case satisfied(String)
     /// Neither of two conditions is satisfied, for these reasons.
     case neitherSatisfied(any Error, any Error)
     /// The capability of this name may not be used.
     case notAuthorized(String, CapabilityStatus)
 
-    /// What happened, on one line.
+    /// A description of the error on one line.
     public var description: String { ErrorText.describing { text } }
 
     private var text: String {

@@ -1,16 +1,20 @@
-/// Satisfied if no direct dependency of the operation has failed or was cancelled.
+/// A condition that is satisfied if no direct dependency of the operation has failed or was cancelled.
 ///
-/// For order edges: an operation whose *input* has no output does not run anyway, and a policy of an edge is simpler
-/// for one dependency. One that was skipped has not failed.
+/// The condition is for dependencies that only order operations: an operation whose *input* has no output does not run
+/// anyway, and for a single dependency the policy of the edge is simpler. A dependency that was skipped has not failed.
 public struct NoFailedDependencies: OperationCondition {
     private let ignoresCancellations: Bool
 
     /// Makes the condition, for all direct dependencies of the operation that it is added to.
     ///
-    /// - Parameter ignoringCancellations: Lets the operation run if dependencies were cancelled, and none has failed.
+    /// - Parameter ignoringCancellations: True to let the operation run if dependencies were cancelled, but none has
+    ///   failed.
     public init(ignoringCancellations: Bool = false) { ignoresCancellations = ignoringCancellations }
 
-    /// Throws ``ConditionError/dependenciesFailed(_:)``, with all that have.
+    /// Returns ``ConditionResult/satisfied`` if no dependency has failed.
+    ///
+    /// - Throws: ``ConditionError/dependenciesFailed(_:)`` with all dependencies that have failed.
+    /// - Complexity: O(n), where n is the number of direct dependencies.
     public func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
         let failures = operation.failedDependencies { outcome in
             outcome == .failure || outcome == .cancelled && !ignoresCancellations
@@ -20,12 +24,15 @@ public struct NoFailedDependencies: OperationCondition {
     }
 }
 
-/// Satisfied if no direct dependency of the operation was cancelled.
+/// A condition that is satisfied if no direct dependency of the operation was cancelled.
 public struct NoCancelledDependencies: OperationCondition {
     /// Makes the condition.
     public init() {}
 
-    /// Throws ``ConditionError/dependenciesFailed(_:)``, with all that were.
+    /// Returns ``ConditionResult/satisfied`` if no dependency was cancelled.
+    ///
+    /// - Throws: ``ConditionError/dependenciesFailed(_:)`` with all dependencies that were cancelled.
+    /// - Complexity: O(n), where n is the number of direct dependencies.
     public func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
         let cancelled = operation.failedDependencies { $0 == .cancelled }
         if cancelled.isEmpty { return .satisfied }

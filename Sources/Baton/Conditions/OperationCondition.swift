@@ -1,4 +1,4 @@
-/// A rule that is checked after an operation's dependencies have finished, and before its body runs.
+/// A rule that is checked after an operation's dependencies have finished and before its body runs.
 ///
 /// ```swift
 /// struct EnoughSpace: OperationCondition {
@@ -9,52 +9,64 @@
 /// upload.addCondition(EnoughSpace())
 /// ```
 ///
-/// When the dependencies of an operation have finished and its queue has a free permit, first the operations that its
-/// conditions bring along run, all together, then its conditions are evaluated, all together, on a task of the queue.
-/// Meanwhile the operation holds no permit. While its queue is suspended, none of this begins. When the operation is
-/// cancelled, so are the operations brought along and the evaluation, and the outcome comes when they have returned:
-/// one that never returns holds back its own operation and nothing else.
+/// When the dependencies of an operation have finished and its queue has a free permit, the dependencies of its
+/// conditions run, side by side. Then the conditions are evaluated, side by side, on a task of the queue. Meanwhile the
+/// operation holds no permit. None of this begins while the queue is suspended.
 ///
-/// Every condition counts, several of one type, too. The first one that does not let the operation run ends the
-/// evaluation of the others, which are cancelled; of several that do not, one that failed comes before one that skips,
-/// then the first in the order added.
+/// A cancel of the operation also cancels the dependencies of its conditions and the evaluation. The operation finishes
+/// when they have returned, so a condition that never returns delays its own operation and no other.
+///
+/// Several conditions of the same type all count. As soon as one condition does not let the operation run, the
+/// evaluation of the others is cancelled. If several conditions do not let it run, a failed one takes precedence over
+/// one that skips, and among equals the one that was added first.
 public protocol OperationCondition: Sendable {
-    /// What errors and explanations call it. The name of the type unless given.
+    /// The name of the condition in errors and explanations. The default is the name of the type.
     var name: String { get }
 
-    /// Names that are held while the operation that this brings along runs, while this is evaluated, and while the body
+    /// The exclusions that are held while the condition's dependency runs, while it is evaluated, and while the body
     /// runs.
     ///
-    /// Asked for once, by the call that adds this to an operation; what it would be later does not count. None unless
-    /// given. Nothing is held between these phases.
+    /// Nothing is held between these phases. The value is read once, by the call that adds the condition to an
+    /// operation. The default is empty.
     var exclusions: [Exclusion] { get }
 
-    /// An operation that has to finish before this is evaluated: to ask for a permission, to make a directory.
+    /// Returns an operation that has to finish before the condition is evaluated, such as a request for a permission.
     ///
-    /// Called once, on the task of the evaluation, when the dependencies have finished. The operation runs as a child:
-    /// it is cancelled with `operation`, and runs while the queue is suspended. One that was added before is awaited
-    /// only, and not run under ``exclusions``. None unless given.
+    /// Called once, on the task of the evaluation, when the dependencies of `operation` have finished. The returned
+    /// operation runs as a child: a cancel of `operation` cancels it, and it runs even while the queue is suspended. An
+    /// operation that was added to a queue before is only awaited, and does not run under ``exclusions``. The default
+    /// is nil.
+    ///
+    /// - Parameter operation: The operation that has the condition.
     func dependency(for operation: AnyOperation) -> AnyOperation?
 
-    /// Whether `operation` may run: satisfied, or it is skipped, or this throws why it fails.
+    /// Decides whether `operation` may run.
     ///
-    /// What it throws becomes ``OperationError/conditionFailed(condition:cause:)``. Has no default, so that a misspelt
-    /// one does not compile: a condition that only brings something along or holds names answers
-    /// ``ConditionResult/satisfied``. May cancel `operation`, which then ends as cancelled. Of a single condition this
-    /// runs on the operation's own task; of several, each in a child task.
+    /// A condition that only has a dependency or exclusions returns ``ConditionResult/satisfied``. There is no default,
+    /// so that a misspelt implementation does not compile. A single condition is evaluated on the operation's own task;
+    /// several are evaluated in a child task each. The condition may cancel `operation`, which then ends as cancelled.
+    ///
+    /// - Parameter operation: The operation that has the condition.
+    /// - Returns: Whether the operation may run or is skipped.
+    /// - Throws: An error if the operation is to fail. It becomes the cause in
+    ///   ``OperationError/conditionFailed(condition:cause:)``.
     func evaluate(for operation: AnyOperation) async throws -> ConditionResult
 
-    /// As above, told what ``dependency(for:)`` had answered, which has finished.
+    /// Decides whether `operation` may run, given the operation that ``dependency(for:)`` has returned.
     ///
-    /// Unless given, throws the error of `dependency` if it has one, else asks ``evaluate(for:)``.
+    /// The default throws the error of `dependency` if it has one, and calls ``evaluate(for:)`` otherwise.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation that has the condition.
+    ///   - dependency: The operation that ``dependency(for:)`` has returned, which has finished; nil if there is none.
     func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult
 }
 
-/// What a condition answers.
+/// The result of evaluating a condition.
 public enum ConditionResult: Sendable, Hashable {
     /// The operation may run.
     case satisfied
-    /// The operation does not run, and that is no failure: it ends with ``OperationError/skipped(_:)`` and this text.
+    /// The operation does not run, which is not a failure: it ends with ``OperationError/skipped(_:)`` and this text.
     case skip(String)
 }
 
@@ -62,13 +74,13 @@ extension OperationCondition {
     /// The name of the type.
     public var name: String { "\(Self.self)" }
 
-    /// None.
+    /// An empty array.
     public var exclusions: [Exclusion] { [] }
 
-    /// None.
+    /// Returns nil.
     public func dependency(for operation: AnyOperation) -> AnyOperation? { nil }
 
-    /// Throws the error of `dependency` if it has one, else asks ``evaluate(for:)``.
+    /// Throws the error of `dependency` if it has one, and calls ``evaluate(for:)`` otherwise.
     public func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
         if let error = dependency?.error { throw error }
         return try await evaluate(for: operation)

@@ -1,36 +1,37 @@
-/// What stands between an operation that is ready and its body: conditions to be evaluated, then names to be held. A
-/// state machine without lock, clock or callback: part of ``OptionalState``, and so guarded by the operation's lock.
+/// The conditions, exclusions and rates between an operation that is ready and its body. A pure state machine; it is
+/// part of ``OptionalState``, so the operation's lock guards it.
 struct Preconditions {
-    /// How far the operation is with the names that it holds while its body runs.
+    /// How far the operation is with the exclusions that it holds while its body runs.
     enum Standing {
         case asksForNone
         case requested
         case held
     }
 
-    /// What comes next.
+    /// The next step towards the body.
     enum Step {
         case fail(Misuse.Kind)
         case pause
         case evaluate
         case request(ExclusionSet)
-        /// To be told with ``startIsCounted()`` that these let the operation start.
+        /// Asks these rates for a start. The caller calls ``startIsCounted()`` when they have counted it.
         case pace([Rate])
         case run
     }
 
-    /// Of the few that have any. An object, so that conditions alone take little room.
+    /// The exclusions and rates of the few operations that have any. A class, so that conditions alone take little
+    /// room.
     private final class Names {
         @exclusivity(unchecked) var exclusions = ExclusionSet()
         @exclusivity(unchecked) var standing = Standing.asksForNone
-        /// An evaluation runs under the names of the conditions.
+        /// True while an evaluation runs under the exclusions of the conditions.
         @exclusivity(unchecked) var areHeldByEvaluation = false
-        /// It has waited for another operation while it held names.
+        /// True if the operation has waited for another operation while it held exclusions.
         @exclusivity(unchecked) var haveWaited = false
         @exclusivity(unchecked) var requests: UInt32 = 0
-        /// Of an evaluation that waits for the names of its conditions.
+        /// The continuation of an evaluation that waits for the exclusions of its conditions.
         @exclusivity(unchecked) var waitingEvaluation: UnsafeContinuation<OperationError?, Never>?
-        /// Nil for most.
+        /// The rates, or nil as for most operations.
         @exclusivity(unchecked) var pace: Pace?
 
         var arePassed: Bool {
@@ -42,28 +43,29 @@ struct Preconditions {
     /// The rates within which the body starts.
     private final class Pace {
         @exclusivity(unchecked) var rates: [Rate] = []
-        /// They have counted the start that comes next.
+        /// True if the rates have counted the next start.
         @exclusivity(unchecked) var isCounted = false
     }
 
-    /// Nil if there is none: not empty. First, for what comes after the last leaves no gap then.
+    /// Nil, and not an empty object, if the operation has neither exclusions nor rates. Stored first, so that what
+    /// follows this struct in memory leaves no gap.
     private var names: Names?
-    /// This and the next are frozen by the add, and read without the lock from then on.
+    /// The add freezes `conditions` and `conditionsHaveNames`, which are read without the lock from then on.
     private(set) var conditions = TinyArray<StoredCondition>.none
-    /// Some of the conditions have names.
+    /// True if any of the conditions has exclusions.
     private(set) var conditionsHaveNames = false
     private var isEvaluated = false
     private var isDelayed = false
 
-    /// There are neither conditions nor names.
+    /// True if there are no conditions, exclusions or rates.
     var areNone: Bool { names == nil && conditions.isEmpty }
 
-    /// It has one, and that is a closure.
+    /// The condition of an operation whose only condition is a closure; otherwise nil.
     @inline(__always) var onlyClosure: ClosureCondition? {
         if case .one(.closure(let condition)) = conditions { condition } else { nil }
     }
 
-    /// It has one, and one without names.
+    /// The condition of an operation whose only condition has no exclusions; otherwise nil.
     var onlyCondition: (any OperationCondition)? {
         if !conditionsHaveNames, case .one(let stored) = conditions { stored.condition } else { nil }
     }
@@ -76,7 +78,7 @@ struct Preconditions {
         add(exclusions)
     }
 
-    /// Names to be held while the body runs.
+    /// Adds exclusions to be held while the body runs.
     mutating func add(_ exclusions: [Exclusion]) {
         if exclusions.isEmpty { return }
         let names = names ?? Names()
@@ -84,7 +86,7 @@ struct Preconditions {
         for exclusion in exclusions { names.exclusions.insert(exclusion) }
     }
 
-    /// If two rates have one name, the slower one counts.
+    /// Adds rates. If two rates have the same name, the slower one counts.
     mutating func add(_ rates: [Rate]) {
         if rates.isEmpty { return }
         let names = names ?? Names()
@@ -104,15 +106,15 @@ struct Preconditions {
 
     @inline(__always) var hasConditionsLeft: Bool { !isEvaluated && !conditions.isEmpty }
 
-    /// It is not to go on before a time of its own.
+    /// Makes the delay of the operation its next step.
     mutating func delay() { isDelayed = true }
 
     mutating func delayBegins() { isDelayed = false }
 
-    /// The operation waits for a permit next, or for names.
+    /// True if the operation waits next for a permit, exclusions or a rate.
     var isReady: Bool { !isDelayed && !hasConditionsLeft }
 
-    /// Nothing stands before the body any more.
+    /// True if the body may run.
     @inline(__always) var isPassed: Bool {
         !isDelayed && !hasConditionsLeft && (names == nil || names!.arePassed)
     }
@@ -138,20 +140,21 @@ struct Preconditions {
 
     mutating func conditionsAreSatisfied() { isEvaluated = true }
 
-    // MARK: Names
+    // MARK: Exclusions
 
-    /// Of the run: its own, and those of its conditions. Frozen, too.
+    /// The exclusions that are held while the body runs: those of the operation and of its conditions. Frozen by the
+    /// add.
     var exclusions: ExclusionSet { names?.exclusions ?? ExclusionSet() }
 
     var standing: Standing { names?.standing ?? .asksForNone }
 
-    /// It holds names or waits for some, for its run or for an evaluation.
+    /// True if the operation holds exclusions or waits for some, for its body or for an evaluation.
     var hasClaim: Bool {
         guard let names else { return false }
         return names.standing != .asksForNone || names.areHeldByEvaluation || names.waitingEvaluation != nil
     }
 
-    /// How often names were asked for: two looks that find the same number have seen the same claim.
+    /// How often exclusions were requested. Two reads that return the same number have seen the same claim.
     var requests: UInt32 { names?.requests ?? 0 }
 
     func evaluationWaits(_ continuation: UnsafeContinuation<OperationError?, Never>) {
@@ -159,21 +162,22 @@ struct Preconditions {
         names!.requests &+= 1
     }
 
-    /// Nil: it does not wait, or somebody else wakes it.
+    /// Takes the continuation of an evaluation that waits. Returns nil if none waits, or another thread has taken it.
     func takeWaitingEvaluation() -> UnsafeContinuation<OperationError?, Never>? {
         guard let names else { return nil }
         names.areHeldByEvaluation = names.waitingEvaluation != nil
         return names.waitingEvaluation.take()
     }
 
-    /// It waits for another operation. True: while it holds names, and for the first time.
+    /// Records that the operation waits for another one. Returns true if this is the first such wait while it holds
+    /// exclusions.
     func noteWait() -> Bool {
         guard let names, names.standing == .held || names.areHeldByEvaluation, !names.haveWaited else { return false }
         names.haveWaited = true
         return true
     }
 
-    /// It gives its names back. True: it has waited while it held them.
+    /// Records that the operation releases its exclusions. Returns true if it has waited while it held them.
     func endHolding() -> Bool {
         guard let names else { return false }
         names.areHeldByEvaluation = false
@@ -183,17 +187,17 @@ struct Preconditions {
 
     func namesAreHeld() { names?.standing = .held }
 
-    /// They were given back before the run, because the queue was suspended.
+    /// Records that the exclusions were released before the body ran, because the queue was suspended.
     func namesAreGivenBack() { names?.standing = .asksForNone }
 
     // MARK: Rates
 
-    /// Its starts are counted.
+    /// True if rates count the starts of the operation.
     var isPaced: Bool { names?.pace != nil }
 
-    /// The body may start.
+    /// Records that the rates have counted the next start, so that the body may run.
     func startIsCounted() { names?.pace?.isCounted = true }
 
-    /// The next start is another one.
+    /// Records that a run has ended, so that the rates have to count the next one.
     func runEnds() { names?.pace?.isCounted = false }
 }

@@ -1,6 +1,7 @@
-/// Evaluates the conditions of an operation: on the task of its worker, which holds no permit for it meanwhile.
+/// The evaluation of an operation's conditions. It runs on the task of the worker, which holds no permit meanwhile.
 extension QueueCore {
-    /// Nil: the operation may run. After a cancel the answer does not matter.
+    /// Returns the error that keeps the operation from running, or nil if it may run. After a cancel the caller ignores
+    /// the result.
     @inline(__always)
     nonisolated(nonsending) func evaluate(
         conditionsIn optionalState: Unmanaged<OptionalState>, of operation: AnyOperation, on worker: Worker
@@ -34,7 +35,7 @@ extension QueueCore {
         return await evaluate(conditions, dependencies, of: operation, on: worker)
     }
 
-    /// The operation that the condition brings along. A condition that cancels its task does not affect the next one.
+    /// Returns the dependency of a condition. A condition that cancels its task does not affect the next one.
     private nonisolated(nonsending) func dependency(
         of condition: any OperationCondition, for operation: AnyOperation, on worker: Worker
     ) async -> AnyOperation? {
@@ -45,8 +46,8 @@ extension QueueCore {
         return await onAnotherTask(of: operation, on: worker) { condition.dependency(for: operation) }
     }
 
-    /// The conditions have been asked for their operations, on this task. If one of them has cancelled it, the rest
-    /// goes on elsewhere.
+    /// Evaluates the conditions, whose dependencies have been asked for on this task. If one of them has cancelled the
+    /// task, the evaluation moves to another task.
     private nonisolated(nonsending) func evaluate(
         _ conditions: [any OperationCondition], _ dependencies: [AnyOperation?], of operation: AnyOperation,
         on worker: Worker
@@ -76,7 +77,8 @@ extension QueueCore {
         return await verdict(of: conditions, dependencies, on: operation)
     }
 
-    /// All at once, as children, each under the names of its condition. Returns what failed.
+    /// Runs the dependencies side by side as children, each under the exclusions of its condition. Returns their
+    /// failures.
     private nonisolated(nonsending) func runDependencies(
         _ dependencies: some Sequence<(AnyOperation?, any OperationCondition)>, of operation: AnyOperation
     ) async -> [OperationFailure] {
@@ -101,7 +103,8 @@ extension QueueCore {
             for index in conditions.indices {
                 group.addTask {
                     var verdict = Verdict.answered(.satisfied)
-                    // What it awaits is known as a wait of the operation, so that no cycle is missed.
+                    // The task is known as one of the operation, so that what the condition awaits is a wait of the
+                    // operation and no cycle is missed.
                     await WorkerTaskContext.run(of: self) { task in
                         task.running = operation
                         verdict = await Verdict.of(conditions[index], on: operation, after: dependencies[index])
@@ -112,7 +115,7 @@ extension QueueCore {
             }
             var verdicts: [(index: Int, verdict: Verdict)] = []
             for await (index, verdict) in group {
-                // What is thrown because of the cancel says nothing about the condition.
+                // An error that the cancel has caused says nothing about the condition.
                 if group.isCancelled, verdict.isCancellation { continue }
                 verdicts.append((index, verdict))
                 if !verdict.isSatisfied { group.cancelAll() }
@@ -123,7 +126,7 @@ extension QueueCore {
     }
 }
 
-/// What a condition has come to.
+/// The result of a condition, or the error that it threw.
 private enum Verdict: Sendable {
     case answered(ConditionResult)
     case threw(any Error, condition: String)
@@ -137,7 +140,7 @@ private enum Verdict: Sendable {
         } catch { return .threw(error, condition: condition.name) }
     }
 
-    /// A failure comes before a skip.
+    /// A failure takes precedence over a skip.
     var rank: Int {
         switch self {
         case .threw: 0
@@ -170,7 +173,7 @@ extension ConditionResult {
 }
 
 extension AnyOperation {
-    /// Under what names a child runs besides its own. Nothing happens if it was added before.
+    /// Adds exclusions under which a child runs, in addition to its own. Does nothing if the child was added before.
     final func holdNames(_ exclusions: [Exclusion]) {
         if exclusions.isEmpty { return }
         withLife { life in

@@ -1,8 +1,8 @@
-/// As an operation keeps it: a closure, the one that most operations have, in its place, and anything else as an
-/// object, because to copy another existential, and to ask it, takes several times as long.
+/// A condition as an operation stores it. A closure, which is the most common kind, is stored in place. Any other
+/// condition is stored as an object, because copying and calling any other existential takes several times as long.
 ///
-/// Its exclusions are those that the condition gave at the add: the user's may answer otherwise each time, and the
-/// evaluation would ask for names of which the operation knows nothing.
+/// The stored condition keeps the exclusions that the user's condition returned at the add. The user's property may
+/// return others on each call, and the evaluation would then request exclusions that the operation does not know.
 enum StoredCondition {
     case closure(ClosureCondition)
     case object(any OperationCondition & AnyObject)
@@ -15,7 +15,7 @@ enum StoredCondition {
     }
 }
 
-/// Of one without exclusions, which takes no room for them.
+/// A condition without exclusions, for which it stores nothing.
 final class BoxedCondition<Base: OperationCondition>: WrappingCondition {
     let base: Base
 
@@ -56,14 +56,15 @@ final class BoxedExclusiveCondition<Base: OperationCondition>: WrappingCondition
     }
 }
 
-/// A closure: asked directly, for a call through the protocol takes a frame and a look for the executor of its own.
+/// A condition that is a closure. The evaluation calls the closure directly, because a call through the protocol costs
+/// an additional frame and executor check.
 struct ClosureCondition: WrappingCondition {
     let name: String
     let body: nonisolated(nonsending) @Sendable (AnyOperation) async throws -> ConditionResult
 
     func dependency(askedBy ask: (any OperationCondition) async -> AnyOperation?) async -> AnyOperation? { nil }
 
-    /// It brings nothing along.
+    /// A closure has no dependency, so `dependency` is nil.
     func evaluate(for operation: AnyOperation, after dependency: AnyOperation?) async throws -> ConditionResult {
         try await body(operation)
     }

@@ -1,10 +1,11 @@
-/// One that hands the call on: the default of the other call is for conditions that look at the operation alone.
+/// A condition that forwards to others. It implements only the `evaluate` that takes a dependency, because a wrapped
+/// condition may need its own.
 protocol WrappingCondition: OperationCondition {
-    /// The operation that this condition brings along. It asks each condition that it wraps through `ask`, which gives
-    /// each a task that the others have not cancelled.
+    /// Returns the dependency of this condition. Calls `ask` for each wrapped condition, which runs on a task that no
+    /// other condition has cancelled.
     func dependency(askedBy ask: (any OperationCondition) async -> AnyOperation?) async -> AnyOperation?
 
-    /// The rates of the conditions that it wraps. Asked for once, by the call that adds it to an operation.
+    /// The rates of the wrapped conditions. Read once, by the call that adds the condition to an operation.
     var wrappedRates: [Rate] { get }
 }
 
@@ -16,26 +17,33 @@ extension WrappingCondition {
     var wrappedRates: [Rate] { [] }
 }
 
-/// Conditions made from others. All keep the exclusions and rates of what they wrap, and but for
-/// ``OperationCondition/silent`` what it brings along.
+/// Conditions that are made from others. They keep the exclusions and rates of the conditions that they wrap, and,
+/// except for ``OperationCondition/silent``, their dependencies.
 extension OperationCondition {
-    /// Satisfied if this is not: if it throws or skips. Fails with ``ConditionError/satisfied(_:)`` if it is.
+    /// A condition that is satisfied if this one throws or skips, and fails with ``ConditionError/satisfied(_:)``
+    /// otherwise.
     public var negated: some OperationCondition { NegatedCondition(base: self) }
 
-    /// The same without the operation that this brings along: it only looks, and does not ask or prepare anything.
+    /// The same condition without its ``dependency(for:)``: it is only evaluated, and prepares nothing.
     public var silent: some OperationCondition { SilentCondition(base: self) }
 
-    /// Satisfied if both are. The second is not asked when the first does not let the operation run.
+    /// A condition that is satisfied if both conditions are.
     ///
-    /// The operations that both bring along run first, side by side.
+    /// The second condition is not evaluated if the first does not let the operation run. The dependencies of both
+    /// conditions run before, side by side.
+    ///
+    /// - Parameter other: The second condition.
     public func and(_ other: some OperationCondition) -> some OperationCondition {
         ConditionPair(first: self, second: other, rule: .both)
     }
 
-    /// Satisfied if one of them is. The second is not asked when the first is satisfied.
+    /// A condition that is satisfied if at least one of the two is.
     ///
-    /// If neither is, the operation is skipped if one of them says so, else it fails with
-    /// ``ConditionError/neitherSatisfied(_:_:)``. The operations that both bring along run first, side by side.
+    /// The second condition is not evaluated if the first is satisfied. If neither is, the operation is skipped if one
+    /// of them skips, and fails with ``ConditionError/neitherSatisfied(_:_:)`` otherwise. The dependencies of both
+    /// conditions run before, side by side.
+    ///
+    /// - Parameter other: The second condition.
     public func or(_ other: some OperationCondition) -> some OperationCondition {
         ConditionPair(first: self, second: other, rule: .either)
     }
@@ -61,7 +69,7 @@ private struct NegatedCondition<Base: OperationCondition>: WrappingCondition {
             let result = try await onOwnTask { try await base.evaluate(for: operation, after: dependency) }
             if case .skip = result { return .satisfied }
         } catch {
-            // It was called off, and says nothing about the condition.
+            // The evaluation was cancelled, so its error says nothing about the condition.
             try Task.checkCancellation()
             return .satisfied
         }
@@ -146,9 +154,9 @@ private struct ConditionPair<First: OperationCondition, Second: OperationConditi
     }
 }
 
-/// Runs what two conditions bring along, and remembers whose is whose.
+/// A group that runs the dependencies of two conditions and keeps track of which belongs to which condition.
 private final class DependencyPair: GroupOperation, @unchecked Sendable {
-    // @unchecked: both are constant.
+    // @unchecked: `first` and `second` are constant.
     let first: AnyOperation?
     let second: AnyOperation?
 
