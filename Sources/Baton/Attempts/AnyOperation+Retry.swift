@@ -1,10 +1,10 @@
 /// One run of an operation's body.
 public struct OperationAttempt: Sendable {
-    /// Which one, from 1.
+    /// The number of the attempt, from 1.
     public let number: Int
-    /// Why it has failed; nil while it runs, and if it has succeeded.
+    /// The error with which the attempt failed; nil while it runs, and if it has succeeded.
     public let error: OperationError?
-    /// How long the operation waits before the next one; nil if there is none.
+    /// How long the operation waits before the next attempt; nil if there is no next attempt.
     public let delay: Duration?
 }
 
@@ -17,32 +17,38 @@ extension AnyOperation {
     /// }
     /// ```
     ///
-    /// It stays the same operation, with the same inputs: dependents and handlers see the final outcome only, which is
-    /// that of the last attempt. Between two attempts it holds no permit and no exclusion. It takes exclusions again,
-    /// ahead of first attempts that wait for them, and starts before operations of its priority that have not begun
-    /// (not more than 16 in a row while others wait), also while the queue is suspended, unless
-    /// ``AsyncOperationQueue/suspendsFurtherAttempts`` is set. From the 17th failure on it waits for exclusions behind
-    /// the others. Conditions are not evaluated again, but a ``Rate`` counts each attempt. Nothing is retried after a
-    /// cancel; one that comes during the delay ends the operation at once. What keeps the body from running at all
-    /// (dependencies, conditions) is no attempt: the retry of an operation that passes an output on, such as one that
-    /// ``AsyncOperation/delayed(by:file:line:)`` has made, does not run its source again, and its error says so. Each
-    /// attempt counts its ``progress`` from zero.
+    /// The operation stays the same, with the same inputs. Dependents and handlers see only the final outcome, which is
+    /// that of the last attempt. Each attempt counts its ``progress`` from zero.
     ///
-    /// What the body runs with ``OperationContext/run(_:)`` it has to make anew each time: an operation runs once. For
-    /// the same reason a ``GroupOperation`` cannot be retried: that is ``Misuse``. So are fewer attempts than 1, which
-    /// count as 1, and a negative duration, which counts as zero. Called again, or together with
-    /// ``retryOnFailure(file:line:_:)``, the last call counts. After the add this is ``Misuse`` and changes nothing.
+    /// Between two attempts the operation holds no permit and no exclusion. For a further attempt it takes its
+    /// exclusions again ahead of first attempts that wait for them; from the 17th failure on it waits behind them. It
+    /// starts before operations of its priority that have not begun (at most 16 in a row while others wait), even while
+    /// the queue is suspended, unless ``AsyncOperationQueue/suspendsFurtherAttempts`` is set. Conditions are not
+    /// evaluated again, but a ``Rate`` counts each attempt.
+    ///
+    /// After a cancel nothing is retried, and a cancel during the delay ends the operation at once. If dependencies or
+    /// conditions keep the body from running, that is no attempt. This includes the retry of an operation that only
+    /// passes an output on, such as one that ``AsyncOperation/delayed(by:file:line:)`` has made: it does not run its
+    /// source again, and its error says so.
+    ///
+    /// An operation runs only once, so the body has to make the operations that it runs with
+    /// ``OperationContext/run(_:)`` on each attempt. For the same reason retrying a ``GroupOperation`` is ``Misuse``.
+    /// So are fewer attempts than 1, which count as 1, and a negative duration, which counts as zero. If this method
+    /// and ``retryOnFailure(file:line:_:)`` are called more than once, the last call counts. A call after the add is
+    /// ``Misuse`` and changes nothing.
     ///
     /// - Parameters:
-    ///   - backoff: How long to wait before the next attempt; ``Backoff/standard`` unless given.
-    ///   - attempts: How often the body may run, the first time included.
+    ///   - backoff: How long to wait before each further attempt. The default is ``Backoff/standard``.
+    ///   - attempts: How often the body may run, including the first time.
     ///   - deadline: How long all attempts and delays may take together, from the start of the first attempt. An
-    ///     attempt that runs then is cancelled as by ``timeout(_:file:line:)``, and is the last one; one whose delay
-    ///     ends later is not made, and the operation ends with the error of the last. One that still waits then for a
-    ///     permit, an exclusion or a rate is not made either, and the operation ends at once with
-    ///     ``OperationError/timedOut(after:)``.
-    ///   - isRetryable: Whether this error is worth another attempt. Called on a task of the queue that is not
-    ///     cancelled, while the operation still has its permit. What it throws becomes the operation's error.
+    ///     attempt that runs at the deadline is cancelled as by ``timeout(_:file:line:)``, and is the last one. If a
+    ///     delay would end after the deadline, there is no further attempt, and the operation ends with the error of
+    ///     the last one. If the operation waits for a permit, an exclusion or a rate at the deadline, it ends at once
+    ///     with ``OperationError/timedOut(after:)``.
+    ///   - isRetryable: Returns whether another attempt is worthwhile after this error. Called on a task of the queue
+    ///     that is not cancelled, while the operation still has its permit. An error that it throws becomes the
+    ///     operation's error.
+    /// - Returns: This operation.
     @discardableResult
     public final func retry(
         _ backoff: Backoff = .standard, attempts: Int, deadline: Duration? = nil, file: StaticString = #fileID,
@@ -56,7 +62,14 @@ extension AnyOperation {
 
     /// Runs the body again whenever it has failed, up to `attempts` times in all.
     ///
-    /// See ``retry(_:attempts:deadline:file:line:if:)``; here every error is worth another attempt.
+    /// Every error is worth another attempt. Otherwise this method does what
+    /// ``retry(_:attempts:deadline:file:line:if:)`` does.
+    ///
+    /// - Parameters:
+    ///   - backoff: How long to wait before each further attempt. The default is ``Backoff/standard``.
+    ///   - attempts: How often the body may run, including the first time.
+    ///   - deadline: How long all attempts and delays may take together, from the start of the first attempt.
+    /// - Returns: This operation.
     @discardableResult
     @inlinable
     public final func retry(
@@ -67,7 +80,7 @@ extension AnyOperation {
         return self
     }
 
-    /// Apart, so that returning `self` costs nothing where nobody wants it.
+    /// A function of its own, so that callers which discard the returned operation do not pay for returning it.
     @usableFromInline
     final func retryAlways(
         _ backoff: consuming Backoff, _ attempts: Int, _ deadline: Duration?, _ file: StaticString, _ line: UInt
@@ -75,12 +88,15 @@ extension AnyOperation {
         retry(backoff, attempts, deadline, CallSite(file: file, line: line), if: nil)
     }
 
-    /// Runs the body again when it has failed, as long as `decide` says so.
+    /// Runs the body again when it has failed, as long as `decide` returns true.
     ///
-    /// There is no delay; `decide` may take its time. Otherwise it is as
-    /// ``retry(_:attempts:deadline:file:line:if:)`` says.
+    /// There is no delay between the attempts, but `decide` may take its time. Otherwise this method does what
+    /// ``retry(_:attempts:deadline:file:line:if:)`` does.
     ///
-    /// - Parameter decide: Called with the number of failures before this one, 0 for the first, and with its error.
+    /// - Parameter decide: Called with the number of failures before this one, 0 for the first, and with the error.
+    ///   Called on a task of the queue that is not cancelled, while the operation still has its permit. An error that
+    ///   it throws becomes the operation's error.
+    /// - Returns: This operation.
     @discardableResult
     public final func retryOnFailure(
         file: StaticString = #fileID, line: UInt = #line,
@@ -90,12 +106,13 @@ extension AnyOperation {
         return self
     }
 
-    /// The runs of the body, in order: those that have failed and were followed by another, and the one that runs or
-    /// was the last.
+    /// The failed attempts that were followed by another one, in order, and then the attempt that runs or was the last.
     ///
-    /// A repeating operation tells those since its last repetition. There are none if the body has not run. Of very
-    /// many that have failed, the first ten and the newest hundred are kept; ``OperationAttempt/number`` tells which
-    /// ones.
+    /// The array is empty if the body has not run. For a repeating operation it holds the attempts since the last
+    /// repetition. Of the failed attempts only the first ten and the newest hundred are kept;
+    /// ``OperationAttempt/number`` tells which ones.
+    ///
+    /// - Complexity: O(n), where n is the number of attempts that are kept.
     public final var attempts: [OperationAttempt] {
         let (failures, number, hasEnded) = withLife { life in
             let timing = life.optionalState?.timing
@@ -123,7 +140,7 @@ extension AnyOperation {
         {
             return
         }
-        // What they were before is released after unlocking.
+        // The former closures are released after unlocking.
         var backoff = Optional(consume backoff)
         changeTiming("a retry", place) { timing in
             swap(&timing.backoff, &backoff)
@@ -145,7 +162,7 @@ extension AnyOperation {
 }
 
 extension AnyOperation {
-    /// Which run of the body this is, from 1.
+    /// The number of the attempt, from 1, and the number of the run, which counts all runs of the body.
     final var currentRun: (attempt: Int, run: Int32) {
         withLife { life in
             (max(1, Int(life.optionalState?.timing?.attempt ?? 1)), life.optionalState?.run ?? 0)

@@ -1,26 +1,31 @@
 extension AsyncOperation {
-    /// Runs the body again and again, and has the output of the last run.
+    /// Runs the body repeatedly. The output of the operation is that of the last run.
     ///
     /// ```swift
     /// let status = AsyncOperation(JobStatus(job)).repeat(every: .seconds(1)) { $0 == .done }
     /// ```
     ///
-    /// It repeats what has succeeded; a failure ends it, unless it has a
-    /// ``AnyOperation/retry(_:attempts:deadline:file:line:if:)``, whose attempts and deadline are counted anew for each
-    /// repetition. Between two runs it holds no permit and no exclusion. Each run begins at the end of the line, as if
-    /// the operation had just become ready, and not while the queue is suspended. A cancel during a pause ends it at
-    /// once; a run that is cancelled, by a ``AnyOperation/timeout(_:file:line:)``, too, is the last, also if it returns
-    /// a value. Dependents and handlers see the end only.
+    /// The body runs again after it has succeeded. A failure ends the operation, unless it has a
+    /// ``AnyOperation/retry(_:attempts:deadline:file:line:if:)``, whose attempts and deadline begin again with each
+    /// repetition. Dependents and handlers see only the final outcome.
     ///
-    /// A ``GroupOperation`` cannot be repeated, because its children run once: that is ``Misuse``, and changes nothing.
-    /// So is a call after the add. Called again, the last call counts.
+    /// Between two runs the operation holds no permit and no exclusion. Each run starts behind the operations that wait
+    /// in the queue, as if the operation had just become ready, and not while the queue is suspended. A cancel during a
+    /// pause ends the operation at once. A run that is cancelled, also by a ``AnyOperation/timeout(_:file:line:)``, is
+    /// the last one, even if it returns a value.
+    ///
+    /// A ``GroupOperation`` cannot be repeated, because its children run only once: that is ``Misuse`` and changes
+    /// nothing, and so is a call after the add. If this method is called more than once, the last call counts.
     ///
     /// - Parameters:
-    ///   - interval: From the start of one run to the start of the next. One that takes longer is followed at once, and
-    ///     what was missed is not made up for. Negative is ``Misuse`` and counts as zero.
-    ///   - count: How many runs at most; nil: until `isDone` or a cancel. Less than 1 is ``Misuse`` and counts as 1.
-    ///   - isDone: Whether this output is the last. Called after each run on its task, while the operation still has
-    ///     its permit. What it throws becomes the operation's error.
+    ///   - interval: The time from the start of one run to the start of the next. A run that takes longer is followed
+    ///     by the next one at once, and missed runs are not made up for. A negative interval is ``Misuse`` and counts
+    ///     as zero.
+    ///   - count: The maximum number of runs; nil to repeat until `isDone` returns true or a cancel comes. A count
+    ///     below 1 is ``Misuse`` and counts as 1.
+    ///   - isDone: Returns whether this output is the last. Called after each run on its task, while the operation
+    ///     still has its permit. An error that it throws becomes the operation's error.
+    /// - Returns: This operation.
     @discardableResult
     public final func `repeat`(
         every interval: Duration, count: Int? = nil, file: StaticString = #fileID, line: UInt = #line,
@@ -31,9 +36,9 @@ extension AsyncOperation {
         if let count, count < 1 { report(Misuse(.invalidCount(count), operation: reference, callSite: place)) }
         let repetition = Repetition(
             interval: checked(interval, "an interval", place), count: count.map { max(1, $0) },
-            // Asked with this operation alone.
+            // The closure is called only with this operation, so the downcast is safe.
             isDone: { try await isDone(unsafeDowncast($0, to: AsyncOperation<Output>.self).storedOutput) })
-        // Released after unlocking.
+        // The former repetition is released after unlocking.
         var former: Repetition?
         changeTiming("a repetition", place) { timing in
             let rare = timing.madeRareTiming()
@@ -45,11 +50,11 @@ extension AsyncOperation {
     }
 }
 
-/// How an operation repeats.
+/// The interval and the end of an operation that repeats.
 struct Repetition: Sendable {
     let interval: Duration
-    /// Runs at most.
+    /// The maximum number of runs, or nil if there is none.
     let count: Int?
-    /// Asked when a run has succeeded.
+    /// Called when a run has succeeded.
     let isDone: @Sendable (AnyOperation) async throws -> Bool
 }

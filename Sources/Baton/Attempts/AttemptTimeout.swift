@@ -1,21 +1,22 @@
-/// The time limit of the attempt that a worker runs. Pure; the worker locks it, asks, unlocks, and sets timers.
+/// The time limit of the attempt that a worker runs. A pure value: the worker locks it, asks, unlocks, and sets timers.
 ///
-/// There is one timer for a worker, and not for an attempt: most attempts end in time, and a timer that finds another
-/// attempt than the one it was set for is set anew. So an attempt takes the worker's own lock twice, and the timer
-/// service's hardly ever.
+/// Each worker has one timer, instead of one for each attempt, because most attempts end in time. A timer that fires
+/// during another attempt than the one it was set for is set again for that attempt. So an attempt takes the worker's
+/// own lock twice, and hardly ever that of the timer service.
 struct AttemptTimeout {
     struct Attempt {
-        /// Not retained: the worker ends the watch before anybody can let it go.
+        /// Not retained: the worker calls ``AttemptTimeout/end()`` before anything can release the operation.
         let operation: Unmanaged<AnyOperation>
-        /// Of its body. Attempts are numbered anew when an operation repeats.
+        /// The run of the body. Runs are told apart by this number, because attempts are counted from 1 again when an
+        /// operation repeats.
         let run: Int32
         let end: Duration
         let limit: Duration
-        /// There is none after it, whatever the policy says.
+        /// True if no further attempt follows, whatever the backoff says.
         let isLast: Bool
     }
 
-    /// The worker does this when a timer fires.
+    /// The action that the worker performs when a timer fires.
     enum Action {
         case none
         case cut(Attempt, HeldOperation)
@@ -23,20 +24,21 @@ struct AttemptTimeout {
     }
 
     private var attempt: Attempt?
-    /// A timer fires then, or earlier. Known before it is set.
+    /// A timer fires at this time or earlier. Stored before the timer is set.
     private var timerTime: Duration?
     private var ticket: TimerService.Ticket?
 
-    /// Before the body. True: a timer has to be set for its end.
+    /// Records the attempt before its body runs. Returns true if the caller has to set a timer for its end.
     mutating func begin(_ attempt: Attempt) -> Bool {
         self.attempt = attempt
         return needsTimer(at: attempt.end)
     }
 
-    /// After the body.
+    /// Forgets the attempt after its body has run.
     mutating func end() { attempt = nil }
 
-    /// For explanations. Nil: it does not run here, or its limit is not counted from its own start.
+    /// The start of the attempt, for explanations. Nil if the operation does not run here, or if its limit is not
+    /// measured from the start of the attempt.
     func start(of operation: AnyOperation) -> Duration? {
         guard let attempt, !attempt.isLast,
             attempt.operation.toOpaque() == Unmanaged.passUnretained(operation).toOpaque()
@@ -44,9 +46,9 @@ struct AttemptTimeout {
         return attempt.end - attempt.limit
     }
 
-    /// Returns a timer that is not needed any more.
+    /// Records the ticket of a timer that was set. Returns a ticket that is not needed any more.
     mutating func timerWasSet(for time: Duration, _ ticket: TimerService.Ticket) -> TimerService.Ticket? {
-        // It has fired already.
+        // The timer has fired already, or another one has replaced it.
         if timerTime != time { return nil }
         defer { self.ticket = ticket }
         return self.ticket
@@ -88,7 +90,7 @@ extension Worker {
         }
     }
 
-    /// It runs nothing more.
+    /// Removes the timer of a worker that runs nothing more.
     func removeTimer(of timerService: TimerService) {
         if let ticket = watch.withLock({ $0.takeTimer() }) { timerService.remove(ticket) }
     }

@@ -1,34 +1,34 @@
-/// How long an operation waits before it tries again.
+/// How long an operation waits before its next attempt.
 ///
 /// ```swift
 /// image.retry(.exponential(from: .milliseconds(100)).capped(at: .seconds(10)).jittered(), attempts: 5)
 /// ```
 ///
-/// A value: it can be kept and used for many operations. Negative durations count as zero.
+/// A backoff is a value that can be used for any number of operations. Negative durations count as zero.
 public struct Backoff: Sendable {
-    /// What few have.
+    /// The properties that few backoffs have.
     private struct OptionalStateStorage: Sendable {
-        /// It grows by this, and not by a factor.
+        /// The delay grows by this duration instead of by a factor.
         var step: Duration?
         var cap: Duration?
         var random: (@Sendable (ClosedRange<Double>) -> Double)?
         var hint: (@Sendable (OperationError) -> Duration?)?
     }
 
-    /// So that every operation that is retried has four words of it, and no more.
+    /// A box keeps a backoff at four words, which every operation with a retry stores.
     private final class Box: Sendable {
         let optionalStateStorage: OptionalStateStorage
 
         init(_ optionalStateStorage: OptionalStateStorage) { self.optionalStateStorage = optionalStateStorage }
     }
 
-    /// What all have.
+    /// The properties that all backoffs have.
     struct Plain: Equatable, Sendable {
-        /// Before the second attempt.
+        /// The delay before the second attempt.
         let first: Duration
         var factor = 1.0
 
-        /// By the numbers: several times as fast as comparing durations.
+        /// Compares the numbers, which is several times as fast as comparing durations.
         @inline(__always)
         static func == (left: Plain, right: Plain) -> Bool {
             left.first.attoseconds == right.first.attoseconds && left.factor == right.factor
@@ -52,86 +52,104 @@ public struct Backoff: Sendable {
         return backoff
     }
 
-    // MARK: Making
+    // MARK: Making a backoff
 
-    /// Tries again at once.
+    /// A backoff that does not wait.
     public static let immediately = constant(.zero)
 
-    /// Waits 100 ms before the second attempt and twice as long each time, up to 10 s, of which it takes a random part.
+    /// A backoff of 100 ms that doubles with each attempt, up to 10 s, with full jitter.
     ///
-    /// That is `.exponential(from: .milliseconds(100)).capped(at: .seconds(10)).jittered()`.
+    /// It is `.exponential(from: .milliseconds(100)).capped(at: .seconds(10)).jittered()`.
     public static let standard = exponential(from: .milliseconds(100)).capped(at: .seconds(10)).jittered()
 
-    /// Waits equally long every time.
+    /// Returns a backoff that waits equally long before every attempt.
     public static func constant(_ delay: Duration) -> Backoff { Backoff(from: delay) }
 
-    /// Waits `first` before the second attempt, and `step` longer each time: 1 s, 2 s, 3 s by default from 1 s.
+    /// Returns a backoff that waits `first` before the second attempt, and `step` longer each time.
+    ///
+    /// ```swift
+    /// .linear(from: .seconds(1)) // waits 1 s, 2 s, 3 s
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - first: The delay before the second attempt.
+    ///   - step: The duration by which the delay grows, or nil for `first`.
     public static func linear(from first: Duration, by step: Duration? = nil) -> Backoff {
         Backoff(from: first).with { $0.step = step ?? first }
     }
 
-    /// Waits `first` before the second attempt, and `factor` times as long each time: 1 s, 2 s, 4 s by default from 1
-    /// s.
+    /// Returns a backoff that waits `first` before the second attempt, and `factor` times as long each time.
     ///
-    /// A factor below 1, or none that is a number, counts as 1. Without ``capped(at:)`` it grows up to a year.
+    /// ```swift
+    /// .exponential(from: .seconds(1)) // waits 1 s, 2 s, 4 s
+    /// ```
+    ///
+    /// Without ``capped(at:)`` the delay grows up to a year.
+    ///
+    /// - Parameters:
+    ///   - first: The delay before the second attempt.
+    ///   - factor: The factor by which the delay grows. A factor below 1 or a NaN counts as 1.
     public static func exponential(from first: Duration, factor: Double = 2) -> Backoff {
         var backoff = Backoff(from: first)
         if factor > 1 { backoff.numbers.factor = factor }
         return backoff
     }
 
-    /// Waits no longer than `longest` at a time.
+    /// Returns the same backoff with delays of at most `longest`.
     public func capped(at longest: Duration) -> Backoff {
         with { $0.cap = longest }
     }
 
-    /// Waits a random part of what it would have waited, from nothing to all of it, so that clients that failed
-    /// together do not come back together.
+    /// Returns the same backoff with random delays between zero and the delay that it would have used.
     ///
-    /// This is the "full jitter" of Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+    /// Random delays keep clients that failed together from coming back together. This is the "full jitter" of Marc
+    /// Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
     ///
-    /// - Parameter random: Draws a number from a range. Called on the operation's task, from several operations at once
-    ///   if the backoff is shared.
+    /// - Parameter random: Draws a number from a range. Called on the operation's task, and by several operations at
+    ///   once if they share the backoff.
     public func jittered(
         using random: @escaping @Sendable (ClosedRange<Double>) -> Double = { .random(in: $0) }
     ) -> Backoff {
         with { $0.random = random }
     }
 
-    /// Waits as long as the error says, if it says so: a server's `Retry-After`, for example.
+    /// Returns a backoff that waits as long as the error says, such as for a server's `Retry-After`.
     ///
-    /// - Parameter hint: Called on the operation's task with the error of the attempt. Nil: the backoff decides. What
-    ///   it returns is waited as it is, with no cap and no jitter.
+    /// - Parameter hint: Returns how long to wait after the error of an attempt, without cap and jitter; nil to let
+    ///   this backoff decide. Called on the operation's task.
     public func honoring(_ hint: @escaping @Sendable (OperationError) -> Duration?) -> Backoff {
         with { $0.hint = hint }
     }
 
-    // MARK: Using
+    // MARK: Using a backoff
 
-    /// A year: nobody waits longer, and sums of it do not overflow.
+    /// The longest delay, one year: long enough for everybody, and short enough that sums do not overflow.
     private static let longest = Duration.seconds(365 * 24 * 60 * 60)
 
-    /// How long to wait after `failures` failed attempts, at least one, of which the last failed with `error`.
+    /// Returns how long to wait after `failures` failed attempts (at least 1), of which the last one failed with
+    /// `error`.
     public func delay(after failures: Int, error: OperationError) -> Duration {
         told(by: error) ?? drawn(after: failures)
     }
 
-    /// Nil: the error says nothing. May call the user's hint.
+    /// Returns the delay that the error asks for, or nil if it asks for none. May call the user's hint.
     func told(by error: OperationError) -> Duration? {
         optionalStateStorage?.hint?(error).map { max(.zero, $0.bounded) }
     }
 
-    /// May call the user's generator.
+    /// Returns the delay after `failures` failed attempts. May call the user's random generator.
     func drawn(after failures: Int) -> Duration {
         let whole = undisturbed(after: failures)
         guard let random = optionalStateStorage?.random else { return whole }
         let longest = whole / .seconds(1)
         let drawn = random(0...longest)
-        // Whatever a generator returns. Nobody counts less than a nanosecond.
+        // The generator may return any number, so the result is clamped. It is rounded to nanoseconds, which are
+        // precise enough.
         return drawn < longest ? .nanoseconds(Int64((max(0, drawn) * 1e9).rounded())) : whole
     }
 
-    /// Exact: a clock that is moved by 100, 200 and 400 ms, and so on, wakes whoever waits for just that.
+    /// The delay without jitter. It is exact, so that advancing a test clock by 100, 200 and 400 ms wakes an operation
+    /// that waits for exactly these times.
     private func undisturbed(after failures: Int) -> Duration {
         let steps = max(1, failures) - 1
         let longest = min(max(.zero, optionalStateStorage?.cap ?? Self.longest), Self.longest)
@@ -142,7 +160,8 @@ public struct Backoff: Sendable {
             return overflows
                 ? longest : min(longest, Duration(attoseconds: start.addingReportingOverflow(growth).partialValue))
         }
-        // A whole number of attoseconds that is a power of two times another one keeps all of its digits.
+        // A `Double` represents this product exactly if the factor is a power of two, because only the exponent
+        // changes.
         let attoseconds = start == 0 ? 0 : Double(start) * Double.power(numbers.factor, Double(steps))
         return attoseconds < Double(longest.attoseconds)
             ? Duration(attoseconds: Int128(attoseconds.rounded())) : longest
@@ -150,10 +169,10 @@ public struct Backoff: Sendable {
 
     var keepsClosures: Bool { box != nil }
 
-    /// Itself, if that is all that it has.
+    /// The numbers of a backoff that has nothing else; otherwise nil.
     var plain: Plain? { box == nil ? numbers : nil }
 
-    /// It was made with a negative duration.
+    /// True if the backoff was made with a negative duration.
     var isNegative: Bool {
         if numbers.first.attoseconds < 0 { return true }
         guard let optionalStateStorage else { return false }
@@ -163,7 +182,8 @@ public struct Backoff: Sendable {
 }
 
 extension Double {
-    /// By squaring: the core does without a mathematics library. `exponent` is a whole number.
+    /// Exponentiation by squaring, because the core does not import a mathematics library. `exponent` is a whole
+    /// number.
     fileprivate static func power(_ base: Double, _ exponent: Double) -> Double {
         var (result, factor, left) = (1.0, base, exponent)
         while left > 0, result.isFinite {

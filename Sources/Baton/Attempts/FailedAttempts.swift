@@ -1,13 +1,13 @@
-/// Attempts that have failed and were followed by another one: all of the usual few; of very many, as a service has
-/// that is retried for weeks, the first and the newest ones. Pure.
+/// The failed attempts that were followed by another one. A service may be retried for weeks, so only the first and the
+/// newest attempts are kept.
 struct FailedAttempts {
     static let firstKept = 10
     static let newestKept = 100
 
-    /// How many there were.
+    /// The number of failed attempts, including those that are not kept.
     private(set) var count = 0
     private var first: [OperationAttempt] = []
-    /// A ring: when it is full, the oldest stands at `oldest`.
+    /// A ring buffer: when it is full, `oldest` is the index of the oldest attempt.
     private var newest: [OperationAttempt] = []
     private var oldest = 0
 
@@ -18,7 +18,8 @@ struct FailedAttempts {
         newest.isEmpty ? first.last : newest[(oldest + newest.count - 1) % newest.count]
     }
 
-    /// Returns what is not kept any more. Its error is the user's, to be released after unlocking.
+    /// Appends an attempt. Returns an attempt that is not kept any more: its error is the user's, so the caller
+    /// releases it after unlocking.
     mutating func append(_ attempt: OperationAttempt) -> FailedAttempts {
         count += 1
         if first.count < Self.firstKept {

@@ -1,6 +1,6 @@
-/// The body of an operation that has time limits or may run again, on the task of its worker.
+/// Running the body of an operation that has time limits or may run again, on the task of its worker.
 extension QueueCore {
-    /// Before the body: takes the time, if somebody wants to know it. True: the worker watches it.
+    /// Records the start of an attempt, if its timing needs it. Returns true if the worker watches the attempt.
     @inline(__always)
     func startAttempt(of operation: Unmanaged<AnyOperation>, _ timing: Timing, on worker: Worker) -> Bool {
         let limit: Duration?
@@ -18,7 +18,7 @@ extension QueueCore {
         return true
     }
 
-    /// After the body. True: it may have to run again.
+    /// Ends the watch of an attempt. Returns true if the body may have to run again.
     @inline(__always)
     func endAttempt(
         of operation: Unmanaged<AnyOperation>, _ timing: Timing, on worker: Worker, isWatched: Bool
@@ -63,7 +63,8 @@ extension QueueCore {
         return true
     }
 
-    /// Nil: the outcome stands. Else it runs again later, and the worker goes on with this.
+    /// Lets the operation run again later, if its backoff or repetition says so. Returns the action with which the
+    /// worker goes on, or nil if the outcome is final.
     nonisolated(nonsending) func runAgain(
         _ operation: AnyOperation, _ body: Body
     ) async -> Scheduler.WorkerAction? {
@@ -73,32 +74,34 @@ extension QueueCore {
 
     // MARK: After an attempt
 
-    /// What the user's closures are asked must not notice that a time limit, or the body, has cancelled the attempt's
-    /// task.
+    /// Decides whether another run follows. The user's closures run on a task that is not cancelled, although a time
+    /// limit or the body may have cancelled the task of the attempt.
     private nonisolated(nonsending) func nextRun(of operation: AnyOperation) async -> NextRun? {
         let (isCancelled, isCut) = operation.withLife { $0.mayRunAgain() }
         if isCancelled {
             operation.cancelCameAfterAttempt()
             return nil
         }
-        // It has returned a value all the same: that is the outcome, as after any other cancel.
+        // The body has returned a value although it was cancelled: the value is the outcome, as after any other cancel.
         if isCut, !operation.hasFailed { return nil }
         if !isCut, !Task.isCancelled { return await operation.nextRun(self) }
         return await onAnotherTask(of: operation, on: nil) { await operation.nextRun(self) }
     }
 
-    /// On a task that nothing has cancelled: one closure of the user's does not notice what another has done.
+    /// Asks a user's closure on a task that is not cancelled, because another closure may have cancelled the current
+    /// one.
     fileprivate nonisolated(nonsending) func asking<Answer: Sendable>(
         for operation: AnyOperation, _ question: @escaping @Sendable () -> Answer
     ) async -> Answer {
         Task.isCancelled ? await onAnotherTask(of: operation, on: nil) { question() } : question()
     }
 
-    /// Nil: it has been cancelled, and has an outcome.
+    /// Prepares the operation for its next run. Returns nil if the operation was cancelled and has an outcome.
     private func goAgain(
         _ operation: AnyOperation, _ body: Body, _ next: NextRun
     ) -> Scheduler.WorkerAction? {
-        // First: a queue that is released while suspended ends what does not go first.
+        // This comes before the operation pauses: the release of a suspended queue ends operations between two attempts
+        // unless they go first.
         let isStranded = change { state in
             let triesFirst = next.error != nil && !state.scheduler.suspendsFurtherAttempts
             operation.goesFirst = triesFirst || operation.isChild
@@ -109,7 +112,7 @@ extension QueueCore {
         for listener in end.listeners { listener.bodyEnded() }
         end.progress?.report { $0.restart() }
         if end.holdsNames { ExclusionManager.giveBack(by: operation) }
-        // Before it is listed: from then on it may run, and be released.
+        // The limit is set before the operation is listed, because from then on it may run and be released.
         if next.error != nil { limitWaiting(forNextAttemptOf: operation) }
         let isListed = (next.delay <= .zero || isStranded) && operation.endPause()
         if !isListed { pause(.passUnretained(operation), for: next.delay) }
@@ -123,7 +126,7 @@ extension QueueCore {
 }
 
 extension QueueCore.State {
-    /// The operation is ready, after a pause or after another run.
+    /// Lists an operation that has become ready after a pause or another run.
     mutating func list(_ operation: Unmanaged<AnyOperation>, isFurtherAttempt: Bool) {
         if isFurtherAttempt {
             scheduler.append(furtherAttempt: operation)
@@ -137,7 +140,7 @@ extension QueueCore.State {
             scheduler.endedWithoutPermit()
             return .end
         }
-        // The task of the worker is cancelled.
+        // The time limit has cancelled the worker's task, so the worker ends.
         if end.wasCut {
             scheduler.returnPermit()
             return .end
@@ -149,14 +152,15 @@ extension QueueCore.State {
 /// A run that follows another one.
 struct NextRun: Sendable {
     let delay: Duration
-    /// Of the attempt before; nil if that has succeeded, and the operation repeats.
+    /// The error of the attempt before; nil if it has succeeded and the operation repeats.
     let error: OperationError?
 }
 
 extension AnyOperation {
-    /// After a run of the body, with its outcome in place. Nil: that stands, or what a closure has thrown.
+    /// Decides whether another run follows. Returns nil if the outcome is final, or if a closure has thrown, whose
+    /// error is then the outcome.
     fileprivate nonisolated(nonsending) final func nextRun(_ core: QueueCore) async -> NextRun? {
-        // What kept the body from running is no attempt.
+        // If the body has not begun, there was no attempt.
         guard let timing = withLife({ $0.hasBegun ? $0.optionalState?.timing : nil }) else { return nil }
         do {
             if let failure { return try await nextAttempt(after: failure, timing, core) }
@@ -194,15 +198,16 @@ extension AnyOperation {
         return NextRun(delay: rare.lastStart + repetition.interval - core.timerService.now, error: nil)
     }
 
-    /// It was cancelled when its body had failed. That is not its outcome if there would have been another attempt.
+    /// Makes the cancel that came after a failed attempt the outcome, if there would have been another attempt.
     fileprivate final func cancelCameAfterAttempt() {
         guard let failure, withLife({ $0.optionalState?.timing?.hasAttemptsLeft ?? false }) else { return }
         bodyFailed(failure)
     }
 
-    /// It waits for its next run, and has no outcome meanwhile.
+    /// Ends an attempt that another run follows: the operation has no outcome meanwhile. Returns nil if it was
+    /// cancelled.
     fileprivate final func endAttempt(_ next: NextRun, _ body: Body) -> Lifecycle.AttemptEnd? {
-        // What was the outcome is the user's, and released after unlocking.
+        // The former outcome is the user's value, so it is released after unlocking.
         var formerOutcome: any Sendable = ()
         var formerFailures = FailedAttempts()
         let end = withLife { life -> Lifecycle.AttemptEnd? in
@@ -227,7 +232,7 @@ extension AnyOperation {
 }
 
 extension TimedState {
-    /// Returns what is not needed any more, to be released after unlocking.
+    /// Records the end of an attempt. Returns the attempts that are not kept any more, to be released after unlocking.
     fileprivate func noteEnd(followedBy next: NextRun) -> FailedAttempts {
         let rare = madeRareTiming()
         if let error = next.error {
@@ -242,7 +247,7 @@ extension TimedState {
 }
 
 extension RareTiming {
-    /// Returns the deadline of all attempts.
+    /// Records the start of an attempt. Returns the deadline of all attempts: the duration and its end.
     fileprivate func noteStart(at now: Duration) -> (Duration, end: Duration)? {
         if firstStart == nil { firstStart = now }
         lastStart = now
@@ -259,13 +264,13 @@ extension Duration {
 }
 
 extension Lifecycle {
-    /// What an attempt leaves behind when another one follows.
+    /// The state of an attempt that another one follows.
     struct AttemptEnd {
         let wasCut: Bool
-        /// No: it has left waits open that have released its permit.
+        /// False if the attempt has left waits open that have released its permit.
         let holdsPermit: Bool
         let holdsNames: Bool
-        /// To be released after unlocking.
+        /// Released by the caller after unlocking, as are `waits`, `listeners` and `progress`.
         let groups: [ChildGroup]
         let waits: Slab<Awaited?>
         let listeners: [any OutcomeListener]

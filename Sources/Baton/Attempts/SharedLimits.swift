@@ -1,20 +1,20 @@
 internal import Synchronization
 
-/// A retry and a time limit as most operations that have any ask for them: plain numbers, and the same for many. All
-/// that ask for the same have this one object. Only one that fails, is cut short or has anything else gets optional
-/// state of its own.
+/// The retry and the time limit of operations that ask for plain numbers, which are often the same. All operations with
+/// equal numbers share one object. An operation gets optional state of its own only when it fails, is cut short, or
+/// needs anything else.
 ///
-/// The first hundred or so that a program asks for are kept for as long as it runs, so nobody has to count who has
-/// them; what comes after them is part of the operation's optionalState, as what has closures is.
+/// The process keeps the first limits that fit into the table, about a hundred, for as long as it runs, so they need no
+/// reference counting. Other limits are stored in the optional state of the operation, as are limits with closures.
 final class SharedLimits: Sendable {
     struct Values: Equatable {
-        /// Nil: what fails is not tried again.
+        /// The backoff of failed attempts; nil if they are not retried.
         var backoff: Backoff.Plain?
         var maxAttempts: Int32 = 1
-        /// Of each attempt.
+        /// The time limit of each attempt.
         var limit: Duration?
 
-        /// By the numbers: several times as fast as comparing durations.
+        /// Compares the numbers, which is several times as fast as comparing durations.
         @inline(__always)
         static func == (left: Values, right: Values) -> Bool {
             left.limit?.attoseconds == right.limit?.attoseconds && left.maxAttempts == right.maxAttempts
@@ -28,19 +28,20 @@ final class SharedLimits: Sendable {
 
     private static let table = SharedLimitsTable()
 
-    /// Nil: there are too many others.
+    /// Returns the object for these values, or nil if the table has no room for it.
     static func with(_ values: Values) -> Unmanaged<SharedLimits>? { table.find(values) }
 }
 
-/// Finds the one object for equal limits, by open addressing. A slot that is filled stays as it is, so looking needs no
-/// lock: all that can happen is that somebody else fills a slot first.
+/// A hash table with open addressing that maps equal limits to one object. A filled slot never changes, so a lookup
+/// takes no lock. It loads a slot with acquire ordering and fills an empty one with a compare-and-exchange, which fails
+/// if another thread has filled the slot first.
 final class SharedLimitsTable: @unchecked Sendable {
     private typealias Slot = Atomic<Unmanaged<SharedLimits>?>
 
     static let slotCount = 128
     private static let probes = 4
 
-    // @unchecked: atomics that are there as long as the table.
+    // @unchecked: the pointer is constant, the slots are atomics, and they are allocated as long as the table exists.
     private let slots = UnsafeMutablePointer<Slot>.allocate(capacity: slotCount)
 
     init() {
@@ -53,7 +54,7 @@ final class SharedLimitsTable: @unchecked Sendable {
         slots.deallocate()
     }
 
-    /// Nil: its slots are taken by others. What is found lives as long as the table.
+    /// Returns the object for these values, which lives as long as the table, or nil if other values occupy its slots.
     @inline(__always)
     func find(_ values: SharedLimits.Values) -> Unmanaged<SharedLimits>? {
         let first = values.hash
@@ -65,7 +66,7 @@ final class SharedLimitsTable: @unchecked Sendable {
         return nil
     }
 
-    /// Returns what is there then.
+    /// Fills an empty slot. Returns the object in it, which another thread may have stored first.
     @inline(never)
     private func fill(_ slot: UnsafeMutablePointer<Slot>, with values: SharedLimits.Values) -> Unmanaged<SharedLimits> {
         let made = Unmanaged.passRetained(SharedLimits(values))
