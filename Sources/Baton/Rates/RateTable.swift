@@ -1,29 +1,30 @@
-/// The rates of the process, and the operations that wait for them. Pure but for the references that it keeps;
-/// ``Rates`` locks it.
+/// The rates of the process, and the operations that wait for them. A state machine that is pure except for the
+/// references that it stores; ``Rates`` is its driver.
 ///
-/// A waiting operation is in no list of its queue and on no task: its places in the lines of its rates keep the
-/// reference that is the queue's. Whoever takes it out of the last line, with a turn or because it ends, has that
-/// reference from then on. Each rate has at most one timer, that of the queue whose operation is first in the line.
+/// A waiting operation is in no list of its queue and on no task: the table owns the queue's reference to it. A call
+/// that ends the operation's last wait, with a turn or because the operation ends, passes this reference to its caller.
+/// Each rate has at most one timer, which belongs to the timer service of the queue whose operation waits first.
 struct RateTable {
-    /// Rates of one name on different clocks have nothing to do with each other.
+    /// Identifies a rate. Rates with the same name on different clocks are independent.
     struct Key: Hashable {
         let clock: ObjectIdentifier
         let name: String
     }
 
-    /// The caller does this after unlocking.
+    /// A change of a timer, which the caller makes after unlocking.
     struct TimerChange {
         let former: (timerService: TimerService, ticket: TimerService.Ticket)?
         let next: (timerService: TimerService, timer: RateTimer, time: Duration)?
     }
 
-    /// All rates on one clock.
+    /// The rates on one clock.
     private final class Book {
         let time: TimeSource
-        /// The queues with this clock. They are not counted for the clocks of the system, whose rates outlive queues.
+        /// The queues with this clock. Queues with one of the system's clocks are not counted, because the rates on
+        /// these clocks outlive all queues.
         var queues: Set<UInt32> = []
         var rates: [String: Entry] = [:]
-        /// When there are so many rates, those that are unused are dropped.
+        /// The number of rates at which unused ones are dropped.
         var limit = Book.leastLimit
 
         static let leastLimit = 16
@@ -34,38 +35,39 @@ struct RateTable {
     private final class Entry {
         var machine: RateStateMachine<Unmanaged<AnyOperation>>
         var timer: Timer?
-        /// Two operations have given it different numbers, and that was reported.
+        /// True if two operations have given the rate different numbers, which was reported.
         var hasConflict = false
 
         init(_ machine: RateStateMachine<Unmanaged<AnyOperation>>) { self.machine = machine }
     }
 
     private struct Timer {
-        /// It lives as long as the operation waits that was first in the line when this was set.
+        /// Not retained: it lives as long as the operation that was the first to wait when this timer was set.
         let timerService: Unmanaged<TimerService>
         let timer: RateTimer
         let time: Duration
-        /// Nil: somebody is about to set it.
+        /// Nil until the thread that sets the timer has its ticket.
         var ticket: TimerService.Ticket?
     }
 
     private struct Member {
-        /// Where it stands with one of its rates.
+        /// The wait of an operation for one of its rates.
         struct Place {
             let key: Key
             let rate: Rate
-            /// In the line. Nil: it has its turn.
+            /// The ticket while the operation waits; nil once it has its turn.
             var ticket: RateStateMachine<Unmanaged<AnyOperation>>.Ticket?
         }
 
-        /// Its place among all who wait, which it keeps until it starts.
+        /// The place of the operation among all that wait, which it keeps until it starts.
         let arrival: UInt64
-        /// It lives as long as the operation has not ended.
+        /// Not retained: it lives as long as the operation has not ended.
         let core: Unmanaged<QueueCore>
-        /// One for each of its rates. Empty: it is in a suspended queue, and asks again when a worker takes it up.
+        /// One place for each rate. Empty if the operation is in a suspended queue, and asks again when a worker takes
+        /// it up.
         var places: [Place]
 
-        /// It waits for the turn of a rate; else it is listed in its queue, or about to be.
+        /// True if the operation waits for the turn of a rate; otherwise it is listed in its queue, or about to be.
         var isInLine: Bool { places.contains { $0.ticket != nil } }
 
         func hasTurn(_ key: Key) -> Bool { places.contains { $0.key == key && $0.ticket == nil } }
@@ -81,7 +83,7 @@ struct RateTable {
 
     // MARK: Clocks
 
-    /// The clock by which the rates of this queue's operations are measured.
+    /// Registers a queue with its clock. Returns the clock that measures the rates of the queue's operations.
     mutating func enter(queue number: UInt32, _ time: TimeSource) -> TimeSource {
         let book = books[time.clockIdentity] ?? Book(time)
         books[time.clockIdentity] = book
@@ -89,7 +91,7 @@ struct RateTable {
         return book.time
     }
 
-    /// The queue has gone. Returns what is to be released after unlocking.
+    /// Removes a queue. Returns an object that the caller releases after unlocking.
     mutating func leave(queue number: UInt32, clock: ObjectIdentifier) -> AnyObject? {
         guard let book = books[clock], book.queues.remove(number) != nil, book.queues.isEmpty else { return nil }
         return books.removeValue(forKey: clock)
@@ -99,11 +101,12 @@ struct RateTable {
 
     enum Answer {
         case started
-        /// By this rate. `hasWaited`: it has waited for one of its rates before, and could not use its turn.
+        /// This rate does not allow the start. `hasWaited` is true if the operation has waited for one of its rates
+        /// before and could not use its turn.
         case refused(by: Rate, hasWaited: Bool)
     }
 
-    /// Counts a start in all of these rates, if all allow it.
+    /// Counts a start in all of these rates, if all of them allow it.
     mutating func start(
         _ operation: Unmanaged<AnyOperation>, _ rates: [Rate], on clock: ObjectIdentifier, at now: Duration
     ) -> (answer: Answer, conflicts: [Misuse.Kind], changes: [TimerChange]) {
@@ -125,7 +128,7 @@ struct RateTable {
         return (.started, conflicts, rates.compactMap { adjustTimer(of: Key(clock: clock, name: $0.key)) })
     }
 
-    /// It has ended between that and its body.
+    /// Removes a start that was counted, because the operation has ended before its body ran.
     mutating func takeStartBack(_ rates: [Rate], on clock: ObjectIdentifier) -> [TimerChange] {
         rates.compactMap { rate in
             let key = Key(clock: clock, name: rate.key)
@@ -136,7 +139,8 @@ struct RateTable {
 
     // MARK: Waiting
 
-    /// Puts it in the lines of its rates, at its old places if it has them. It keeps turns that it can still use.
+    /// Makes the operation wait for its rates, in its old places if it has any. The operation keeps turns that it can
+    /// still use.
     mutating func wait(
         _ operation: Unmanaged<AnyOperation>, _ rates: [Rate], in core: Unmanaged<QueueCore>,
         on clock: ObjectIdentifier,
@@ -145,7 +149,7 @@ struct RateTable {
         let member = members[operation.id]
         if member == nil { lastArrival += 1 }
         let arrival = member?.arrival ?? lastArrival
-        // They have been met in the step before.
+        // ``start(_:_:on:at:)`` has reported the conflicts.
         var conflicts: [Misuse.Kind] = []
         var places = rates.map { rate -> Member.Place in
             let key = Key(clock: clock, name: rate.key)
@@ -157,7 +161,7 @@ struct RateTable {
             entry.machine.giveTurnBack()
             return Member.Place(key: key, rate: rate, ticket: entry.machine.wait(operation, arrival: arrival))
         }
-        // All would let it start by now: the turn that it gives back comes again at once.
+        // By now all rates would allow the start, so the turn that is given back here comes again at once.
         if places.allSatisfy({ $0.ticket == nil }), let entry = entry(places[0].key) {
             entry.machine.giveTurnBack()
             places[0].ticket = entry.machine.wait(operation, arrival: arrival)
@@ -166,7 +170,8 @@ struct RateTable {
         return places.compactMap { adjustTimer(of: $0.key) }
     }
 
-    /// The time of a timer has come. Returns those who have the turns of all of their rates now, in order.
+    /// Gives the turns that are due when a timer fires. Returns the operations that have the turns of all of their
+    /// rates now, in order.
     mutating func takeTurns(
         _ timer: RateTimer, at now: Duration
     ) -> (turns: [Unmanaged<AnyOperation>], change: TimerChange?) {
@@ -181,14 +186,16 @@ struct RateTable {
         return (turns, adjustTimer(of: timer.key))
     }
 
-    /// Its queue is suspended: it keeps its place among all, and its turns go to those behind it.
+    /// Passes the turns of an operation whose queue is suspended to those behind it. The operation keeps its arrival
+    /// number.
     mutating func giveTurnsBack(by operation: Unmanaged<AnyOperation>) -> [TimerChange] {
         guard let member = members[operation.id], !member.isInLine else { return [] }
         members[operation.id]?.places = []
         return leave(member.places)
     }
 
-    /// It has ended before its run. True: it was in a line, and the caller has the reference that is the queue's.
+    /// Removes an operation that has ended before its run. If the result says that it was waiting, the caller owns the
+    /// queue's reference to it.
     mutating func leave(_ operation: Unmanaged<AnyOperation>) -> (wasInLine: Bool, changes: [TimerChange]) {
         guard let member = members.removeValue(forKey: operation.id) else { return (false, []) }
         return (member.isInLine, leave(member.places))
@@ -207,14 +214,15 @@ struct RateTable {
 
     // MARK: Timers
 
-    /// False: it is not wanted any more.
+    /// Stores the ticket of a timer that was set. Returns false if the timer is not wanted any more.
     mutating func note(_ ticket: TimerService.Ticket, of timer: RateTimer) -> Bool {
         guard let entry = entry(timer.key), entry.timer?.timer === timer else { return false }
         entry.timer?.ticket = ticket
         return true
     }
 
-    /// After every change of a rate, in the same step: the timer is that of the first in the line.
+    /// Replaces the timer of a rate if its time or its first waiting operation has changed. Called in the same step as
+    /// every change of a rate.
     private mutating func adjustTimer(of key: Key) -> TimerChange? {
         guard let book = books[key.clock], let entry = book.rates[key.name] else { return nil }
         var wanted: (timerService: Unmanaged<TimerService>, time: Duration)?
@@ -233,24 +241,24 @@ struct RateTable {
             next: entry.timer.map { ($0.timerService.takeUnretainedValue(), $0.timer, $0.time) })
     }
 
-    // MARK: Looking
+    // MARK: Inspection
 
-    /// Holds what an explanation needs to know of one rate.
+    /// The state of one rate, for an explanation.
     struct View {
         let limits: RateLimits
-        /// On the rate's clock.
+        /// The time of the next turn on the rate's clock.
         let turnTime: Duration
-        /// The arrival numbers of all who wait, in ascending order once they have been sorted.
+        /// The arrival numbers of all that wait, in ascending order after ``sort()``.
         private(set) var arrivals: [UInt64]
         let time: TimeSource
 
-        /// Takes time in proportion to the length of the line, so the caller does it after unlocking.
+        /// Takes O(n log n) time for n waiting operations, so the caller sorts after unlocking.
         mutating func sort() { arrivals.sort() }
 
-        /// When the operation with this arrival number has its turn, if nobody ends, comes back or uses the rate in
-        /// between.
+        /// When the operation with this arrival number has its turn, if no operation ends, comes back or uses the rate
+        /// in the meantime, and how many operations are before it.
         func turn(of arrival: UInt64) -> (time: Duration, behind: Int) {
-            // A binary search for the first that did not come earlier.
+            // Binary search for the first operation that did not arrive earlier.
             var (low, high) = (0, arrivals.count)
             while low < high {
                 let middle = (low + high) / 2
@@ -273,7 +281,8 @@ struct RateTable {
         return View(limits: machine.limits, turnTime: time, arrivals: machine.arrivals, time: book.time)
     }
 
-    /// For tests: how many rates are known of a clock, and how many of its operations wait or have a turn.
+    /// For tests: how many rates a clock has, how many of its operations wait or have a turn, and whether the table
+    /// knows the clock.
     func counts(of clock: ObjectIdentifier) -> (rates: Int, operations: Int, isKnown: Bool) {
         let operations = members.values.count { member in
             member.core._withUnsafeGuaranteedRef { $0.time.clockIdentity == clock }
@@ -315,10 +324,11 @@ extension Unmanaged<AnyOperation> {
     fileprivate var id: ObjectIdentifier { _withUnsafeGuaranteedRef { ObjectIdentifier($0) } }
 }
 
-/// The timer of a rate. Another one takes its place whenever its time changes, so one that fires too late is known.
+/// The timer of a rate. It is replaced whenever the time of the rate's next turn changes, so the table recognizes a
+/// timer that fires too late.
 final class RateTimer: Sendable {
     let key: RateTable.Key
-    /// By which the rate is measured.
+    /// The clock that measures the rate.
     let time: TimeSource
 
     init(_ key: RateTable.Key, _ time: TimeSource) {
@@ -326,6 +336,6 @@ final class RateTimer: Sendable {
         self.time = time
     }
 
-    /// Outside every lock.
+    /// Gives the turns that are due. Called outside every lock.
     func fire() { Rates.timeHasCome(self) }
 }

@@ -1,4 +1,4 @@
-/// The rates of the process: ``RateTable`` behind its lock, and what follows from its answers.
+/// The rates of the process: the driver of ``RateTable``, which it guards with a lock.
 enum Rates {
     private static let table = Locked(RateTable())
 
@@ -18,7 +18,7 @@ enum Rates {
         return answer
     }
 
-    /// The operation has ended between the count and its body.
+    /// Removes the last start, because the operation has ended before its body ran.
     static func takeStartBack(_ rates: [Rate], in core: QueueCore) {
         let clock = core.time.clockIdentity
         perform(table.withLock { $0.takeStartBack(rates, on: clock) })
@@ -26,45 +26,47 @@ enum Rates {
 
     // MARK: Waiting
 
-    /// The operation waits for its turn, with the reference that is the queue's. The caller does not touch it any more.
+    /// Makes the operation wait for its turn. The table takes over the queue's reference to it, so the caller must not
+    /// use the operation any more.
     static func wait(_ operation: Unmanaged<AnyOperation>, for rates: [Rate], in core: QueueCore) {
         let clock = core.time.clockIdentity
         let now = now(of: core)
-        // It may have its turn, run and be released before this returns.
+        // Retained, because the operation may have its turn, run and be released before this method returns.
         let retained = operation.takeUnretainedValue()
         let changes = table.withLock {
             $0.wait(operation, rates, in: .passUnretained(core), on: clock, at: now)
         }
         perform(changes)
-        // Its end may have come before it was in the line, where an end that comes later finds it.
+        // The operation may have ended before the table knew it. A later end finds it in the table.
         if retained.withLife({ $0.phase == .finishing || $0.phase == .finished }) { leave(retained) }
     }
 
-    /// Its queue has been suspended: whoever comes next has its turn, and it asks again when a worker takes it up.
+    /// Passes the turns of an operation whose queue was suspended to those behind it. The operation asks again when a
+    /// worker takes it up.
     static func giveTurnsBack(by operation: AnyOperation) {
         perform(table.withLock { $0.giveTurnsBack(by: .passUnretained(operation)) })
     }
 
-    /// The operation has ended before its run.
+    /// Removes an operation that has ended before its run.
     static func leave(_ operation: AnyOperation) {
         let (wasInLine, changes) = table.withLock { $0.leave(.passUnretained(operation)) }
         perform(changes)
         if wasInLine { Unmanaged.passUnretained(operation).release() }
     }
 
-    /// A queue has come, whose clock is not one of the system's. From now on it keeps what other queues have used of
-    /// the rates on it.
+    /// Registers a queue whose clock is not one of the system's. From now on the queue keeps alive what other queues
+    /// have used of the rates on that clock.
     static func enter(queue number: UInt32, _ time: TimeSource) {
         _ = table.withLock { $0.enter(queue: number, time) }
     }
 
-    /// The queue has gone, whose clock is not one of the system's.
+    /// Removes a queue whose clock is not one of the system's.
     static func leave(queue number: UInt32, _ time: TimeSource) {
         let book = table.withLock { $0.leave(queue: number, clock: time.clockIdentity) }
         withExtendedLifetime(book) {}
     }
 
-    /// The clock is the user's, and asked outside the lock.
+    /// The time on the queue's clock, which is the user's code and therefore read outside the lock.
     private static func now(of core: QueueCore) -> Duration {
         table.withLock { $0.enter(queue: core.number, core.time) }.now
     }
@@ -78,13 +80,14 @@ enum Rates {
             return (turns, turns.map { HeldOperation($0) }, change)
         }
         defer { withExtendedLifetime(held) {} }
-        // First: an operation that has its turn may be the last of its queue.
+        // The timer is changed first, because an operation that gets its turn may be the last one of its queue, and the
+        // timer service would be released with it.
         if let change { perform([change]) }
         for operation in turns {
             let core = operation._withUnsafeGuaranteedRef { operation in
                 operation.withLife { $0.phase == .added ? operation.core : nil }
             }
-            // Else its end came first.
+            // Otherwise the operation has ended before its turn.
             if let core {
                 operation._withUnsafeGuaranteedRef { if $0.isObserved { $0.tellOfRate(.granted) } }
                 core.listAgain(withTurn: operation)
@@ -100,12 +103,12 @@ enum Rates {
             guard let next = change.next else { continue }
             let left = max(.zero, next.time - next.timer.time.now)
             let ticket = next.timerService.add(.rate(next.timer), at: next.timerService.now + left)
-            // Somebody has set another one in between, or this one has fired.
+            // Another thread has replaced this timer, or it has fired already.
             if !table.withLock({ $0.note(ticket, of: next.timer) }) { next.timerService.remove(ticket) }
         }
     }
 
-    // MARK: Looking
+    // MARK: Inspection
 
     /// See ``RateTable/places(of:)``.
     static func places(of operation: AnyOperation) -> [(key: RateTable.Key, rate: Rate, arrival: UInt64)] {
@@ -125,9 +128,10 @@ enum Rates {
     }
 }
 
-/// What a worker does with an operation whose starts are counted.
+/// How a worker starts an operation that has rates.
 extension QueueCore {
-    /// Nil: it waits for its turn, or has ended in between, and is not this worker's any more.
+    /// Asks the rates of an operation for a start. Returns nil if the operation waits for its turn; the worker must not
+    /// use it any more, because it may have run or ended meanwhile.
     func pace(
         _ operation: Unmanaged<AnyOperation>, _ rates: [Rate], holdsNames: Bool, on worker: Worker
     ) -> Lifecycle.Passage? {
@@ -139,15 +143,15 @@ extension QueueCore {
             if case .endedBefore = passage { Rates.takeStartBack(rates, in: self) }
             return passage
         case .refused(let rate, let hasWaited):
-            // Others may have the names meanwhile. But one that lost its turn while it waited for its names keeps them
-            // the next time: else those who use only the names and those who use only the rate could keep it from
-            // starting for ever.
+            // The exclusions are released, so that others can hold them meanwhile. But an operation that has waited
+            // before, and lost its turn while it waited for its exclusions, keeps them this time. Otherwise operations
+            // that use only the exclusions and others that use only the rate could keep it from starting forever.
             var granted: [AnyOperation] = []
             if holdsNames, !hasWaited {
                 let taken = operation._withUnsafeGuaranteedRef { operation -> [AnyOperation]? in
                     operation.withLife { $0.givesNamesBack() } ? ExclusionManager.reclaim(from: operation) : nil
                 }
-                // An early end has come first, and gives them back itself.
+                // An early end has come first, and releases the exclusions itself.
                 guard let taken else { return .endedBefore }
                 granted = taken
             }
@@ -162,8 +166,8 @@ extension QueueCore {
         operation._withUnsafeGuaranteedRef { if $0.isObserved { $0.tellOfRate(.waitingForRate("\(rate)")) } }
     }
 
-    /// It has its turn, and starts when there is a permit. If it may not start now, the turn goes to the next one, and
-    /// so do names.
+    /// Lists an operation that has its turn; it starts when there is a permit. If its queue is suspended, its turns and
+    /// exclusions pass to others.
     func listAgain(withTurn operation: Unmanaged<AnyOperation>) {
         let hasDependencies = hasDependencies(operation)
         switch change({ $0.list(again: operation, hasDependencies) }) {
