@@ -1,59 +1,61 @@
-/// A condition that stops operations from calling a service that has failed too often, and tries it again after some
-/// time.
+/// A condition that stops operations from calling a service that has failed too often, and tries the service again
+/// later.
 ///
 /// ```swift
 /// let breaker = CircuitBreaker("partner API", failures: 5, retryAfter: .seconds(30))
 /// for call in calls { call.addCondition(breaker) }
 /// ```
 ///
-/// While the breaker is closed it lets every operation run, and notes how those that it lets run end. When so many in a
-/// row have failed it opens: the operations that it is asked for fail at once, with a ``CircuitOpenError`` as the cause
-/// of ``OperationError/conditionFailed(condition:cause:)``. When the time has passed, the next operation is a trial.
-/// Until that has ended, all others fail as before. A trial that succeeds closes the breaker, and one that fails opens
-/// it again.
+/// While the breaker is closed, it lets every operation run and records how it ends. When too many in a row have
+/// failed, the breaker opens: operations that ask it fail at once, with a ``CircuitOpenError`` as the cause of
+/// ``OperationError/conditionFailed(condition:cause:)``. After `retryAfter` the next operation runs as a trial, and
+/// until it has ended all others still fail. If the trial succeeds, the breaker closes; if it fails, the breaker opens
+/// again.
 ///
-/// A failure is an outcome of a body that has run: an error, a time limit, failed children. One operation counts once,
-/// when its outcome is decided and before anybody sees it, whatever its
-/// ``AnyOperation/retry(_:attempts:deadline:file:line:)`` has tried: conditions are evaluated once, so further attempts
-/// are made although the breaker has opened. To have each attempt counted and stopped, make the operation with this
-/// condition in the body of one that is retried, and run it with ``OperationContext/run(_:)``. Operations that were
-/// cancelled, skipped or kept from running count as nothing; a trial that ends so gives its permission to the next
-/// operation. So do trials that were released without having been run. How an operation ends that was let run before
-/// the last change of the state counts as nothing, either: conditions are evaluated before the queue has a permit for
-/// the body, so a few operations that were let run may run when the breaker has opened.
+/// A failure is the outcome of a body that has run: an error, a time limit or failed children. Operations that were
+/// cancelled, skipped or kept from running do not count. A trial that ends in this way, or is released without having
+/// run, passes its permission to the next operation. The outcome of an operation that was admitted before the last
+/// change of the state does not count either. Conditions are evaluated before the queue has a permit for the body, so a
+/// few admitted operations may still run after the breaker has opened.
 ///
-/// The time is that of the clock of the queue whose operation has opened the breaker. If that clock goes back, the time
-/// begins again. One breaker may be the condition of any number of operations, on any queues, and also be part of a
-/// combination with ``OperationCondition/and(_:)``. Give it to the operation that calls the service, once, and not also
-/// to one that runs that as a child or in a group: a trial's own child would be refused, because the trial has not
-/// ended. An operation whose body fails with a ``CircuitOpenError`` counts as nothing.
+/// An operation counts once, when its outcome is decided and before anybody sees it, however many attempts its
+/// ``AnyOperation/retry(_:attempts:deadline:file:line:)`` makes. Conditions are evaluated once, so further attempts are
+/// made even if the breaker has opened. To have each attempt counted and stopped, retry an operation whose body makes
+/// an operation with this condition and runs it with ``OperationContext/run(_:)``.
+///
+/// The time is measured on the clock of the queue whose operation has opened the breaker. If that clock goes back, the
+/// time begins again. A breaker may be the condition of any number of operations on any queues, and part of a
+/// combination made with ``OperationCondition/and(_:)``. Add it only to the operation that calls the service, and not
+/// also to an operation that runs this one as a child or in a group: the trial's own child would be refused, because
+/// the trial has not ended. An operation whose body fails with a ``CircuitOpenError`` does not count.
 ///
 /// The pattern is that of Michael Nygard's "Release It!", known from Polly and resilience4j.
 ///
 /// - Complexity: O(1) for each operation.
 public final class CircuitBreaker: OperationCondition {
-    /// Whether operations may run.
+    /// The state of a breaker, which decides whether operations may run.
     @nonexhaustive
     public enum State: Sendable, Hashable {
-        /// All may.
+        /// All operations may run.
         case closed
-        /// None may, before the time has passed.
+        /// No operation may run until `retryAfter` has passed.
         case open
-        /// One may, or runs, as a trial. The breaker is open until the first operation asks after the time has passed.
+        /// One operation may run or is running as a trial. An open breaker becomes half-open when the first operation
+        /// asks it after `retryAfter` has passed.
         case halfOpen
     }
 
     private struct Storage {
         var machine: CircuitStateMachine
-        /// By which the open time is measured. Nil: the breaker has never been open.
+        /// The clock that measures the open time; nil if the breaker has never been open.
         var time: TimeSource?
-        /// The breaker has let these run, and they have not ended: one that asks again, because it has the breaker in
-        /// two of its conditions, is not another operation.
+        /// The operations that the breaker has admitted and that have not ended. An operation with the breaker in two
+        /// of its conditions asks twice, and counts once.
         var admitted: Set<ObjectIdentifier> = []
         var waiters: [UInt64: UnsafeContinuation<Void, Never>] = [:]
         var lastWaiter: UInt64 = 0
 
-        /// In the order in which they came.
+        /// Takes the waiters in the order in which they came, if the state has changed since `number`.
         mutating func takeWaiters(ifChangedSince number: UInt64) -> [UnsafeContinuation<Void, Never>] {
             if machine.changeCount == number || waiters.isEmpty { return [] }
             defer { waiters = [:] }
@@ -61,7 +63,7 @@ public final class CircuitBreaker: OperationCondition {
         }
     }
 
-    /// The service that it protects, for errors and explanations.
+    /// The name of the service that the breaker protects, for errors and explanations.
     public let circuit: String
     private let storage: Locked<Storage>
     private let isFailure: @Sendable (OperationError) -> Bool
@@ -69,12 +71,14 @@ public final class CircuitBreaker: OperationCondition {
     /// Makes a breaker that is closed.
     ///
     /// - Parameters:
-    ///   - circuit: What it protects. Two breakers with one name have nothing to do with each other.
-    ///   - failures: After so many in a row it opens. Less than 1 is ``Misuse``, written to standard error, and counts
-    ///     as 1.
-    ///   - retryAfter: How long it stays open before it allows a trial. Negative is ``Misuse`` and counts as zero.
-    ///   - isFailure: Whether this error means that the service does not work. If not, it counts as a success: the
-    ///     service has answered. Called on a task of the operation's queue, before its outcome is published.
+    ///   - circuit: The name of the service that the breaker protects. Two breakers with the same name are independent.
+    ///   - failures: The number of failures in a row after which the breaker opens. A number below 1 is ``Misuse``,
+    ///     which is written to standard error, and counts as 1.
+    ///   - retryAfter: How long the breaker stays open before it allows a trial. A negative duration is ``Misuse`` and
+    ///     counts as zero.
+    ///   - isFailure: Returns whether this error means that the service does not work. Otherwise the operation counts
+    ///     as a success, because the service has answered. Called on a task of the operation's queue, before the
+    ///     outcome of the operation is published.
     public convenience init(
         _ circuit: String, failures: Int, retryAfter: Duration, file: StaticString = #fileID, line: UInt = #line,
         countingIf isFailure: @escaping @Sendable (_ error: OperationError) -> Bool = { _ in true }
@@ -99,22 +103,23 @@ public final class CircuitBreaker: OperationCondition {
         storage = Locked(Storage(machine: machine))
     }
 
-    /// "circuit breaker", and the name of what it protects.
+    /// "circuit breaker", followed by the name of the service.
     public var name: String { "circuit breaker \(circuit)" }
 
-    /// Whether operations may run, at this moment.
+    /// The current state.
     public var state: State { storage.withLock { $0.machine.state } }
 
-    /// The state of now, and each later one: the newest only, never a backlog.
+    /// The current state and each later one. An iterator that falls behind gets only the newest state.
     ///
     /// ```swift
     /// for await state in breaker.states { banner.isHidden = state == .closed }
     /// ```
     public var states: CircuitBreakerStates { CircuitBreakerStates(breaker: self) }
 
-    /// Satisfied if the breaker lets `operation` run; notes how it ends then.
+    /// Returns ``ConditionResult/satisfied`` if the breaker lets `operation` run, and then records how the operation
+    /// ends.
     ///
-    /// - Throws: ``CircuitOpenError``.
+    /// - Throws: ``CircuitOpenError`` if the breaker is open, or half-open with a trial that has not ended.
     public func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
         let time = operation.core?.time ?? Self.fallback
         let id = ObjectIdentifier(operation)
@@ -123,24 +128,25 @@ public final class CircuitBreaker: OperationCondition {
         case .refuse(let timeLeft)?: throw CircuitOpenError(circuit: circuit, timeUntilTrial: timeLeft)
         case .admit(let permit)?:
             let admission = Admission(of: self, permit, id, time)
-            // Before the outcome is published: what comes after the operation finds what it has meant.
+            // This comes before the outcome is published, so that operations that run after this one find the breaker
+            // updated.
             operation.addHandlerBeforeFinish { admission.end(as: $0.verdict(countingIf: admission.breaker.isFailure)) }
             return .satisfied
         }
     }
 
-    /// For an operation that is in no queue.
+    /// The clock of an operation that is in no queue.
     private static let fallback = TimeSource(ContinuousClock())
 
-    /// Nil: this operation was let run already.
+    /// Asks whether the operation may run. Returns nil if it was admitted before.
     private func ask(for operation: ObjectIdentifier) -> CircuitStateMachine.AskAction? {
         while true {
             let (time, changes) = storage.withLock { ($0.time, $0.machine.changeCount) }
-            // The clock is the user's, and asked outside the lock.
+            // The clock is the user's code, so it is read outside the lock.
             let now = time?.now ?? .zero
             let answer = storage.withLock { storage -> (CircuitStateMachine.AskAction?, Waiters)? in
                 if storage.admitted.contains(operation) { return (nil, []) }
-                // Another clock may measure the time now.
+                // The state has changed in between, and another clock may measure the time now.
                 if storage.machine.changeCount != changes { return nil }
                 let action = storage.machine.ask(at: now)
                 if case .admit = action { storage.admitted.insert(operation) }
@@ -161,7 +167,7 @@ public final class CircuitBreaker: OperationCondition {
             let changes = storage.machine.changeCount
             storage.admitted.remove(operation)
             storage.machine.end(permit, as: verdict, at: now)
-            // Released after unlocking.
+            // The former clock is released after unlocking.
             var former: TimeSource?
             if storage.machine.changeCount != changes, storage.machine.state == .open {
                 former = storage.time
@@ -173,11 +179,12 @@ public final class CircuitBreaker: OperationCondition {
         withExtendedLifetime(former) {}
     }
 
-    /// The permit of an operation that may run. It ends once, with the operation or when nobody has it any more.
+    /// The permit of an admitted operation. It ends with the operation, or when it is released; the machine ignores the
+    /// second end.
     private final class Admission: Sendable {
         let breaker: CircuitBreaker
         private let permit: CircuitStateMachine.Permit
-        /// It owns this, so that no other operation can have its identity before the end.
+        /// The operation owns this object, so no other operation can have the same identity before this object ends.
         private let operation: ObjectIdentifier
         private let time: TimeSource
 
@@ -196,7 +203,7 @@ public final class CircuitBreaker: OperationCondition {
         deinit { breaker.end(permit, of: operation, as: .nothing, time) }
     }
 
-    // MARK: Those who watch
+    // MARK: Observing the state
 
     private typealias Waiters = [UnsafeContinuation<Void, Never>]
 
@@ -204,7 +211,7 @@ public final class CircuitBreaker: OperationCondition {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// The newest state and its number; nil: it is the one of that number.
+    /// Returns the newest state and its number, or nil if `number` is the number of the newest state.
     func state(after number: UInt64?) -> (state: State, number: UInt64)? {
         storage.withLock { storage in
             let newest = storage.machine.changeCount
@@ -212,7 +219,7 @@ public final class CircuitBreaker: OperationCondition {
         }
     }
 
-    /// Returns when the state is another one than that of this number, or the task is cancelled.
+    /// Returns when the number of the newest state is not `number`, or when the task is cancelled.
     func waitForChange(after number: UInt64?) async {
         let id = storage.withLock { storage in
             storage.lastWaiter += 1
@@ -226,7 +233,7 @@ public final class CircuitBreaker: OperationCondition {
                     return true
                 }
                 if !waits { return continuation.resume() }
-                // A cancel that came before there was anybody to wake.
+                // A cancel that came before the continuation was stored has found nobody to resume.
                 if Task.isCancelled { stopWaiting(id) }
             }
         } onCancel: {
@@ -240,50 +247,50 @@ public final class CircuitBreaker: OperationCondition {
 }
 
 extension AnyOperation {
-    /// The meaning of its outcome, which is decided, for the service that it calls.
+    /// The verdict on the service that the operation calls. The outcome of the operation has been decided.
     fileprivate final func verdict(
         countingIf isFailure: (OperationError) -> Bool
     ) -> CircuitStateMachine.Verdict {
         guard let failure else { return .success }
         if !withLife({ $0.hasBegun }) || failure.stage != .execution { return .nothing }
-        // A breaker, perhaps this one, has refused what the body wanted to run: nobody has asked the service.
+        // A breaker, perhaps this one, has refused an operation that the body ran, so the service was not called.
         if failure.underlyingError is CircuitOpenError { return .nothing }
         return isFailure(failure) ? .failure : .success
     }
 }
 
-/// Why an operation did not run: the ``CircuitBreaker`` of the service that it calls is open, or waits for the end of a
-/// trial.
+/// The error of an operation that did not run because the ``CircuitBreaker`` of its service is open or awaits a trial.
 public struct CircuitOpenError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The service that the breaker protects.
+    /// The name of the service that the breaker protects.
     public let circuit: String
-    /// After this time an operation may run as a trial. Nil: one does, and its end decides.
+    /// The time after which an operation may run as a trial; nil if a trial is running, whose end decides.
     public let timeUntilTrial: Duration?
 
-    /// Says on one line why operations may not run, and for how long.
+    /// A description on one line of why operations may not run, and for how long.
     public var description: String {
         let state = timeUntilTrial.map { "open, and allows a trial in \(ExplanationFormatter.text($0))" }
         return "the circuit ‘\(circuit)’ is \(state ?? "half open, and waits for the end of a trial")".singleLine
     }
 }
 
-/// The states of a ``CircuitBreaker`` as they change, for whoever shows them. From ``CircuitBreaker/states``.
+/// The states of a ``CircuitBreaker`` as they change. See ``CircuitBreaker/states``.
 ///
-/// An iterator delivers the state of now, then on each call the newest that has come since; it waits until there is
-/// one. It ends when the task that iterates is cancelled. Each iterator goes its own way, on the isolation of its
-/// caller, and a slow one delays nothing and misses what came in between.
+/// An iterator returns the current state, and then on each call the newest state that has come since the last call; it
+/// waits until there is one. It ends when the task that iterates is cancelled. Iterators are independent of one another
+/// and run on the isolation of their callers. A slow iterator delays nothing, and misses the states that came in
+/// between.
 public struct CircuitBreakerStates: AsyncSequence, Sendable {
-    /// A state.
+    /// The state of the breaker.
     public typealias Element = CircuitBreaker.State
-    /// It does not throw.
+    /// The sequence does not throw.
     public typealias Failure = Never
 
     let breaker: CircuitBreaker
 
-    /// Begins with the state of now. May be called any number of times.
+    /// Returns an iterator that begins with the current state. May be called any number of times.
     public func makeAsyncIterator() -> Iterator { Iterator(breaker: breaker) }
 
-    /// One way through the states.
+    /// An iterator over the states of a breaker.
     public struct Iterator: AsyncIteratorProtocol {
         let breaker: CircuitBreaker
         private var number: UInt64?
@@ -291,8 +298,8 @@ public struct CircuitBreakerStates: AsyncSequence, Sendable {
 
         init(breaker: CircuitBreaker) { self.breaker = breaker }
 
-        /// The newest state that has come since the last call; nil when the task is cancelled, at once, and from then
-        /// on.
+        /// Returns the newest state that has come since the last call. Returns nil as soon as the task is cancelled,
+        /// and on every call after that.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> CircuitBreaker.State? {
             while !isOver, !Task.isCancelled {
                 if let (state, number) = breaker.state(after: number) {

@@ -1,11 +1,11 @@
-/// Whether the operations of a ``CircuitBreaker`` may run: closed → open → half-open → closed or open. Pure.
+/// The states of a ``CircuitBreaker``: closed → open → half-open → closed or open. A pure state machine.
 struct CircuitStateMachine {
-    /// The breaker gives it to an operation that may run.
+    /// The permission to run that the breaker gives to an operation.
     struct Permit: Sendable {
-        /// How often the state had changed: what an operation of an earlier state has come to says nothing about this
-        /// one.
+        /// The number of state changes before the permit. The outcome of an operation that was admitted in an earlier
+        /// state says nothing about the current one.
         fileprivate let changeCount: UInt64
-        /// Which trial it is; 0 if it is none.
+        /// The number of the trial; 0 if the operation is no trial.
         fileprivate var trial: UInt64 = 0
     }
 
@@ -13,21 +13,21 @@ struct CircuitStateMachine {
     enum Verdict {
         case success
         case failure
-        /// It was cancelled, or has not run.
+        /// The operation was cancelled or has not run.
         case nothing
     }
 
     enum AskAction {
         case admit(Permit)
-        /// Until the time has passed. Nil: until a trial has ended.
+        /// The operation may not run before this time has passed, or, if it is nil, before a trial has ended.
         case refuse(timeLeft: Duration?)
     }
 
     private enum Phase {
-        /// So many have failed in a row.
+        /// The number of operations that have failed in a row.
         case closed(failures: Int)
         case open(since: Duration)
-        /// The trial of this number is under way. Nil: the one before has given its permission back.
+        /// The number of the trial that is running; nil if the last trial has passed its permission on.
         case halfOpen(trial: UInt64?)
     }
 
@@ -51,12 +51,12 @@ struct CircuitStateMachine {
         }
     }
 
-    /// Whether an operation may run now.
+    /// Decides whether an operation may run now.
     mutating func ask(at now: Duration) -> AskAction {
         switch phase {
         case .closed: return .admit(Permit(changeCount: changeCount))
         case .open(let since):
-            // The clock has gone back: the time begins again.
+            // The clock has gone back, so the open time begins again.
             if now < since { phase = .open(since: now) }
             let left = openTime - (now - min(since, now))
             if left > .zero { return .refuse(timeLeft: left) }
@@ -73,19 +73,20 @@ struct CircuitStateMachine {
         return Permit(changeCount: changeCount, trial: lastTrial)
     }
 
-    /// An operation that was let run has ended. That may be told twice, and says nothing after a change of the state.
+    /// Records the end of an admitted operation. A second end of the same permit, or one after a change of the state,
+    /// changes nothing.
     mutating func end(_ permit: Permit, as verdict: Verdict, at now: Duration) {
         if permit.changeCount != changeCount { return }
         switch (phase, verdict) {
         case (.closed, .success): phase = .closed(failures: 0)
         case (.closed(let failures), .failure):
             if failures + 1 < limit { phase = .closed(failures: failures + 1) } else { change(to: .open(since: now)) }
-        // A trial that has given its permission back is told again when it is released.
+        // A trial that has passed its permission on ends again when its permit is released.
         case (.halfOpen(let trial), _) where trial != permit.trial: break
         case (.halfOpen, .success): change(to: .closed(failures: 0))
         case (.halfOpen, .failure): change(to: .open(since: now))
         case (.halfOpen, .nothing): phase = .halfOpen(trial: nil)
-        // Nobody is let run by an open one.
+        // An open breaker admits nobody, so the permit of an earlier state cannot reach it.
         case (.closed, .nothing), (.open, _): break
         }
     }
