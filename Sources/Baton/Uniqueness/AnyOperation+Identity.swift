@@ -1,9 +1,9 @@
-/// What an add decides about a unique operation. All of it is called by the thread that links the operation, before it
-/// does so: an end that comes meanwhile is left to that thread, and the edges may still change.
+/// The decision of an add about a unique operation. The thread that links the operation calls these methods before it
+/// links: an end that comes meanwhile is left to that thread, and the edges may still change.
 extension AnyOperation {
     final func enterIdentities(on core: QueueCore) {
         let uniqueness = withLife { life in
-            // One that has ended already is no duplicate, and replaces nothing.
+            // An operation that has already ended is no duplicate and replaces nothing.
             life.optionalState?.endAfterLinking == nil ? life.optionalState?.uniqueness : nil
         }
         guard let uniqueness else { return }
@@ -20,7 +20,7 @@ extension AnyOperation {
                 guard uniqueness.policy == .join else {
                     return endWithoutNeeds(with: .skipped(.duplicate(of: other.reference)))
                 }
-                // False: it has finished in between.
+                // Otherwise the other operation has finished in between.
                 if join(other, uniqueness) { return }
             }
         }
@@ -31,9 +31,9 @@ extension AnyOperation {
         _ = endBeforeRun(with: error)
     }
 
-    /// It will not run: it needs nothing, and waits for no more than the `original`, if there is one.
+    /// Drops what the operation needs, because it will not run. It waits only for the `original`, if there is one.
     private final func dropNeeds(waitingFor original: AnyOperation? = nil) {
-        // Held for the release after unlocking.
+        // The former body, edges and preconditions are released after unlocking.
         let needs = withLife { life in
             let needs = (
                 body.take(), edges.take(), (life.optionalState?.takePreconditions(), life.optionalState?.executor)
@@ -49,14 +49,15 @@ extension AnyOperation {
 
     // MARK: Joining
 
-    /// False: it has finished.
+    /// Joins the original. Returns false if it has finished.
     private final func join(_ original: AnyOperation, _ uniqueness: Uniqueness) -> Bool {
         guard outputType == original.outputType else {
             let misuse = Misuse(.joinedAnotherOutput(original.reference), operation: reference)
             endWithoutNeeds(with: .misuse(misuse))
             return true
         }
-        // Besides its edge: it never becomes ready, but ends when it is told.
+        // This count is in addition to that of the edge: the operation never becomes ready, and ends when the original
+        // tells it.
         dependencyCounter.expectOneMore()
         guard let place = original.takeJoiner(self) else {
             _ = dependencyCounter.countDown()
@@ -70,23 +71,25 @@ extension AnyOperation {
     // MARK: Replacing
 
     private final func replace(_ former: [AnyOperation]) {
-        // Of a cycle it is needed itself.
+        // Includes this operation, because on a cycle it is among the needs of the replaced operations.
         let own = Set((needs + [self]).map { ObjectIdentifier($0) })
         withLife { _ in for operation in former { edges.append(operation) } }
         let reason = CancellationReason.replaced(by: reference)
         let needs = former.flatMap(\.needs).filter { !own.contains(ObjectIdentifier($0)) }
-        // Those that have not begun end here, whatever they wait for.
+        // Replaced operations that have not begun end here, whatever they wait for, so only those that have begun can
+        // be on a cycle.
         for operation in former { operation.cancel(reason: reason) { $0.phase == .added } }
         if let path = cycle(behind: former) {
             _ = endBeforeRun(with: .dependencyCycle(path))
         } else {
             for operation in former { operation.cancel(reason: reason) { _ in true } }
         }
-        // What came along with them, and not with this.
+        // Only operations that an add has pulled in are cancelled, and not those that a caller has added explicitly.
         for need in needs where need.withLife({ $0.isPulledIn }) { need.cancelIfUnneeded(reason: reason) }
     }
 
-    /// One of them waits for this, perhaps through what is about to be added behind it.
+    /// The cycle that arises if a replaced operation waits for this one, perhaps through operations that are about to
+    /// be added behind it.
     private final func cycle(behind former: [AnyOperation]) -> [OperationReference]? {
         CycleFinder.cycle(through: self) { operation in
             if operation === self { return former }
@@ -95,7 +98,7 @@ extension AnyOperation {
     }
 }
 
-/// What can be joined only by the like.
+/// A type whose operations can be joined only by operations with the same output.
 private protocol HasOutput {
     static var outputType: ObjectIdentifier { get }
 }

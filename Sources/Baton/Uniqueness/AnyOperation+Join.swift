@@ -1,26 +1,27 @@
 /// An operation that has joined another one, its original.
 ///
-/// It is added, with one edge to the original, and one count besides, so that it never becomes ready and takes no
-/// permit. It ends as an operation does that ends before it runs: when the original tells it, or earlier when it is
-/// cancelled. Whoever takes it from the original's list takes that count back.
+/// The operation is added with one edge to the original and one additional count in its dependency counter, so that it
+/// never becomes ready and takes no permit. It ends as an operation that does not run: when the original tells it, or
+/// earlier when it is cancelled. The thread that takes it from the original's list takes back the additional count.
 extension AnyOperation {
-    /// Nil: this has finished, and nobody can join it.
+    /// Adds an operation that joins this one, and returns its place. Returns nil if this operation has finished and
+    /// cannot be joined.
     final func takeJoiner(_ joiner: AnyOperation) -> Int? {
         withLife { life in life.phase == .finished ? nil : life.optionalState?.uniqueness?.add(joiner) }
     }
 
-    /// Told by the thread on which the original has finished.
+    /// Called by the thread that finishes the original.
     final func originalEnded(_ original: AnyOperation) {
         endBeforeRun(as: original)?.settle()
         letGoAsJoiner()
     }
 
-    /// Its last source lets it go, or this does.
+    /// Takes back the additional count. The last count that goes releases the operation, here or with its last source.
     fileprivate final func letGoAsJoiner() {
         if case .ended = dependencyCounter.countDown() { AnyOperation.letGo(ended: .passUnretained(self)) }
     }
 
-    /// Some other operation than those who have joined this needs it, whose outcome is not decided.
+    /// True if an operation needs this one without having joined it, and its own outcome is not decided.
     final func isNeeded(by dependents: [AnyOperation]) -> Bool {
         dependents.contains { dependent in
             !dependent.isFence
@@ -32,15 +33,16 @@ extension AnyOperation {
 }
 
 extension Joined {
-    /// It has ended. If the original has not, one less is interested in that.
+    /// Removes an operation that has ended from its original. The original is cancelled if nobody is interested in it
+    /// any more.
     func leave(_ joiner: AnyOperation) {
         let (isListed, reason) = original.withLife { life -> (Bool, CancellationReason?) in
-            // After the finish it is the original that tells.
+            // A finished original has taken its list, and tells the operations in it.
             guard let uniqueness = life.optionalState?.uniqueness else { return (false, nil) }
             return (true, uniqueness.remove(joinerAt: place))
         }
         if isListed { joiner.letGoAsJoiner() }
-        // Somebody may join in between.
+        // The condition is checked in the step that cancels, because another operation may join in between.
         if let reason { original.cancel(reason: reason) { $0.optionalState?.uniqueness?.isUnwanted ?? false } }
     }
 }

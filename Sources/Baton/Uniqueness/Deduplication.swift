@@ -1,17 +1,20 @@
-/// The identities that unfinished operations have, in the whole process: ``DeduplicationTable`` behind its lock.
+/// The identities of the unfinished operations in the process: the driver of ``DeduplicationTable``, which it locks.
 enum Deduplication {
     typealias Place = DeduplicationTable<AnyOperation>.Place
 
     private static let table = Locked(DeduplicationTable<AnyOperation>())
 
     enum Entrance {
-        /// It has the identity from now on, and comes after those that have not finished.
+        /// The operation has the identity from now on, and comes after the given operations, which have not finished.
         case entered(at: Place, behind: [AnyOperation])
         case taken(by: AnyOperation)
     }
 
-    /// Takes the identity for the operation, if nobody has it or those who have it are to be replaced: one step,
-    /// although the comparing is done outside the lock. Whatever comes in between is compared, too, until nothing has.
+    /// Takes the identity for the operation, if no other operation has it or those that have it are to be replaced.
+    ///
+    /// This is one step for the callers, although identities are compared outside the lock: an identity that is
+    /// inserted during the comparison makes ``DeduplicationTable/insert(_:for:ifNoneAfter:)`` fail, and is compared
+    /// next.
     static func enter(_ operation: AnyOperation, _ identity: any Identity, replaces: Bool) -> Entrance {
         var compared: Place = 0
         while true {
@@ -22,7 +25,7 @@ enum Deduplication {
                 if let place { return .entered(at: place, behind: []) }
                 continue
             }
-            // An outcome is published before the table is told.
+            // An operation publishes its outcome before it leaves the table, so an owner may have finished.
             let finished = table.withLock { $0.owners(at: found.place) }.filter(\.hasFinished)
             let entrance = table.withLock {
                 $0.enter(operation, at: found.place, ignoring: finished, replaces: replaces)
@@ -35,24 +38,25 @@ enum Deduplication {
         }
     }
 
-    /// At the finish.
+    /// Gives up the identity when the operation finishes.
     static func leave(_ operation: AnyOperation, at place: Place) {
-        // Held for its release after unlocking.
+        // The identity is released after unlocking.
         let identity = table.withLock { $0.leave(operation, at: place) }
         withExtendedLifetime(identity) {}
     }
 }
 
-/// What an operation is unique by: a key of any type, in a namespace.
+/// The identity of a unique operation: a key of any type, in a namespace.
 ///
-/// Hashed once, when it is made: the hashing is the user's code, and so is the comparing. Neither is done under a lock.
+/// Hashing and comparing keys runs the user's code, so neither is done under a lock. The hash is computed once, when
+/// the identity is made.
 protocol Identity: AnyObject, Sendable {
     var hash: Int { get }
 
     func equals(_ other: any Identity) -> Bool
 }
 
-/// A type never meets a text that reads the same.
+/// A namespace of keys. A type and a text are different namespaces, even if the text is the name of the type.
 enum Namespace: Hashable {
     case type(ObjectIdentifier)
     case text(String)

@@ -1,33 +1,34 @@
-/// Which unfinished operations have which identity. Pure; see ``Deduplication``.
+/// The identities of unfinished operations. A pure state machine; ``Deduplication`` is its driver.
 ///
-/// It never compares identities, because that is the user's code. The caller does, outside the lock, with those of the
-/// same hash; a new one is taken in only if no other of its hash has come in between.
+/// The table never compares identities, because that runs the user's code. The caller compares those with the same hash
+/// outside the lock. A new identity is inserted only if no other one with its hash has come in between.
 struct DeduplicationTable<Owner: AnyObject> {
-    /// Of an identity; it rises with every new one.
+    /// The number of an identity, which rises with every new one.
     typealias Place = UInt64
 
     private struct Entry {
         let identity: any Identity
-        /// Oldest first. Several when one has replaced others that have not finished.
+        /// The owners, oldest first. There are several if an owner has replaced others that have not finished.
         var owners: [Owner]
     }
 
     private var entries: [Place: Entry] = [:]
-    /// By hash; rising.
+    /// The places of the identities with a hash, in ascending order.
     private var places: [Int: [Place]] = [:]
     private var lastPlace: Place = 0
 
     var count: Int { entries.count }
 
-    /// Those of this hash that came after `place`.
+    /// The identities with this hash that came after `place`.
     func candidates(for hash: Int, after place: Place) -> [(place: Place, identity: any Identity)] {
         (places[hash] ?? []).filter { $0 > place }.map { ($0, entries[$0]!.identity) }
     }
 
-    /// Empty if the identity has become free.
+    /// The owners of the identity, or an empty array if the identity has become free.
     func owners(at place: Place) -> [Owner] { entries[place]?.owners ?? [] }
 
-    /// Nil: others of its hash came after `last`, to be compared first.
+    /// Inserts an identity. Returns nil if others with the same hash came after `last`, which the caller has to compare
+    /// first.
     mutating func insert(_ identity: any Identity, for owner: Owner, ifNoneAfter last: Place) -> Place? {
         if let newest = places[identity.hash]?.last, newest > last { return nil }
         lastPlace += 1
@@ -37,15 +38,17 @@ struct DeduplicationTable<Owner: AnyObject> {
     }
 
     enum Entrance {
-        /// It has the identity; these have not finished, as far as is known.
+        /// The owner has the identity. The given owners have not finished, as far as is known.
         case entered(behind: [Owner])
-        /// The newest of those that have it.
+        /// The newest owner of the identity has it.
         case taken(by: Owner)
         /// The identity has become free in between.
         case gone
     }
 
-    /// - Parameter finished: Seen finished, and about to leave.
+    /// Adds an owner to an identity, if it has no unfinished owner or these are to be replaced.
+    ///
+    /// - Parameter finished: Owners that were seen finished, and are about to leave.
     mutating func enter(
         _ owner: Owner, at place: Place, ignoring finished: [Owner], replaces: Bool
     ) -> Entrance {
@@ -56,7 +59,7 @@ struct DeduplicationTable<Owner: AnyObject> {
         return .entered(behind: unfinished)
     }
 
-    /// The identity, if it has become free, for the caller to release after unlocking.
+    /// Removes an owner. Returns the identity if it has become free, for the caller to release after unlocking.
     mutating func leave(_ owner: Owner, at place: Place) -> (any Identity)? {
         guard let entry = entries[place] else { return nil }
         let rest = entry.owners.filter { $0 !== owner }

@@ -5,45 +5,50 @@ extension AnyOperation {
     /// let avatar = AsyncOperation(Download(url)).unique(by: url, policy: .join)
     /// ```
     ///
-    /// The identity is the procedure's type and the key: keys of different types are never equal. Operations made from
-    /// closures have their key alone, so all of them share one namespace; give them one of their own with
-    /// ``unique(by:in:policy:within:file:line:)``. It is decided in the add, in one step for all queues and threads,
-    /// and in the order of the array of one call, what becomes of an operation that finds another one of its identity
-    /// unfinished; its own policy decides. The identity is free again when the operation that has it has finished,
-    /// whatever its outcome.
+    /// The identity consists of the procedure's type and the key; keys of different types are never equal. Operations
+    /// made from closures have no procedure type, so all of them share one namespace. Give them a namespace of their
+    /// own with ``unique(by:in:policy:within:file:line:)``.
     ///
-    /// - `reject`: it ends with ``OperationError/skipped(_:)``. Like one that joins, it has no dependencies, conditions
-    ///   or exclusions any more, and ``AsyncOperationQueue/run(_:)`` and ``add(to:includingDependencies:file:line:)``
-    ///   do not add what only it would need.
-    /// - `join`: it ends as the other one, the original, does, with that one's own error. It takes no permit, so the
-    ///   width and the suspension of its queue do not matter, and no start is told. An original that was cancelled and
-    ///   whose body has not returned is joined, too. Another `Output` than the original's is ``Misuse``, with which it
-    ///   ends.
-    /// - `replace`: the other one is cancelled with ``CancellationReason/replaced(by:)``, joined or not, and this one
-    ///   starts after its outcome. If that one's body waits for this one, this ends with
-    ///   ``OperationError/dependencyCycle(_:)`` and replaces nothing. One that needs the output of what it replaces
-    ///   fails as it does for any cancelled dependency. What came along with the add of the other one, and nobody else
-    ///   needs or awaits, is cancelled with it.
+    /// If an operation is added while another one with its identity is unfinished, its own policy decides what becomes
+    /// of both. The add decides this in one step for all queues and threads, and in the order of the array if one call
+    /// adds several operations. The identity is free again when the operation that has it has finished, whatever its
+    /// outcome.
     ///
-    /// An original that has been joined belongs to all who are interested: its owner and those who have joined it. A
-    /// ``cancel(reason:)`` of the original only ends the owner's interest, and so does the cancel of what runs it; it
-    /// is cancelled for this reason when the last of those who have joined it has ended. Who runs or awaits the
-    /// original goes on waiting for it, also after its own cancel. One that has joined ends at once when it is
-    /// cancelled. So who shares a token refresh and is to end at once runs one that joins, and leaves the first to a
-    /// queue of its own. One that joins what waits for it, its own ancestor, say, ends with
-    /// ``OperationError/dependencyCycle(_:)``.
+    /// - `reject`: the new operation ends with ``OperationError/skipped(_:)``. It loses its dependencies, conditions
+    ///   and exclusions, as does an operation that joins, and ``AsyncOperationQueue/run(_:)`` and
+    ///   ``add(to:includingDependencies:file:line:)`` do not add what only this operation would need.
+    /// - `join`: the new operation ends as the other one, the original, does, with the same output or error. It takes
+    ///   no permit, so the width and the suspension of its queue do not matter, and no start is reported. A cancelled
+    ///   original whose body has not returned can be joined, too. If the original has another `Output`, the new
+    ///   operation ends with ``Misuse``.
+    /// - `replace`: the other operation is cancelled with ``CancellationReason/replaced(by:)``, even if it was joined,
+    ///   and the new operation starts after its outcome. If the body of the other operation waits for the new one, the
+    ///   new operation ends with ``OperationError/dependencyCycle(_:)`` and replaces nothing. If it needs the output of
+    ///   the operation that it replaces, it fails as with any cancelled dependency. Operations that were added along
+    ///   with the other one, and that nobody else needs or awaits, are cancelled with it.
+    ///
+    /// An original that has been joined belongs to its owner and to the operations that have joined it. A
+    /// ``cancel(reason:)`` of the original, or of the operation that runs it, only ends the interest of its owner. The
+    /// original is cancelled for this reason when the last operation that has joined it has ended. A caller that runs
+    /// or awaits the original continues to wait for it, even after a cancel of its own. An operation that has joined
+    /// ends at once when it is cancelled. To share a token refresh and still end at once on a cancel, therefore run an
+    /// operation that joins, and leave the original to a queue of its own. An operation that joins one that waits for
+    /// it, such as its own ancestor, ends with ``OperationError/dependencyCycle(_:)``.
     ///
     /// Keys count in the ``OperationScope`` of the operation's queue, which is the process unless another one is set.
-    /// Tests that run in parallel are one process: give their queues a scope of their own. A seeded schedule of
+    /// Tests that run in parallel share a process, so give their queues scopes of their own. A seeded schedule of
     /// `BatonTesting` has one.
     ///
-    /// Called twice, the last call counts. After the add this is ``Misuse`` and changes nothing.
+    /// If this method is called more than once, the last call counts. A call after the add is ``Misuse`` and changes
+    /// nothing.
     ///
     /// - Parameters:
-    ///   - key: Hashed by this call, and compared by the add, outside every lock. Released at the finish.
-    ///   - policy: What becomes of this operation, and of the other one.
-    ///   - scope: Where the key counts; if nil, as the operation's queue says when it is added:
-    ///     ``AsyncOperationQueue/scope``.
+    ///   - key: The key, which this call hashes and the add compares, both outside every lock. Released when the
+    ///     operation finishes.
+    ///   - policy: What becomes of this operation and the other one.
+    ///   - scope: The scope in which the key counts, or nil for ``AsyncOperationQueue/scope`` of the operation's queue
+    ///     at the time of the add.
+    /// - Returns: This operation.
     @discardableResult
     public final func unique(
         by key: some Hashable & Sendable, policy: UniquenessPolicy = .reject, within scope: OperationScope? = nil,
@@ -54,10 +59,18 @@ extension AnyOperation {
         return self
     }
 
-    /// Gives the operation an identity in a namespace of this name, whatever its procedure.
+    /// Gives the operation an identity in a named namespace, whatever its procedure.
     ///
-    /// As ``unique(by:policy:within:file:line:)``, for closures, or for several types that do the same. The empty name
-    /// is that of the closures for which none was given.
+    /// Use a namespace for closures, or for several procedures that do the same. The empty name is the namespace of
+    /// closures for which none was given. Otherwise this method does what ``unique(by:policy:within:file:line:)`` does.
+    ///
+    /// - Parameters:
+    ///   - key: The key, which this call hashes and the add compares, both outside every lock.
+    ///   - namespace: The name of the namespace.
+    ///   - policy: What becomes of this operation and the other one.
+    ///   - scope: The scope in which the key counts, or nil for ``AsyncOperationQueue/scope`` of the operation's queue
+    ///     at the time of the add.
+    /// - Returns: This operation.
     @discardableResult
     public final func unique(
         by key: some Hashable & Sendable, in namespace: String, policy: UniquenessPolicy = .reject,
@@ -71,7 +84,7 @@ extension AnyOperation {
         _ identity: any Identity, _ policy: UniquenessPolicy, _ scope: OperationScope?, _ callSite: CallSite
     ) {
         let uniqueness = Uniqueness(identity, policy, scope)
-        // Its key is the user's: released after unlocking.
+        // The former key is the user's value, so it is released after unlocking.
         var former: Uniqueness?
         change("uniqueness", callSite) { life in
             former = life.madeOptionalState().uniqueness
@@ -81,34 +94,35 @@ extension AnyOperation {
     }
 }
 
-/// What an operation does when another one with its identity has not finished. See
-/// ``AnyOperation/unique(by:policy:within:file:line:)``.
+/// The rule for an operation that is added while another one with its identity is unfinished.
+///
+/// See ``AnyOperation/unique(by:policy:within:file:line:)``.
 @nonexhaustive
 public enum UniquenessPolicy: Sendable, Hashable, CaseIterable {
-    /// It does not run, and ends with ``OperationError/skipped(_:)``, naming the other one.
+    /// The operation does not run, and ends with ``OperationError/skipped(_:)``, which names the other one.
     case reject
-    /// It does not run, and ends as the other one does, with the same output or error.
+    /// The operation does not run, and ends as the other one does, with the same output or error.
     case join
-    /// It cancels the other one, and starts after that one's outcome.
+    /// The operation cancels the other one, and starts after its outcome.
     case replace
 }
 
-/// What a unique operation has besides: its identity, and who has joined it or what it has joined. Part of
-/// ``OptionalState``, and guarded by the operation's lock but for what is constant.
+/// The state of a unique operation: its identity, the operations that have joined it, and the one that it has joined.
+/// Part of ``OptionalState``; the operation's lock guards everything that is not constant.
 final class Uniqueness {
     let identity: any Identity
     let policy: UniquenessPolicy
-    /// Where the identity counts; nil: as the queue says.
+    /// The scope in which the identity counts, or nil for that of the queue.
     let scope: OperationScope?
-    /// Once it has the identity.
+    /// The place of the identity in the table, once the operation has it.
     var place: Deduplication.Place?
-    /// What it has joined.
+    /// The operation that this one has joined.
     var joined: Joined?
-    /// By their places, which rise; those that have not ended. Each waits for being told; see
-    /// ``AnyOperation/originalEnded(_:)``.
+    /// The operations that have joined this one and have not ended, by their places, which rise. This operation tells
+    /// each of them when it finishes, with ``AnyOperation/originalEnded(_:)``.
     private var joiners: [Int: AnyOperation] = [:]
     private var lastPlace = 0
-    /// The owner is not interested any more, for this reason, and others are.
+    /// The reason for which the owner was cancelled while others were interested.
     private var reasonOfOwner: CancellationReason?
 
     init(_ identity: any Identity, _ policy: UniquenessPolicy, _ scope: OperationScope? = nil) {
@@ -117,44 +131,48 @@ final class Uniqueness {
         self.scope = scope
     }
 
-    /// Nobody is left who wants the outcome.
+    /// True if nobody is interested in the outcome any more.
     var isUnwanted: Bool { reasonOfOwner != nil && joiners.isEmpty }
 
-    /// True: nobody else is interested, so it is to be cancelled.
+    /// Records that the owner is not interested any more. Returns true if nobody else is, so that the operation is to
+    /// be cancelled.
     func ownerWithdraws(_ reason: CancellationReason) -> Bool {
         if joiners.isEmpty { return true }
         if reasonOfOwner == nil { reasonOfOwner = reason }
         return false
     }
 
-    /// Returns its place among those who have joined.
+    /// Adds an operation that joins, and returns its place among those that have joined.
     func add(_ joiner: AnyOperation) -> Int {
         lastPlace += 1
         joiners[lastPlace] = joiner
         return lastPlace
     }
 
-    /// - Returns: The reason to cancel this for, if nobody is interested any more.
+    /// Removes an operation that has joined. Returns the reason for which to cancel this operation if nobody is
+    /// interested in it any more.
     func remove(joinerAt place: Int) -> CancellationReason? {
         joiners[place] = nil
         return joiners.isEmpty ? reasonOfOwner : nil
     }
 
-    /// The operation has finished, and has let go of this, so nobody else reaches it.
+    /// Frees the identity and tells the operations that have joined. The operation has finished and dropped this
+    /// object, so no other thread can reach it.
     func operationEnded(_ operation: AnyOperation) {
         if let place { Deduplication.leave(operation, at: place) }
         for (_, joiner) in joiners.sorted(by: { $0.key < $1.key }) { joiner.originalEnded(operation) }
     }
 }
 
-/// An original, and the place of one that has joined it among those who have.
+/// The original that an operation has joined, and the place of the operation among those that have joined it.
 struct Joined {
     let original: AnyOperation
     let place: Int
 }
 
 extension Lifecycle {
-    /// True: the operation is to be cancelled. False: others are interested in it, and only its owner is not any more.
+    /// Records that the owner is not interested any more. Returns true if the operation is to be cancelled, and false
+    /// if others are interested in it.
     func ownerWithdraws(_ reason: CancellationReason) -> Bool {
         optionalState?.uniqueness?.ownerWithdraws(reason) ?? true
     }
