@@ -1,4 +1,4 @@
-/// Operations each of which waits for the next, and the last for the first, which waits for names.
+/// A cycle of operations of which each waits for the next, and the last for the first. The first waits for exclusions.
 struct DeadlockedCycle {
     struct Claimant {
         let operation: AnyOperation
@@ -11,8 +11,8 @@ struct DeadlockedCycle {
 
     var victim: AnyOperation { last.operation }
 
-    /// Begins with the one that has asked last for its names. So of two threads that find the cycle at the same time,
-    /// both choose the same one.
+    /// Makes the cycle begin with the operation that requested its exclusions last. So if two threads find the cycle at
+    /// the same time, both choose the same victim.
     init?(_ cycle: [AnyOperation], waiting: [Claimant]) {
         guard let last = waiting.max(by: { $0.arrival < $1.arrival }) else { return nil }
         let first = cycle.firstIndex { $0 === last.operation }!
@@ -20,8 +20,9 @@ struct DeadlockedCycle {
         self.last = last
     }
 
-    /// The first one fails. The others have waited for one another long enough: they go before those in their lines,
-    /// who would else take the names that come free, and come to wait for them in turn.
+    /// Ends the first member with an error. The other members leave their wait queues, so that they pass the claims
+    /// before them. Otherwise those would take the exclusions that become free, and could in turn begin to wait for
+    /// these members.
     func `break`() {
         for member in members.dropFirst() { _ = ExclusionManager.leaveLine(member) }
         last.operation.endAsDeadlocked(members.filter { !$0.isFence }.map(\.reference), claim: last.number)
@@ -34,14 +35,14 @@ struct StuckOperation: Equatable {
     let number: UInt32
 }
 
-/// The operations that can never finish unless one of them fails, whatever comes before them in lines: of all that one
-/// operation waits for, up to a limit. What is beyond it is thought to finish.
+/// The operations that can never finish unless one of them fails, whatever their wait queues are, among all that one
+/// operation waits for. The search has a limit, and operations beyond it are assumed to finish.
 struct DeadlockedSet {
     private struct Node {
         let operation: AnyOperation
-        /// What it waits for, but names.
+        /// The operations that it waits for, except because of exclusions.
         var sources: [Int] = []
-        /// If it waits for names, and in which state of its preconditions.
+        /// The operations whose exclusions it waits for; nil if it waits for none.
         var holders: [Int]?
         var number: UInt32 = 0
         var arrival: UInt64 = 0
@@ -50,9 +51,9 @@ struct DeadlockedSet {
     private var nodes: [Node]
     private var stuck: [Int] = []
     private var stuckPlaces: Set<Int> = []
-    /// There is more than the limit.
+    /// True if the search has reached its limit.
     private(set) var isCut = false
-    /// Somebody in it stands in a line behind others.
+    /// True if a member waits behind others in the wait queue of an exclusion.
     private(set) var dependsOnLines = false
 
     init(from origin: AnyOperation) {
@@ -75,7 +76,7 @@ struct DeadlockedSet {
         var next = 0
         while next < nodes.count {
             let operation = nodes[next].operation
-            // First: one that waits for the next names by now has been granted these.
+            // The number is read first: an operation that waits for its next claim by now has been granted this one.
             nodes[next].number = operation.claimNumber
             let sources = operation.waitsFor(first: left).operations.prefix(left)
             left -= sources.count
@@ -100,7 +101,7 @@ struct DeadlockedSet {
         var isGrowing = true
         while isGrowing {
             isGrowing = false
-            // From the far end, where those are that wait for nobody.
+            // The search begins at the far end, where the operations are that wait for nobody.
             for place in nodes.indices.reversed() where !isFree[place] {
                 let node = nodes[place]
                 guard node.sources.allSatisfy({ isFree[$0] }),
@@ -127,7 +128,8 @@ struct DeadlockedSet {
 
     func isPart(of other: DeadlockedSet) -> Bool { members.allSatisfy(other.members.contains) }
 
-    /// Of stuck ones only: others may be on a cycle, too, and yet get what they wait for from somebody else.
+    /// Returns a cycle of stuck operations, through `origin` if there is one. Other operations may be on a cycle as
+    /// well, and still get what they wait for from somebody else.
     func cycle(preferring origin: AnyOperation) -> DeadlockedCycle? {
         let claimants = stuck.filter { nodes[$0].holders != nil }
         for claimant in claimants.filter({ nodes[$0].operation === origin }) + claimants {
@@ -140,7 +142,7 @@ struct DeadlockedSet {
         return nil
     }
 
-    /// A shortest one.
+    /// Returns a shortest cycle through the operation at `start`.
     private func cycle(through start: Int) -> [Int]? {
         var found = [(place: start, from: -1)]
         var seen: Set<Int> = [start]

@@ -1,23 +1,31 @@
-/// Finds operations that wait for one another because of the names that they hold, and ends one of them.
+/// Finds operations that wait for one another because of the exclusions that they hold, and ends one of them.
 ///
-/// Who waits for names waits for those who hold them, and in line for those who came before; the rest are the waits of
-/// ``CycleFinder``. A cycle of such waits is a deadlock only if nobody else can make room: of several holders of a
-/// limited name one is enough.
+/// An operation that waits for exclusions waits for their holders and for the claims before it in the wait queues. All
+/// other waits are those of ``CycleFinder``. A cycle of such waits is a deadlock only if nobody else can make room: if
+/// a limited exclusion has several holders, one that finishes is enough.
 ///
-/// Called when a claim begins to wait, and when a wait begins while somebody who holds names waits: whoever closes a
-/// cycle last finds it. Nearly always there is none, and this takes a few steps however many operations wait:
+/// A search starts when a claim begins to wait, and when another wait begins while an operation that holds exclusions
+/// waits. So the thread that closes a cycle last finds it. Nearly always there is no cycle, and the search takes a few
+/// steps however many operations wait:
 ///
-/// 1. A ``Suspicion`` is looked for from the new wait, from both of its ends. Lines do not count in it, only names.
-/// 2. If there is one, a ``DeadlockedSet`` says who can never finish whatever the lines are. The cycle in it is broken.
-/// 3. If there is none, but somebody on the way stands in a line, an ``Outlook`` plays the lines to their end.
+/// 1. A ``Suspicion`` looks for a cycle from both ends of the new wait. It considers only exclusions, and not the order
+///    in their wait queues.
+/// 2. If there is a cycle, a ``DeadlockedSet`` finds the operations that can never finish, whatever the order in the
+///    wait queues is. A cycle in the set is broken.
+/// 3. If there is none, but an operation on the way is queued behind others, an ``Outlook`` simulates how the wait
+///    queues empty.
 ///
-/// What is too large for that is left to a sweep of the queue in the background (``PendingSuspects``): a deadlock does
-/// not go away by itself.
+/// A search that exceeds its limit is left to a sweep of the queue in the background (``PendingSuspects``), because a
+/// deadlock does not disappear.
 enum Deadlocks {
-    /// What is looked at by the caller who has closed a cycle, of everything.
+    /// The maximum number of operations, waits and claims that the thread which has closed a cycle looks at.
     static let limit = 256
 
-    /// - Parameter body: What has begun to wait for the origin. Nil: the origin itself has begun to wait.
+    /// Breaks the deadlocks that a new wait has closed.
+    ///
+    /// - Parameters:
+    ///   - origin: The operation that is awaited, or that has begun to wait itself.
+    ///   - body: The operation that has begun to wait for `origin`; nil if `origin` itself has begun to wait.
     static func `break`(through origin: AnyOperation, awaitedBy body: AnyOperation? = nil) {
         for _ in 0..<limit {
             switch Suspicion.of(origin, awaitedBy: body) {
@@ -27,7 +35,8 @@ enum Deadlocks {
             }
             let deadlockedSet = DeadlockedSet(from: origin)
             if deadlockedSet.includes(origin) {
-                // Seen twice, it was so all the time in between, and everything in it at once.
+                // A deadlock does not go away, so if two searches find the same set, all of its waits existed at the
+                // same time.
                 if !deadlockedSet.isPart(of: DeadlockedSet(from: origin)) { continue }
                 guard let cycle = deadlockedSet.cycle(preferring: origin) else { return }
                 cycle.break()
@@ -48,7 +57,7 @@ enum Deadlocks {
         (body ?? origin).core?.sweepLater(.init(deadlocks: [origin]))
     }
 
-    /// Looks at all of them together, without a limit, until there is no deadlock among what they wait for.
+    /// Breaks all deadlocks among the suspects and the operations that they wait for. The search has no limit.
     static func sweep(_ suspects: [AnyOperation]) async {
         var passes = 0
         while passes < limit, resolve(suspects) {
@@ -57,13 +66,13 @@ enum Deadlocks {
         }
     }
 
-    /// As above, but at once.
+    /// Does the same as ``sweep(_:)`` without yielding in between.
     static func sweepAtOnce(_ suspects: [AnyOperation]) {
         var passes = 0
         while passes < limit, resolve(suspects) { passes += 1 }
     }
 
-    /// False: there was nothing to resolve.
+    /// Returns false if there was nothing to resolve.
     private static func resolve(_ suspects: [AnyOperation]) -> Bool {
         guard let outlook = Outlook(from: suspects), !outlook.isClear else { return false }
         if let second = Outlook(from: suspects) { outlook.resolve(confirmedBy: second) }
@@ -72,10 +81,10 @@ enum Deadlocks {
 }
 
 extension AnyOperation {
-    /// Tells one of its claims from the next.
+    /// The number that tells one claim of the operation from the next.
     final var claimNumber: UInt32 { withLife { $0.optionalState?.preconditions.requests ?? 0 } }
 
-    /// It fails, if it still waits for the names of that claim.
+    /// Fails the operation if it still waits for the exclusions of the claim with this number.
     final func endAsDeadlocked(_ path: [OperationReference], claim number: UInt32) {
         enum End {
             case early(EarlyEnd)
@@ -86,7 +95,7 @@ extension AnyOperation {
             guard let preconditions = life.optionalState?.preconditions, preconditions.requests == number else {
                 return nil
             }
-            // Not one that has been granted in the meantime, or cancelled.
+            // An operation whose claim was granted or cancelled in the meantime does not fail.
             if life.phase == .evaluating {
                 return life.optionalState?.preconditions.takeWaitingEvaluation().map { .evaluation($0) }
             }
@@ -96,7 +105,8 @@ extension AnyOperation {
         switch end {
         case .early(let end): end.settle()
         case .evaluation(let continuation):
-            // At once, not when its task goes on: a search would find the same cycle until then.
+            // The claim is withdrawn at once, and not when the task goes on, because a search would find the same cycle
+            // until then.
             ExclusionManager.giveBack(by: self)
             TSanAnnotations.willResume(self)
             continuation.resume(returning: error)

@@ -1,38 +1,40 @@
-/// A claim on a name that keeps others out while an operation holds it, on all queues of the process or of an
-/// ``OperationScope``.
+/// A claim on a name that keeps others out while an operation holds it, on all queues of the process or of a scope.
 ///
 /// ```swift
 /// image.addCondition(.mutuallyExclusive("gpu"))
 /// page.addCondition(.limited("example.org", to: 4)).addCondition(.mutuallyExclusive("cache", mode: .shared))
 /// ```
 ///
-/// Exclusions of one name meet wherever their operations were added, unless a queue or an exclusion has another scope.
-/// `exclusive` tolerates nobody beside it, `shared` everybody but an exclusive one, and a limited one as many as there
-/// are permits. An operation gets all of its exclusions at once or none, when its dependencies have finished, its
-/// conditions are satisfied and its turn in the queue has come; it gives them back when its outcome is published.
-/// Meanwhile it holds no permit and no task. Those who wait are served in the order in which they came. Of two
-/// exclusions of one name on one operation the greater counts.
+/// Exclusions of the same name exclude one another wherever their operations were added, unless a queue or an exclusion
+/// has another ``OperationScope``. An `exclusive` one tolerates no other holder, a `shared` one all holders that are
+/// shared, and a limited one as many as its limit allows. If one operation has two exclusions of the same name, the
+/// stronger one counts.
 ///
-/// What an operation's children ask for is taken from what it holds: they exclude one another, not their parent. Its
-/// children are what it runs with ``OperationContext/run(_:)``, the children of a ``GroupOperation``, and what
-/// conditions bring along, with all that these need; not what it produces, and not what it awaits otherwise. When
-/// holders would wait for one another, or for one that waits for their names, one that waits ends with
+/// An operation gets all of its exclusions at once or none of them, when its dependencies have finished, its conditions
+/// are satisfied and its turn in the queue has come. While it waits, it holds no permit and no task. Waiting operations
+/// are served in the order in which they came. An operation releases its exclusions when its outcome is published.
+///
+/// The exclusions that an operation's children request are taken from those that it holds: the children exclude one
+/// another, but not their parent. Its children are the operations that it runs with ``OperationContext/run(_:)``, the
+/// children of a ``GroupOperation``, the dependencies of its conditions, and everything that these need. Operations
+/// that it produces or otherwise awaits are not its children. If holders would wait for one another, or for an
+/// operation that waits for their exclusions, one of the waiting operations ends with
 /// ``OperationError/exclusionDeadlock(_:)``.
 ///
 /// A weight or a limit below 1, or a weight above the limit, ends the operation with ``OperationError/misuse(_:)``. Two
-/// limits for one name are ``Misuse``, which is reported, and the smaller counts; a child that its own parent leaves no
-/// room for by that ends with it.
+/// limits for one name are reported as ``Misuse``, and the smaller one counts. If its parent therefore leaves no room
+/// for a child, the child ends with that error.
 ///
-/// - Complexity: An operation inside n holders of names, one inside the other, takes O(n) to get a name that somebody
-///   has. If children inside n holders wait for more of a name, O(n) of them are looked at whenever a holder of it
-///   finishes, and O(n²) time is needed to find a deadlock among them.
+/// - Complexity: An operation inside n nested holders takes O(n) to get an exclusion that somebody holds. If children
+///   inside n holders wait for more of a name, each finish of a holder looks at O(n) of them, and finding a deadlock
+///   among them takes O(n²).
 public struct Exclusion: OperationCondition, Hashable {
-    /// Whether others of the name may hold it at the same time.
+    /// The mode of an exclusion: it decides whether others may hold the same name at the same time.
     @nonexhaustive
     public enum Mode: Sendable, Hashable {
-        /// Nobody else may: a writer.
+        /// No other operation may hold the name, as with a writer.
         case exclusive
-        /// All who share may: a reader.
+        /// All operations that share the name may hold it, as with readers.
         case shared
     }
 
@@ -42,54 +44,61 @@ public struct Exclusion: OperationCondition, Hashable {
     /// The name that is held, for errors and explanations.
     public var name: String { "\(key)" }
 
-    /// Itself alone.
+    /// The exclusion itself.
     public var exclusions: [Exclusion] { [self] }
 
-    /// Satisfied: the operation waits for the name later, when its conditions have been evaluated.
+    /// Returns ``ConditionResult/satisfied``: the operation waits for the exclusion after its conditions have been
+    /// evaluated.
     public func evaluate(for operation: AnyOperation) async throws -> ConditionResult { .satisfied }
 
-    /// Why this can never be granted; nil if it can.
+    /// The reason why this exclusion can never be granted; nil if it can.
     var problem: String? { share.problem(for: key) }
 }
 
-// Here, so that `addCondition(.mutuallyExclusive("gpu"))` finds them.
+// An extension of the protocol, so that `addCondition(.mutuallyExclusive("gpu"))` finds these methods.
 extension OperationCondition where Self == Exclusion {
-    /// Keeps apart all that give the same name, or lets in those who share it.
+    /// Keeps operations with the same name from running at the same time, or lets those run together that share it.
     ///
     /// - Parameters:
-    ///   - name: What those who exclude one another agree on.
-    ///   - mode: Whether it lets in others that share the name.
-    ///   - scope: Where the name counts; if nil, as the queue of the operation says: ``AsyncOperationQueue/scope``.
+    ///   - name: The name that the operations which exclude one another have in common.
+    ///   - mode: Whether others that share the name may hold it at the same time.
+    ///   - scope: The scope in which the name counts, or nil for ``AsyncOperationQueue/scope`` of the operation's
+    ///     queue.
+    /// - Returns: The condition.
     public static func mutuallyExclusive(
         _ name: String, mode: Exclusion.Mode = .exclusive, within scope: OperationScope? = nil
     ) -> Exclusion {
         Exclusion(key: ExclusionName.text(name).within(scope), share: Share(mode))
     }
 
-    /// Keeps apart all that give the same type, or lets in those who share it.
+    /// Keeps operations with the same type from running at the same time, or lets those run together that share it.
     ///
-    /// A type never meets a text that reads the same, so a library can be sure that nobody else uses its name by
-    /// chance.
+    /// A type and a text are different names, even if the text is the name of the type. So a library that uses a type
+    /// of its own shares the name with nobody by accident.
     ///
     /// - Parameters:
-    ///   - type: What those who exclude one another agree on.
-    ///   - mode: Whether it lets in others that share the type.
-    ///   - scope: Where the type counts; if nil, as the queue of the operation says: ``AsyncOperationQueue/scope``.
+    ///   - type: The type that the operations which exclude one another have in common.
+    ///   - mode: Whether others that share the type may hold it at the same time.
+    ///   - scope: The scope in which the type counts, or nil for ``AsyncOperationQueue/scope`` of the operation's
+    ///     queue.
+    /// - Returns: The condition.
     public static func mutuallyExclusive(
         _ type: Any.Type, mode: Exclusion.Mode = .exclusive, within scope: OperationScope? = nil
     ) -> Exclusion {
         Exclusion(key: ExclusionName.type(type).within(scope), share: Share(mode))
     }
 
-    /// Lets in as many at once as their weights together stay within the limit.
+    /// Lets operations run at the same time as long as the sum of their weights is within the limit.
     ///
-    /// All that use the name give the same limit. The weight is at least 1 and at most the limit.
+    /// All operations that use the name have to give the same limit. The weight is at least 1 and at most the limit.
     ///
     /// - Parameters:
-    ///   - name: What those who share the limit agree on.
-    ///   - limit: How many units there are.
-    ///   - weight: How many units the operation takes.
-    ///   - scope: Where the name counts; if nil, as the queue of the operation says: ``AsyncOperationQueue/scope``.
+    ///   - name: The name that the operations which share the limit have in common.
+    ///   - limit: The number of units.
+    ///   - weight: The number of units that the operation takes.
+    ///   - scope: The scope in which the name counts, or nil for ``AsyncOperationQueue/scope`` of the operation's
+    ///     queue.
+    /// - Returns: The condition.
     public static func limited(
         _ name: String, to limit: Int, weight: Int = 1, within scope: OperationScope? = nil
     ) -> Exclusion {
@@ -98,7 +107,7 @@ extension OperationCondition where Self == Exclusion {
 }
 
 extension Exclusion: CustomStringConvertible {
-    /// The name, and what is asked of it.
+    /// The mode or the weight of the exclusion, and its name.
     public var description: String {
         switch share {
         case .all: "exclusive \(name)"

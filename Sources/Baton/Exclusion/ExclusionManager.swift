@@ -1,21 +1,23 @@
 import Synchronization
 
-/// The names that operations hold or wait for, in the whole process: ``ExclusionStateMachine`` behind its lock, and
-/// what follows from its answers.
+/// The exclusions that operations hold or wait for in the whole process: the driver of ``ExclusionStateMachine``, which
+/// it guards with a lock.
 ///
-/// An operation that waits for the names of its run is in no list and on no task: its claim keeps the reference that is
-/// the queue's. Whoever takes the claim from the state machine, by a grant or by withdrawing it, has that reference
-/// from then on.
+/// An operation that waits for the exclusions of its run is in no list and on no task: its claim owns the queue's
+/// reference to it. A call that takes the claim from the state machine, with a grant or a withdrawal, passes this
+/// reference to its caller.
 enum ExclusionManager {
     private struct State {
         var machine = ExclusionStateMachine<AnyOperation>()
-        /// Ended between the worker's decision to ask for names and the asking: the worker finds it here.
+        /// The operations that have ended after their worker decided to request exclusions and before it did. The
+        /// request finds them here.
         var ended: Set<ObjectIdentifier> = []
-        /// The worker has asked, in vain, and found the end; whoever brings it will find this.
+        /// The operations whose worker was told that the request is impossible, and then found that they had ended. The
+        /// thread that ends such an operation finds it here.
         var askedInVain: Set<ObjectIdentifier> = []
 
-        /// Grants names that nobody holds or waits for, for which it does not matter inside whom the operation runs.
-        /// False: they are not granted so, and there is more to look at.
+        /// Grants exclusions that nobody holds or waits for, so that the operation's ancestors do not matter. Returns
+        /// false if they were not granted and the caller has to call ``place(_:for:inside:isFurtherAttempt:)``.
         mutating func grantIfFree(_ exclusions: ExclusionSet, to operation: AnyOperation) -> Bool {
             guard ended.isEmpty, exclusions.allSatisfy({ machine.isFree($0.name) }) else { return false }
             return machine.request(operation, exclusions, inside: []) == .granted
@@ -34,7 +36,7 @@ enum ExclusionManager {
             case .granted:
                 return Placed(answer: .granted, conflict: conflict, operation: conflict == nil ? nil : operation)
             case .waiting:
-                // Its own ancestors would leave it no room when all others have gone.
+                // The operation's own ancestors would leave it no room even if all other holders were gone.
                 if let conflict, !scope.isEmpty,
                     !machine.fits(operation, beside: Set(scope.map { ObjectIdentifier($0) }))
                 {
@@ -53,30 +55,32 @@ enum ExclusionManager {
 
     private static let state = Locked(State())
 
-    /// Bodies and evaluations that hold names and have waited for other operations. Without any there is no deadlock to
-    /// be looked for.
+    /// The number of bodies and evaluations that hold exclusions and have waited for other operations. As long as it is
+    /// zero there can be no deadlock.
     ///
-    /// It is raised before such a wait is searched through, and read in the locked step in which a claim begins to
-    /// wait: of the two, the one that comes second sees the other.
+    /// It is incremented before the search from such a wait, and read in the locked step in which a claim begins to
+    /// wait. So the later of the two sees the other, and relaxed ordering is sufficient.
     private static let waitingHolders = Atomic<Int>(0)
 
-    // MARK: Asking
+    // MARK: Requesting
 
     enum Answer {
         case granted
         case waiting
-        /// Its end has come.
+        /// The operation has ended.
         case withdrawn
-        /// Its own ancestors keep it from ever being granted, because they limit the name to less.
+        /// The exclusions can never be granted, because the operation's own ancestors have a smaller limit for the
+        /// name.
         case impossible(Misuse.Kind)
     }
 
-    /// For the run of one that a worker has taken up. When it waits, the caller does not touch it any more.
+    /// Requests the exclusions of a run for an operation that a worker has taken up. If the answer is
+    /// ``Answer/waiting``, the caller must not use the operation any more.
     static func request(
         _ exclusions: ExclusionSet, for operation: Unmanaged<AnyOperation>, inside holder: AnyOperation?
     ) -> Answer {
         let (placed, request) = operation._withUnsafeGuaranteedRef { operation in
-            // Nobody but this worker asks for it.
+            // The number cannot change meanwhile, because only this worker requests exclusions for the operation.
             let request = operation.isObserved ? operation.withLife { $0.optionalState?.preconditions.requests } : nil
             return (place(exclusions, for: operation, inside: holder), request)
         }
@@ -87,8 +91,8 @@ enum ExclusionManager {
         return placed.answer
     }
 
-    /// Returns when the names are held, or with an error when they never will be, or when the operation has been
-    /// cancelled. To be followed by ``giveBack(by:)`` in any case.
+    /// Returns when the exclusions are held, or with an error when they can never be granted. Also returns when the
+    /// operation has been cancelled. The caller calls ``giveBack(by:)`` afterwards in any case.
     nonisolated(nonsending) static func hold(
         _ exclusions: ExclusionSet, whileEvaluating operation: AnyOperation
     ) async -> OperationError? {
@@ -100,8 +104,7 @@ enum ExclusionManager {
                 switch placed.answer {
                 case .granted, .withdrawn: operation.wakeEvaluation()
                 case .waiting:
-                    // A cancel may have come before there was anything to withdraw. One that comes later finds the
-                    // claim.
+                    // A cancel may have come before there was a claim to withdraw. A later cancel finds the claim.
                     if operation.isCancelled {
                         operation.wakeEvaluation(withdrawing: true)
                     } else if placed.mayDeadlock {
@@ -120,12 +123,13 @@ enum ExclusionManager {
 
     private struct Placed {
         var answer: Answer
-        /// Somebody limits a name to another number.
+        /// The conflict with another operation that has a different limit for the same name.
         var conflict: Misuse.Kind?
         var mayDeadlock = false
-        /// For those who observe the operation, if it waits.
+        /// The exclusion that keeps the operation waiting, for its observers.
         var obstacle: (name: ExclusionName, holder: AnyOperation)?
-        /// Retained if there is more to do: one that waits may be gone at any moment.
+        /// The operation if there is more to do with it, retained because a waiting operation may be released at any
+        /// moment.
         var operation: AnyOperation?
     }
 
@@ -133,7 +137,7 @@ enum ExclusionManager {
         _ exclusions: ExclusionSet, for operation: AnyOperation, inside holder: AnyOperation?
     ) -> Placed {
         let exclusions = operation.core?.resolve(exclusions) ?? exclusions
-        // First, because it takes no time in proportion to how deep the operation is nested.
+        // This comes first, because it takes constant time however deep the operation is nested.
         if holder != nil, state.withLock({ $0.grantIfFree(exclusions, to: operation) }) {
             return Placed(answer: .granted)
         }
@@ -148,28 +152,28 @@ enum ExclusionManager {
         return placed
     }
 
-    // MARK: Looking
+    // MARK: Inspection
 
     static var mayDeadlock: Bool { waitingHolders.load(ordering: .relaxed) > 0 }
 
-    /// What keeps it from the names that it waits for: a name, and who holds it or came before.
+    /// The exclusion that keeps the operation waiting, and an operation that holds it or came before.
     static func obstacle(for operation: AnyOperation) -> (name: ExclusionName, holder: AnyOperation)? {
         state.withLock { $0.machine.obstacle(for: operation) }
     }
 
-    /// Nobody holds it or waits for it.
+    /// Returns true if nobody holds the name or waits for it.
     static func isFree(_ name: ExclusionName) -> Bool { state.withLock { $0.machine.isFree(name) } }
 
-    /// What is to be known of one that waits for names.
+    /// The wait of an operation for exclusions.
     struct Wait {
         let arrival: UInt64
-        /// Some of those in its way.
+        /// Some of the holders that keep the operation waiting.
         let holders: [AnyOperation]
-        /// Lines are in its way, too.
+        /// True if claims before it in a wait queue keep the operation waiting as well.
         let isBehindOthers: Bool
     }
 
-    /// Nil: it waits for no names.
+    /// Returns the wait of the operation, or nil if it waits for no exclusions.
     static func wait(of operation: AnyOperation, upTo limit: Int) -> Wait? {
         state.withLock { state in
             guard case .waiting = state.machine.standing(of: operation),
@@ -181,33 +185,34 @@ enum ExclusionManager {
         }
     }
 
-    /// See ``Arbiter/possibleBlockers(of:within:)``.
+    /// See ``ExclusionStateMachine/possibleBlockers(of:within:)``.
     static func possibleBlockers(
         of operation: AnyOperation, within extent: inout ExclusionTable.Extent
     ) -> [AnyOperation] {
         state.withLock { $0.machine.possibleBlockers(of: operation, within: &extent) }
     }
 
-    /// See ``Arbiter/possiblyBlocked(by:within:)``.
+    /// See ``ExclusionStateMachine/possiblyBlocked(by:within:)``.
     static func possiblyBlocked(
         by operation: AnyOperation, within extent: inout ExclusionTable.Extent
     ) -> [AnyOperation] {
         state.withLock { $0.machine.possiblyBlocked(by: operation, within: &extent) }
     }
 
-    /// Whether one that waits for names would get them if of their holders these alone were left, and nobody came
+    /// Returns true if a waiting operation would get its exclusions if `others` were the only holders and nobody came
     /// before it.
     static func fits(_ operation: AnyOperation, beside others: Set<ObjectIdentifier>) -> Bool {
         state.withLock { $0.machine.fits(operation, beside: others) }
     }
 
-    /// A copy, to be changed at will. Whoever changes the original next copies it under the lock: it is for what is
-    /// seldom done. Nil: it is larger than that.
+    /// A copy of the state machine, which the caller may change, or nil if it has more claims than `limit`. The next
+    /// change of the original copies it under the lock, so use this method rarely.
     static func books(upTo limit: Int) -> ExclusionStateMachine<AnyOperation>? {
         state.withLock { $0.machine.count <= limit ? $0.machine : nil }
     }
 
-    /// It waits in no line any more, and nobody behind it. False: it stood in none.
+    /// Takes the operation out of its wait queues, so that it waits only for holders and delays no claim behind it.
+    /// Returns false if it was in no wait queue.
     static func leaveLine(_ operation: AnyOperation) -> Bool {
         let (wasInLine, granted) = state.withLock { state -> (Bool, [AnyOperation]) in
             guard state.machine.standing(of: operation) == .waiting(inLine: true) else { return (false, []) }
@@ -217,7 +222,7 @@ enum ExclusionManager {
         return wasInLine
     }
 
-    /// From the worker that asked in vain, and found that the operation's end had come in between.
+    /// Called by the worker whose request is impossible, if it finds that the operation has ended in between.
     static func endedInBetween(_ operation: AnyOperation) {
         state.withLock { state in
             if state.ended.remove(ObjectIdentifier(operation)) == nil {
@@ -226,21 +231,23 @@ enum ExclusionManager {
         }
     }
 
-    // MARK: Giving back
+    // MARK: Releasing
 
-    /// Gives back what an evaluation holds or waits for, or what one holds that may not start now.
+    /// Releases what an evaluation holds or waits for, or what an operation holds that may not start now.
     static func giveBack(by operation: AnyOperation) { handOut(reclaim(from: operation)) }
 
-    /// Gives back what it holds, or withdraws what it waits for: it has ended, after its run or before.
+    /// Releases what an operation holds, or withdraws what it waits for, because the operation has ended.
     static func giveBack(atEndOf operation: AnyOperation) { handOut(reclaim(atEndOf: operation)) }
 
-    /// As ``giveBack(by:)``. Returns who is granted something because of it, to be told with ``handOut(_:)``.
+    /// Does the same as ``giveBack(by:)``, but returns the operations whose claims were granted, for the caller to pass
+    /// to ``handOut(_:)``.
     static func reclaim(from operation: AnyOperation) -> [AnyOperation] {
         endHolding(operation)
         return state.withLock { $0.machine.release(operation).granted }
     }
 
-    /// As ``giveBack(atEndOf:)``. Returns who is granted something because of it, to be told with ``handOut(_:)``.
+    /// Does the same as ``giveBack(atEndOf:)``, but returns the operations whose claims were granted, for the caller to
+    /// pass to ``handOut(_:)``.
     static func reclaim(atEndOf operation: AnyOperation) -> [AnyOperation] {
         endHolding(operation)
         let (wasWaiting, granted) = state.withLock { state in
@@ -248,7 +255,7 @@ enum ExclusionManager {
             switch released.claim {
             case .held: return (false, released.granted)
             case .waiting: return (true, released.granted)
-            // A worker is about to ask, or has asked in vain.
+            // A worker is about to request the exclusions, or its request was impossible and it has found the end.
             case .none:
                 if state.askedInVain.remove(ObjectIdentifier(operation)) == nil {
                     state.ended.insert(ObjectIdentifier(operation))
@@ -265,15 +272,16 @@ enum ExclusionManager {
         if hasWaited { waitingHolders.wrappingSubtract(1, ordering: .relaxed) }
     }
 
-    /// Called with the first wait of a body or an evaluation that holds names, in the locked step in which that is
-    /// noted: so it comes before the wait is searched through, and before ``endHolding(_:)`` takes it back, and the
-    /// count is never too small.
+    /// Counts a body or an evaluation that holds exclusions, at its first wait. Called in the locked step that records
+    /// the wait, so it precedes the search from the wait and the decrement in ``endHolding(_:)``. The count is never
+    /// too small.
     static func holderWaits() { waitingHolders.wrappingAdd(1, ordering: .relaxed) }
 
-    /// Tells operations that they have got what they asked for. They are not retained while they are told: once listed,
-    /// one may run, and its queue be idle.
+    /// Tells operations that their claims were granted. The operations are not retained meanwhile: once one is listed,
+    /// it may run, and its queue may become idle.
     ///
-    /// In a loop: one whose queue is suspended gives back at once, to the next in line, whose queue may be the same.
+    /// This is a loop, because an operation whose queue is suspended releases its exclusions at once, to the next
+    /// claim, whose queue may be suspended as well.
     static func handOut(_ granted: consuming [AnyOperation]) {
         if granted.isEmpty { return }
         var news = granted.map(News.init)
@@ -286,7 +294,7 @@ enum ExclusionManager {
     }
 
     private enum News {
-        /// With the reference that is the queue's.
+        /// Carries the queue's reference to the operation.
         case run(Unmanaged<AnyOperation>, QueueCore)
         case evaluate(UnsafeContinuation<OperationError?, Never>)
         case release(Unmanaged<AnyOperation>)
@@ -306,7 +314,7 @@ enum ExclusionManager {
             TSanAnnotations.willResume(operation)
         }
 
-        /// Returns who is granted something because of it.
+        /// Returns the operations whose claims were granted because of this.
         func tell() -> [AnyOperation] {
             switch self {
             case .run(let operation, let core):
@@ -322,23 +330,23 @@ enum ExclusionManager {
 }
 
 extension AnyOperation {
-    /// How many further attempts of an operation come before the first ones of others that wait for the same names.
-    /// There is an end to it, because an operation may fail and try again without one.
+    /// The further attempts of an operation that come before first attempts of others that wait for the same
+    /// exclusions. The number is limited, because an operation may fail and try again without end.
     private static let attemptsThatComeFirst: ClosedRange<Int32> = 1...16
 
-    /// The names are for a further attempt.
+    /// True if the exclusions are for a further attempt that comes before first attempts.
     fileprivate final var comesFirstInLines: Bool {
         withLife { Self.attemptsThatComeFirst.contains($0.optionalState?.timing?.attempt ?? 0) }
     }
 
-    /// The operations that hold names and inside which one with this nearest holder runs: the nearest first.
+    /// This holder and the holders of exclusions inside which it runs, the nearest first.
     fileprivate final var holdersAround: [AnyOperation] {
         var all = [self]
         while let next = all[all.count - 1].withLife({ $0.optionalState?.nameHolder }) { all.append(next) }
         return all
     }
 
-    /// What its children run inside of.
+    /// The nearest operation with exclusions inside which the children of this operation run.
     final var nameScope: AnyOperation? {
         withLife { life in
             guard let optionalState = life.optionalState else { return nil }
@@ -346,10 +354,11 @@ extension AnyOperation {
         }
     }
 
-    /// It does not wait for names any more. Its claim is withdrawn at once, not when its task goes on: whoever searches
-    /// for deadlocks would meet it meanwhile.
+    /// Ends the evaluation's wait for exclusions. With `withdrawing` the claim is withdrawn at once, and not when the
+    /// task goes on, because searches for deadlocks would find it meanwhile.
     fileprivate final func wakeEvaluation(with error: OperationError? = nil, withdrawing: Bool = false) {
-        // First: a claim that nobody waits for would be met by whoever searches, and could not be ended.
+        // The claim is withdrawn before the continuation is taken. Otherwise a search could find a claim that nobody
+        // waits for, and could not end it.
         if withdrawing { ExclusionManager.giveBack(by: self) }
         let continuation = withLife { $0.optionalState?.preconditions.takeWaitingEvaluation() }
         guard let continuation else { return }

@@ -1,10 +1,11 @@
-/// What those who exclude one another agree on: a text, or a type. A type never meets a text that reads the same.
+/// The name of an exclusion: a text or a type. A text and a type are never equal, even if the text is the name of the
+/// type.
 enum ExclusionName: Sendable {
     case text(String)
     case type(Any.Type)
     /// The width of a group.
     case group(OperationReference)
-    /// A name that counts within this scope alone.
+    /// A name that counts only within this scope.
     indirect case within(OperationScope, ExclusionName)
 }
 

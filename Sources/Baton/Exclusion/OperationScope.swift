@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Where names count: those of an ``Exclusion``, and the keys of ``AnyOperation/unique(by:policy:within:file:line:)``.
+/// The scope in which names of exclusions and keys of unique operations count.
 ///
 /// ```swift
 /// let imports = OperationScope("imports")
@@ -9,12 +9,13 @@ internal import Synchronization
 /// second.scope = imports
 /// ```
 ///
-/// The same name in two scopes is two names. A queue has the scope ``process`` unless another one is set. A single
-/// exclusion or key overrides that with `within:`.
+/// The same name of an ``Exclusion``, or the same key of ``AnyOperation/unique(by:policy:within:file:line:)``, is a
+/// different one in each scope. A queue has the scope ``process`` unless another one is set. The `within:` parameter of
+/// a single exclusion or key overrides the scope of the queue.
 public struct OperationScope: Sendable, Hashable, CustomStringConvertible {
     enum Kind: Hashable {
         case process
-        /// That of the queue on which the operation is.
+        /// The scope of the queue to which the operation was added.
         case ownQueue
         case queue(UInt32)
         case made(UInt64)
@@ -24,17 +25,17 @@ public struct OperationScope: Sendable, Hashable, CustomStringConvertible {
     let kind: Kind
     private let label: String
 
-    /// All queues of the process: what is used unless another scope is set.
+    /// The scope of all queues of the process. This is the default.
     public static let process = OperationScope(.process, "process")
 
-    /// Each queue by itself.
+    /// A scope that each queue has by itself.
     public static let queue = OperationScope(.ownQueue, "queue")
 
     private static let lastNumber = Atomic<UInt64>(0)
 
-    /// Makes a scope of its own, which all that get it share.
+    /// Makes a new scope. Its copies are the same scope.
     ///
-    /// - Parameter name: What it is called in explanations. Two scopes of one name are two.
+    /// - Parameter name: The name of the scope in explanations. Two scopes with the same name are different scopes.
     public init(_ name: String) {
         self.init(.made(Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue), name)
     }
@@ -44,12 +45,12 @@ public struct OperationScope: Sendable, Hashable, CustomStringConvertible {
         self.label = label
     }
 
-    /// The schedule that this executor decides.
+    /// Makes the scope of the schedule that this executor decides.
     init(of schedule: any DeterministicTaskExecutor) {
         self.init(.schedule(ObjectIdentifier(schedule)), "schedule")
     }
 
-    /// For the queue of this number.
+    /// The scope for the queue with this number.
     func resolved(on queue: UInt32) -> OperationScope {
         switch kind {
         case .ownQueue: OperationScope(.queue(queue), label)
@@ -57,16 +58,16 @@ public struct OperationScope: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Two scopes are equal if they are the same one.
+    /// Returns true if both are the same scope.
     public static func == (left: Self, right: Self) -> Bool { left.kind == right.kind }
 
-    /// Hashes what makes it the same one.
+    /// Hashes the identity of the scope.
     public func hash(into hasher: inout Hasher) { hasher.combine(kind) }
 
-    /// The name.
+    /// The name of the scope.
     public var description: String { label.singleLine }
 
-    /// Stands behind a name of this scope in explanations; empty for the scopes that nobody has named.
+    /// The text after a name of this scope in explanations; empty for the scopes that no caller has named.
     var suffix: String {
         switch kind {
         case .made: " within ‘\(description)’"
@@ -76,14 +77,13 @@ public struct OperationScope: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension AsyncOperationQueue {
-    /// Where the names of exclusions and the keys of unique operations of this queue count; ``OperationScope/process``
-    /// unless set.
+    /// The scope of the exclusions and unique operations of this queue. The default is ``OperationScope/process``.
     ///
     /// A queue that runs on a seeded schedule of `BatonTesting` begins with a scope of that schedule, so that tests
-    /// that run at the same time do not meet.
+    /// that run at the same time do not interfere.
     ///
-    /// May be set at any time, and holds for names that are asked for, and for unique operations that are added, from
-    /// then on. What is held or waited for stays in its scope.
+    /// The scope may be set at any time. It applies to exclusions that are requested and unique operations that are
+    /// added from then on. Exclusions and keys that are held or waited for stay in their scope.
     public var scope: OperationScope {
         get { core.scope.withLock { $0 } }
         set { core.scope.withLock { $0 = newValue } }
@@ -91,14 +91,14 @@ extension AsyncOperationQueue {
 }
 
 extension QueueCore {
-    /// Where a name counts for an operation of this queue.
+    /// The scope in which a name counts for an operation of this queue.
     ///
-    /// - Parameter override: The scope that the name itself has been given.
+    /// - Parameter override: The scope of the name itself, if it has one.
     func resolve(_ override: OperationScope?) -> OperationScope {
         (override ?? scope.withLock { $0 }).resolved(on: number)
     }
 
-    /// The names as they are known in the whole process.
+    /// The exclusions with their names as they are known in the whole process.
     func resolve(_ exclusions: ExclusionSet) -> ExclusionSet {
         let inherited = resolve(nil)
         if inherited == .process, !exclusions.haveScopes { return exclusions }
@@ -109,7 +109,7 @@ extension QueueCore {
 extension ExclusionName {
     fileprivate func resolved(on core: QueueCore, inheriting scope: OperationScope) -> ExclusionName {
         switch self {
-        // One group has it, wherever that is.
+        // The name belongs to one group, whatever its scope.
         case .group: self
         case .text, .type: placed(within: scope)
         case .within(let own, let name): name.placed(within: core.resolve(own))

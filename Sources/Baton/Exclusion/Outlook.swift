@@ -1,14 +1,14 @@
-/// What will become of operations if all that can finish does, and gives its names to those who wait for them: played
-/// to the end on a copy of the ``ExclusionStateMachine``. Takes about as long as there are operations, waits and claims
-/// on the names in question.
+/// A simulation in which every operation that can finish does, and releases its exclusions to those that wait for them.
+/// It runs to its end on a copy of the ``ExclusionStateMachine``. The time is roughly proportional to the number of
+/// operations, waits and claims on the exclusions in question.
 struct Outlook {
     private struct Node {
         let operation: AnyOperation
         let number: UInt32
         let waitsForNames: Bool
-        /// What it waits for, but names.
+        /// The operations that it waits for, except because of exclusions.
         var sources: [Int] = []
-        /// Who waits for it, not for names.
+        /// The operations that wait for it, except because of exclusions.
         var dependents: [Int] = []
         var unfinishedSources = 0
         var hasNames: Bool
@@ -18,15 +18,15 @@ struct Outlook {
     private var machine: ExclusionStateMachine<AnyOperation>
     private var nodes: [Node] = []
     private var places: [ObjectIdentifier: Int] = [:]
-    /// They would have their names, were it not for their lines.
+    /// The operations that would get their exclusions if they were not queued behind others.
     private var leavers: [AnyOperation] = []
     private var stuck: [StuckOperation] = []
     private var cycles: [DeadlockedCycle] = []
 
-    /// Everybody can finish.
+    /// True if all operations can finish.
     var isClear: Bool { leavers.isEmpty && cycles.isEmpty }
 
-    /// Nil: that is too large.
+    /// Returns nil if there are more operations or claims than `limit`.
     init?(from origins: [AnyOperation], limit: Int = .max) {
         guard let machine = ExclusionManager.books(upTo: limit) else { return nil }
         self.machine = machine
@@ -73,7 +73,7 @@ struct Outlook {
         }
     }
 
-    /// If it can, and all that can because of that.
+    /// Finishes the operation at `first` if it can finish, and then all others that can finish because of that.
     private mutating func finish(_ first: Int) {
         var finishing: [AnyOperation] = []
         func note(_ place: Int) {
@@ -91,7 +91,7 @@ struct Outlook {
                 }
             }
             for next in machine.release(operation).granted {
-                // Nothing else keeps one that waits for names.
+                // An operation that is not in the graph waits for nothing but exclusions, so it can finish.
                 guard let place = places[ObjectIdentifier(next)] else {
                     finishing.append(next)
                     continue
@@ -122,7 +122,7 @@ struct Outlook {
         }
     }
 
-    /// From one that is stuck to a cycle of them, and ends it as if one on it had failed.
+    /// Follows the waits of a stuck operation to a cycle, and ends the cycle as if one of its members had failed.
     private mutating func breakCycle(from start: Int) {
         var path: [Int] = []
         var steps: [Int: Int] = [:]
@@ -139,7 +139,7 @@ struct Outlook {
             return DeadlockedCycle.Claimant(
                 operation: node.operation, number: node.number, arrival: machine.arrival(of: node.operation) ?? 0)
         }
-        // Bodies that wait for one another are none of ours.
+        // If nobody on the cycle waits for exclusions, it is left to ``CycleFinder``.
         guard let deadlock = DeadlockedCycle(cycle.map { nodes[$0].operation }, waiting: waiting) else {
             return giveUp(place)
         }
@@ -152,14 +152,14 @@ struct Outlook {
         return machine.obstacle(for: nodes[place].operation).flatMap { places[ObjectIdentifier($0.holder)] }
     }
 
-    /// It fails, or others will find out about it.
+    /// Assumes that the operation finishes, because it fails here or because another search will end it.
     private mutating func giveUp(_ place: Int) {
         nodes[place].hasNames = true
         nodes[place].unfinishedSources = 0
         finish(place)
     }
 
-    /// If that look has found the same, it was so all the time in between.
+    /// Resolves what a second simulation has found as well, and what was therefore true all the time in between.
     func resolve(confirmedBy second: Outlook) {
         let confirmedLeavers = Set(second.leavers.map { ObjectIdentifier($0) })
         if leavers.filter({ confirmedLeavers.contains(ObjectIdentifier($0)) }).count(where: ExclusionManager.leaveLine)

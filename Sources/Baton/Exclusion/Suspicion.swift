@@ -1,10 +1,12 @@
-/// Whether a new wait may have closed a cycle: looked for from both of its ends until one of them has seen everything,
-/// each time a little further. A claim that nobody waits for is done in one step, however many wait before it; so is a
-/// wait for one that runs, however many wait behind.
+/// The answer to whether a new wait may have closed a cycle.
+///
+/// The search alternates between both ends of the wait and goes further each time, until one side has been seen whole.
+/// A claim that nobody waits for is decided in one step, however many claims are before it, and so is a wait for an
+/// operation that runs, however many operations wait behind it.
 enum Suspicion {
     case none
     case cycle
-    /// It goes too far.
+    /// The search has reached its limit.
     case unknown
 
     static func of(_ origin: AnyOperation, awaitedBy body: AnyOperation?) -> Suspicion {
@@ -66,7 +68,7 @@ extension AnyOperation {
         return waiting.operations + ExclusionManager.possiblyBlocked(by: self, within: &extent)
     }
 
-    /// It holds names, or waits for some.
+    /// True if the operation holds exclusions or waits for some.
     private final var hasClaim: Bool { withLife { $0.optionalState?.preconditions.hasClaim ?? false } }
 }
 
