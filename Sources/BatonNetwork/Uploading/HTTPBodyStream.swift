@@ -4,28 +4,32 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// A body that is made while it is sent: from an `AsyncSequence` of bytes or of pieces.
+/// A request body that is produced while it is sent, from an `AsyncSequence` of bytes or of pieces.
 ///
 /// ```swift
 /// let upload = AsyncOperation(HTTPUpload(HTTPBodyStream { AsyncStream { … } }, to: url))
 /// ```
 ///
-/// The closure makes a sequence for each time that the body is sent: for each attempt of a retry, and again after a
-/// redirect that keeps the method. A sequence that can be iterated once, as `AsyncStream`, has to be made inside it.
+/// The closure makes one sequence for each time that the body is sent: for each attempt of a retry, and again after a
+/// redirect that keeps the method. A sequence that can be iterated only once, such as `AsyncStream`, has to be made
+/// inside the closure.
 ///
-/// At most a quarter of a megabyte and one piece wait to be sent; the sequence is asked for more when there is room.
-/// Closure and sequence run on a task of their own, which inherits priority and task-local values from the operation,
-/// and is cancelled when the request ends before the body does; the request then ends when that task has ended. What
-/// they throw is what the request throws.
+/// At most 256 KB and one more piece wait to be sent. The transport asks the sequence for the next piece when there is
+/// room.
+///
+/// The closure and the sequence run on a task of their own, which inherits the priority and the task-local values of
+/// the operation. If the request ends before the body does, the transport cancels that task, and the request returns
+/// when the task has ended. An error that the closure or the sequence throws is the error of the request.
 public struct HTTPBodyStream: Sendable {
     private let begin: @Sendable (URLRequest) throws -> Pass
 
-    /// A body from a sequence of pieces.
+    /// Creates a body from a sequence of pieces.
     ///
     /// - Parameters:
-    ///   - length: How many bytes all pieces have together. Nil: that is not known, and the body is sent in chunks (RFC
-    ///     9112, 7.1), which some servers do not take. More or fewer bytes are ``HTTPError/Reason/invalidRequest(_:)``.
-    ///   - make: Makes the sequence.
+    ///   - length: The number of bytes of all pieces together. If it is nil, the length is unknown, and the body is
+    ///     sent in chunks (RFC 9112, 7.1), which some servers do not accept. If the pieces have more or fewer bytes,
+    ///     the request fails with ``HTTPError/Reason/invalidRequest(_:)``.
+    ///   - make: A closure that makes the sequence.
     public init<Pieces: AsyncSequence & SendableMetatype>(
         length: Int64? = nil, _ make: @escaping @Sendable () async throws -> Pieces
     ) where Pieces.Element == Data, Pieces.AsyncIterator: SendableMetatype {
@@ -38,12 +42,13 @@ public struct HTTPBodyStream: Sendable {
         }
     }
 
-    /// A body from a sequence of bytes, which are sent in pieces of up to 16 KB.
+    /// Creates a body from a sequence of bytes, which are sent in pieces of up to 16 KB.
     ///
     /// - Parameters:
-    ///   - length: How many bytes there are. Nil: that is not known, and the body is sent in chunks (RFC 9112, 7.1),
-    ///     which some servers do not take. More or fewer bytes are ``HTTPError/Reason/invalidRequest(_:)``.
-    ///   - make: Makes the sequence.
+    ///   - length: The number of bytes. If it is nil, the length is unknown, and the body is sent in chunks (RFC 9112,
+    ///     7.1), which some servers do not accept. If there are more or fewer bytes, the request fails with
+    ///     ``HTTPError/Reason/invalidRequest(_:)``.
+    ///   - make: A closure that makes the sequence.
     public init<Bytes: AsyncSequence & SendableMetatype>(
         length: Int64? = nil, bytes make: @escaping @Sendable () async throws -> Bytes
     ) where Bytes.Element == UInt8, Bytes.AsyncIterator: SendableMetatype {
@@ -61,15 +66,16 @@ public struct HTTPBodyStream: Sendable {
         }
     }
 
-    /// - Parameter begin: Called for each time that the body is sent. It throws ``HTTPError``.
+    /// - Parameter begin: A closure that is called each time the body is sent. It throws ``HTTPError``.
     init(begin: @escaping @Sendable (URLRequest) throws -> Pass) { self.begin = begin }
 
     private static let pieceSize = 16 * 1024
 
-    /// Begins to send the body; for transports.
+    /// Begins to send the body. Transports call this.
     ///
-    /// - Parameter request: The request that the body belongs to, for errors.
-    /// - Throws: ``HTTPError`` if there is nothing to send: a file of a form is missing, for example.
+    /// - Parameter request: The request that the body belongs to. Errors name it.
+    /// - Returns: A pass, which sends the body once.
+    /// - Throws: ``HTTPError`` if the body cannot be sent, for example because a file of a form is missing.
     public func pass(for request: URLRequest) throws -> Pass {
         let pass = try begin(request)
         if let length = pass.length, length < 0 {
@@ -78,9 +84,9 @@ public struct HTTPBodyStream: Sendable {
         return pass
     }
 
-    /// A body that is sent once; for transports.
+    /// One transmission of a body, for use by transports.
     public struct Pass: Sendable {
-        /// How many bytes it has; nil if that is not known.
+        /// The number of bytes of the body, or nil if it is unknown.
         public let length: Int64?
         private let request: URLRequest
         private let run: @Sendable (_ put: (Data) async throws -> Bool) async throws -> Void
@@ -94,12 +100,15 @@ public struct HTTPBodyStream: Sendable {
             self.run = run
         }
 
-        /// Makes the body and hands its pieces over, and sees to it that they are as long as was promised. To be called
-        /// once.
+        /// Produces the body, passes its pieces to a closure, and checks that they have the promised length.
         ///
-        /// - Parameter put: Takes a piece, which is never empty, and returns when there is room for the next one.
-        ///   False: no more are wanted, and this returns. It runs on the calling task.
-        /// - Throws: What the sequence and `put` throw, and ``HTTPError`` if the length is not that promised.
+        /// A transport calls this once for each pass.
+        ///
+        /// - Parameter put: A closure that takes a piece, which is never empty, and returns when there is room for the
+        ///   next one. It returns false if the transport wants no more pieces; `send(_:)` then returns. The closure
+        ///   runs on the calling task.
+        /// - Throws: Any error of the sequence or of `put`, and ``HTTPError`` if the body does not have the promised
+        ///   length.
         public func send(_ put: (Data) async throws -> Bool) async throws {
             var count: Int64 = 0
             var isWanted = true

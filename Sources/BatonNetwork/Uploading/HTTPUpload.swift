@@ -5,45 +5,48 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Sends bytes, a file, a form, or what a sequence makes, and has the whole body of the answer in memory.
+/// Sends bytes, a file, a form or a stream, and reads the whole body of the response into memory.
 ///
 /// ```swift
 /// let receipt = AsyncOperation(HTTPUpload(file: picture, to: url).header("Content-Type", "image/png"))
 /// ```
 ///
-/// A file is read while it is sent, so that it takes little memory whatever its size. The method is POST, if the
-/// request is none of its own. The progress counts the bytes that are sent. It throws ``HTTPError``.
+/// A file is read while it is sent, so it takes little memory whatever its size. The method is POST unless you pass a
+/// `URLRequest`. The progress counts the bytes that have been sent.
 public struct HTTPUpload: HTTPProcedure {
-    /// How it is sent and judged.
+    /// Options that say how the request is sent and how its response is validated.
     public var options: HTTPOptions
-    /// What is sent.
+    /// The body of the request.
     public let body: HTTPRequestBody
-    /// More bytes of the answer than this are ``HTTPError/Reason/bodyTooLarge(limit:)``: 64 MB, if nothing else is
-    /// said.
+    /// The largest body of a response, in bytes: 64 MB by default. A larger one is an error,
+    /// ``HTTPError/Reason/bodyTooLarge(limit:)``.
     public var sizeLimit = 64 * 1024 * 1024
 
-    /// Sends bytes.
+    /// Sends bytes with POST.
     public init(_ data: Data, to url: URL) { self.init(.data(data), with: Self.post(url)) }
 
-    /// Sends a file.
+    /// Sends the content of a file with POST.
     public init(file: URL, to url: URL) { self.init(.file(file), with: Self.post(url)) }
 
-    /// Sends what a sequence makes.
+    /// Sends a stream with POST.
     public init(_ stream: HTTPBodyStream, to url: URL) { self.init(.stream(stream), with: Self.post(url)) }
 
-    /// Sends a form.
+    /// Sends a form with POST, and sets the header field `Content-Type` accordingly.
     public init(_ form: MultipartForm, to url: URL) {
         self.init(form.body, with: Self.post(url))
         options.request.setValue(form.contentType, forHTTPHeaderField: "Content-Type")
     }
 
-    /// Sends a body with a request, in place of the request's own.
+    /// Sends a body with a request, in place of the request's own body.
     public init(_ body: HTTPRequestBody, with request: URLRequest) {
         options = HTTPOptions(request)
         self.body = body
     }
 
-    /// Sets how many bytes the body of the answer may have.
+    /// Sets the largest body of a response.
+    ///
+    /// - Parameter limit: The largest number of bytes. A negative number counts as 0.
+    /// - Returns: A changed copy.
     public func sizeLimit(_ limit: Int) -> HTTPUpload {
         var copy = self
         copy.sizeLimit = max(0, limit)
@@ -56,7 +59,10 @@ public struct HTTPUpload: HTTPProcedure {
         return request
     }
 
-    /// Sends the body and collects the answer.
+    /// Sends the body and reads the response.
+    ///
+    /// - Returns: The head and the body of the response.
+    /// - Throws: ``HTTPError``, or any error that an ``HTTPBodyStream`` throws; `CancellationError` after a cancel.
     public func execute(in context: OperationContext) async throws -> HTTPResponse {
         let (options, limit, progress) = (options, sizeLimit, context.progress)
         try HTTPCall(options: options).check(body)
@@ -71,7 +77,7 @@ public struct HTTPUpload: HTTPProcedure {
 }
 
 extension HTTPRequestBody {
-    /// How many bytes there are; nil if that is not known.
+    /// Returns the number of bytes, or nil if it is unknown.
     fileprivate func count(_ request: URLRequest) throws -> Int? {
         switch self {
         case .data(let data): return data.count

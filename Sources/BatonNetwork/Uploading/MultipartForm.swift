@@ -4,15 +4,15 @@ public import Foundation
     internal import FoundationNetworking
 #endif
 
-/// A form of fields and files, as browsers send it: `multipart/form-data` (RFC 7578).
+/// A form of fields and files, encoded as `multipart/form-data` (RFC 7578), as browsers send it.
 ///
 /// ```swift
 /// let form = MultipartForm().field("title", "Summer").file("picture", picture, contentType: "image/png")
 /// let receipt = AsyncOperation(HTTPUpload(form, to: url))
 /// ```
 ///
-/// It is a value: each of these methods returns a changed copy. Its files are read while it is sent, each time that it
-/// is sent.
+/// A form is a value: each of its methods returns a changed copy. Its files are read while the form is sent, once for
+/// each time that it is sent.
 public struct MultipartForm: Sendable {
     private enum Content: Sendable {
         case data(Data)
@@ -25,40 +25,47 @@ public struct MultipartForm: Sendable {
     }
 
     private var parts: [Part] = []
-    /// What stands between the parts: 128 bits of chance, which no content has in it.
+    /// The delimiter between the parts. It contains a random UUID, so that no content contains it.
     private let boundary = "baton-" + UUID().uuidString
 
-    /// A form without fields.
+    /// Creates a form without fields.
     public init() {}
 
-    /// The value for the header field `Content-Type`. ``HTTPUpload`` sets it.
+    /// The value of the header field `Content-Type`. ``HTTPUpload`` sets that field.
     public var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
-    /// Adds a field with a text.
+    /// Adds a field with a text value.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the field. Several fields may have the same name.
+    ///   - value: The text, which is sent in UTF-8.
+    /// - Returns: A changed copy.
     public func field(_ name: String, _ value: String) -> MultipartForm {
         adding(name, nil, nil, .data(Data(value.utf8)))
     }
 
-    /// Adds bytes, as the content of a file if they have a file name.
+    /// Adds a field with bytes; with a file name, the server receives them as a file.
     ///
     /// - Parameters:
-    ///   - name: The name of the field. Several may have the same.
+    ///   - name: The name of the field. Several fields may have the same name.
     ///   - data: The bytes.
-    ///   - fileName: What the server is told as the name of the file.
-    ///   - contentType: "image/png", for example.
+    ///   - fileName: The file name that is sent to the server.
+    ///   - contentType: The media type of the bytes, for example "image/png".
+    /// - Returns: A changed copy.
     public func data(
         _ name: String, _ data: Data, fileName: String? = nil, contentType: String? = nil
     ) -> MultipartForm {
         adding(name, fileName, contentType, .data(data))
     }
 
-    /// Adds a file.
+    /// Adds a field with the content of a file.
     ///
     /// - Parameters:
-    ///   - name: The name of the field. Several may have the same.
-    ///   - url: Where the file is. One that is missing is found when the form is sent.
-    ///   - fileName: What the server is told as the name of the file; nil for its own.
-    ///   - contentType: "image/png", for example.
+    ///   - name: The name of the field. Several fields may have the same name.
+    ///   - url: The location of the file. If the file is missing, sending the form fails.
+    ///   - fileName: The file name that is sent to the server; nil for the file's own name.
+    ///   - contentType: The media type of the file, for example "image/png".
+    /// - Returns: A changed copy.
     public func file(
         _ name: String, _ url: URL, fileName: String? = nil, contentType: String? = "application/octet-stream"
     ) -> MultipartForm {
@@ -76,7 +83,7 @@ public struct MultipartForm: Sendable {
         return copy
     }
 
-    /// As browsers do it: UTF-8, with quotes and line ends written as in addresses (RFC 7578, 4.2, and the HTML
+    /// Encodes a name as browsers do: in UTF-8, with quotes and line ends percent-encoded (RFC 7578, 4.2, and the HTML
     /// standard, 4.10.21.8).
     private static func quoted(_ name: String) -> String {
         var quoted = ""
@@ -91,14 +98,14 @@ public struct MultipartForm: Sendable {
         return quoted
     }
 
-    /// A line end would begin another header field.
+    /// Removes line ends, because a line end would begin another header field.
     private static func withoutLineEnds(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != "\r" && $0 != "\n" }))
     }
 
     // MARK: Sending
 
-    /// The body of a request.
+    /// The form as the body of a request.
     public var body: HTTPRequestBody { .stream(HTTPBodyStream { request in try pass(for: request) }) }
 
     private var end: Data { Data("--\(boundary)--\r\n".utf8) }
@@ -109,7 +116,7 @@ public struct MultipartForm: Sendable {
         let contents = try parts.map { try OpenContent($0.content, request) }
         var length = Int64(end.count)
         for (part, content) in zip(parts, contents) {
-            // Sparse files may be larger together than any number.
+            // The sizes of sparse files may add up to more than `Int64.max`.
             let sum = length.addingReportingOverflow(Int64(part.head.count + Self.lineEnd.count))
             let all = sum.partialValue.addingReportingOverflow(content.length)
             if sum.overflow || all.overflow { throw HTTPError(.invalidRequest("its form is too large"), request) }
@@ -123,7 +130,7 @@ public struct MultipartForm: Sendable {
         }
     }
 
-    /// The content of a part, as long as it was at the beginning of a pass.
+    /// The content of a part, with the length that it had at the beginning of the pass.
     private struct OpenContent: Sendable {
         private static let pieceSize = 64 * 1024
 
@@ -143,7 +150,7 @@ public struct MultipartForm: Sendable {
             }
         }
 
-        /// False: no more is wanted.
+        /// Returns false if `put` wants no more pieces.
         func send(_ put: (Data) async throws -> Bool) async throws -> Bool {
             switch content {
             case .data(let data): return data.isEmpty ? true : try await put(data)
