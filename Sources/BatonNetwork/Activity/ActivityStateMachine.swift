@@ -1,22 +1,23 @@
-/// What is shown of the operations that run: on as soon as one does, off when none has for a while. Pure.
+/// Decides when network activity is shown: at once when an operation runs, until none has run for `delay`. It is pure.
 ///
-/// One task at a time does what it says; ``NetworkActivity`` locks, asks, unlocks, and starts it.
+/// ``NetworkActivity`` locks the machine, asks it, and unlocks it. At most one task at a time performs its steps.
 struct ActivityStateMachine {
     enum Step: Equatable {
         case show(Bool)
-        /// Nothing is to be done before then.
+        /// The task sleeps until this time, and then asks for the next step.
         case sleep(until: Duration)
-        /// The task is over; the next change starts another.
+        /// The task ends. The next change starts another one.
         case end
     }
 
-    /// How long nothing has to run before that is shown.
+    /// The time for which no operation must have run before the activity is shown as ended.
     let delay: Duration
 
-    /// By the numbers of the operations.
+    /// The identifiers of the operations that are running.
     private var running: Set<UInt64> = []
     private var isShown = false
-    /// One has begun that nobody was told of: it is shown even if it has ended since.
+    /// A Boolean value that indicates whether an operation has begun that has not been shown yet. It is shown even if
+    /// it has ended since.
     private var isNews = false
     private var idleSince = Duration.zero
     private var hasTask = false
@@ -25,7 +26,7 @@ struct ActivityStateMachine {
 
     var count: Int { running.count }
 
-    /// True: the caller starts a task.
+    /// Returns true if the caller has to start a task.
     mutating func started(_ id: UInt64) -> Bool {
         running.insert(id)
         if isShown || isNews { return false }
@@ -33,7 +34,7 @@ struct ActivityStateMachine {
         return claimTask()
     }
 
-    /// One that does not run is ignored. True: the caller starts a task.
+    /// Ignores an operation that does not run. Returns true if the caller has to start a task.
     mutating func ended(_ id: UInt64, at now: Duration) -> Bool {
         guard running.remove(id) != nil, running.isEmpty else { return false }
         idleSince = now
@@ -45,7 +46,7 @@ struct ActivityStateMachine {
         return !hasTask
     }
 
-    /// For the task, again and again until its end.
+    /// Returns the next step of the task, which calls this repeatedly until it receives `end`.
     mutating func next(at now: Duration) -> Step {
         if isNews {
             (isNews, isShown) = (false, true)

@@ -1,31 +1,31 @@
 public import Baton
 
-/// Tells whether operations that it observes run, for an indicator of network activity that does not flicker.
+/// An observer that reports whether operations are running, for a network activity indicator that does not flicker.
 ///
 /// ```swift
 /// let activity = NetworkActivity { @MainActor isActive in indicator.isHidden = !isActive }
 /// downloads.addObserver(activity)        // a queue of nothing but network operations,
-/// login.addObserver(activity)            // or single ones
+/// login.addObserver(activity)            // or single operations
 /// ```
 ///
-/// One that waits, for its turn or its next run, does not count. May observe any number of queues and operations; an
-/// operation that it observes in two ways counts once.
+/// An operation that waits to start, or waits for its next attempt, does not count. One observer may observe any number
+/// of queues and operations; an operation that it observes through its queue and directly counts once.
 ///
-/// The idea is that of the network observers of Operations and ProcedureKit; the indicator is yours.
+/// The idea comes from the network observers of Operations and ProcedureKit. You provide the indicator.
 public final class NetworkActivity: OperationObserver {
     private let machine: Locked<ActivityStateMachine>
     private let time: TimeSource
     private let onChange: nonisolated(nonsending) @Sendable (Bool) async -> Void
 
-    /// Makes an observer of any number of queues and operations, of which none runs yet.
+    /// Creates an observer for any number of queues and operations.
     ///
     /// - Parameters:
-    ///   - hideDelay: How long nothing must run before that is told, so that short gaps are not. Less than zero counts
-    ///     as zero.
-    ///   - clock: What measures the delay.
-    ///   - onChange: Called with true when one begins to run and none did, with false when none has run for the delay;
-    ///     never twice the same, one call at a time, in order, on a task of its own and on the isolation that it
-    ///     declares.
+    ///   - hideDelay: The time for which no operation must run before `onChange` is called with false, so that short
+    ///     gaps are not reported. A negative value counts as zero.
+    ///   - clock: The clock that measures the delay.
+    ///   - onChange: A closure that is called with true when an operation begins to run while none did, and with false
+    ///     when none has run for the delay. It never receives the same value twice in a row. Its calls come in order,
+    ///     one at a time, on a task of the observer's own and on the isolation that the closure declares.
     public init(
         hideDelay: Duration = .seconds(1), clock: some Clock<Duration> = ContinuousClock(),
         onChange: nonisolated(nonsending) @escaping @Sendable (_ isActive: Bool) async -> Void
@@ -35,10 +35,10 @@ public final class NetworkActivity: OperationObserver {
         self.onChange = onChange
     }
 
-    /// How many of the operations that it observes run now.
+    /// The number of observed operations that are running now.
     public var runningCount: Int { machine.withLock { $0.count } }
 
-    /// Called by what it observes.
+    /// Receives an event. Queues and operations that the observer was added to call this.
     public func observe(_ event: OperationEvent) async {
         let id = event.operation.id
         switch event.kind {
@@ -53,7 +53,7 @@ public final class NetworkActivity: OperationObserver {
     }
 
     private func change(_ event: (inout ActivityStateMachine, _ now: Duration) -> Bool) {
-        // The clock is the user's: asked before locking.
+        // The clock is the user's, so it is read before the lock is taken.
         let now = time.now
         if machine.withLock({ event(&$0, now) }) { TaskFactory.services.spawn { await self.tell() } }
     }
