@@ -1,6 +1,6 @@
 internal import Baton
 
-/// One attempt to connect, on a thread of its own, awaited by one task, which goes on at once when it is cancelled.
+/// One attempt to connect, on a thread of its own. One task awaits it, and returns at once when it is cancelled.
 final class Attempt: Sendable {
     private typealias Waiter = UnsafeContinuation<ReachabilityError?, Never>
 
@@ -12,7 +12,7 @@ final class Attempt: Sendable {
 
     private let phase = Locked(Phase.begun)
 
-    /// Nil: the host took the connection, or the task was cancelled.
+    /// Returns nil if the host accepted the connection, or if the task was cancelled.
     static func failure(host: String, port: Int) async -> ReachabilityError? {
         guard let wake = Wake() else { return .noResources("no descriptor is free") }
         let attempt = Attempt()
@@ -26,7 +26,7 @@ final class Attempt: Sendable {
         return await withTaskCancellationHandler {
             await attempt.failure()
         } onCancel: {
-            // The thread ends soon, or when the name is looked up.
+            // The thread ends soon after this, or, if it is looking up the name, when the lookup has returned.
             wake.wake()
             lookup.leave()
             attempt.end(with: nil)
@@ -42,12 +42,12 @@ final class Attempt: Sendable {
             }
             if let end { waiter.resume(returning: end) }
         }
-        // ThreadSanitizer does not see that a continuation hands over what was written before its resumption.
+        // ThreadSanitizer does not know that resuming a continuation publishes the writes before it.
         phase.withLock { _ in }
         return failure
     }
 
-    /// The first one counts: the thread's, or the cancel's.
+    /// Stores the first result only: that of the thread, or that of the cancel.
     private func end(with failure: ReachabilityError?) {
         let waiter = phase.withLock { phase -> Waiter? in
             switch phase {

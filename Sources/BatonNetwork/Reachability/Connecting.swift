@@ -8,16 +8,17 @@
     internal import Bionic
 #endif
 
-/// Connects to a host, and closes the connection at once. Blocks its thread, for which it wants one of its own.
+/// Connects to a host, and closes the connection at once. It blocks its thread, so it runs on a thread of its own.
 struct Connecting {
     let host: String
     let port: Int
     let wake: Wake
     let lookup: Lookup
 
-    /// Nil: it took the connection, or nobody wants to know any more.
+    /// Returns nil if the host accepted the connection, or if the attempt was cancelled.
     ///
-    /// To look up the name takes as long as the system likes; after that, a wake ends this at once.
+    /// The lookup of the name takes as long as the system needs. After the lookup, a call of ``Wake/wake()`` ends the
+    /// attempt at once.
     func failure() -> ReachabilityError? {
         let (found, problem) = lookUp()
         lookup.end()
@@ -33,14 +34,14 @@ struct Connecting {
         return failure
     }
 
-    /// The addresses, or why there are none.
+    /// Returns the addresses of the host, or a text that says why there are none.
     private func lookUp() -> (UnsafeMutablePointer<addrinfo>?, problem: String) {
-        // C would look for what stands before it.
+        // The C string would end at the zero byte, and so name another host.
         if host.utf8.contains(0) { return (nil, "a name has no zero in it") }
         var hints = addrinfo()
-        // Each address once, and not once for each kind of socket.
+        // With a protocol, `getaddrinfo` returns each address once, not once for each type of socket.
         hints.ai_protocol = Int32(IPPROTO_TCP)
-        // As it stands in a URL.
+        // The host may be an IPv6 address in brackets, as in a URL.
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
         let name = isBracketed ? String(host.dropFirst().dropLast()) : host
         var found: UnsafeMutablePointer<addrinfo>?
@@ -51,7 +52,7 @@ struct Connecting {
 
     private func failure(at address: addrinfo) -> ReachabilityError? {
         let descriptor = socket(address.ai_family, Descriptor.stream, address.ai_protocol)
-        // Of a family that this machine does not have, that is the answer, too.
+        // An address of a family that this machine does not support is unreachable.
         if descriptor < 0 { return errno == EMFILE || errno == ENFILE ? .noResources(text(of: errno)) : failed(errno) }
         defer { close(descriptor) }
         Descriptor.keepFromChildren(descriptor)
@@ -64,13 +65,13 @@ struct Connecting {
         return code == 0 ? nil : failed(code)
     }
 
-    /// False: it was woken.
+    /// Returns false if the attempt was cancelled, that is, woken.
     private func waitForAnswer(at descriptor: Int32) -> Bool {
         var watched = [
             pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
             pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
         ]
-        // A signal may interrupt it.
+        // A signal may interrupt `poll`.
         while poll(&watched, nfds_t(watched.count), -1) < 0, errno == EINTR {}
         return watched[1].revents == 0
     }

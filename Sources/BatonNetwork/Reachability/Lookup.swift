@@ -1,9 +1,10 @@
 internal import Baton
 
-/// The lookup of a name, which blocks its thread for as long as the system likes.
+/// The lookup of a host name, which blocks its thread for as long as the system needs.
 ///
-/// Nobody can end one: when nobody awaits it any more, it goes on, abandoned. While that is so, no other one of the
-/// same host begins, because it would most likely hang, too: else each attempt would leave one more thread behind.
+/// A lookup cannot be stopped: when no task awaits it any more, it is abandoned, and goes on. Until it ends, no other
+/// lookup of the same host begins, because that one would most likely hang as well, and each attempt would leave one
+/// more blocked thread behind.
 final class Lookup: Sendable {
     private struct Host {
         var underWay: Set<ObjectIdentifier> = []
@@ -20,8 +21,11 @@ final class Lookup: Sendable {
 
     private var id: ObjectIdentifier { ObjectIdentifier(self) }
 
-    /// Calls `start` now, or on the thread of the last one that is abandoned, when that ends. Of a lookup that is left
-    /// before, never. What is called holds the lookup.
+    /// Calls `start` at once or, if lookups of the same host are abandoned, on the thread of the last of them when it
+    /// ends.
+    ///
+    /// `start` is not called if this lookup is left before. The closure must retain the lookup, whose identity is its
+    /// key.
     func begin(_ start: @escaping @Sendable () -> Void) {
         let isFree = change { host in
             if !host.abandoned.isEmpty {
@@ -34,7 +38,7 @@ final class Lookup: Sendable {
         if isFree { start() }
     }
 
-    /// It has its answer, or could not be started.
+    /// Ends a lookup that has its result, or whose thread could not be started.
     func end() {
         let next = change { host -> [ObjectIdentifier: @Sendable () -> Void] in
             host.underWay.remove(id)
@@ -47,7 +51,7 @@ final class Lookup: Sendable {
         for start in next.values { start() }
     }
 
-    /// Nobody awaits it any more.
+    /// Abandons the lookup, because no task awaits it any more.
     func leave() {
         let unstarted = change { host in
             if host.underWay.remove(id) != nil { host.abandoned.insert(id) }

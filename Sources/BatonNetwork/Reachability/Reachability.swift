@@ -1,42 +1,44 @@
 public import Baton
 
-/// Satisfied if a host takes a connection at a port: looked at by connecting, over TCP, and closing the connection at
-/// once.
+/// A condition that is satisfied if a host accepts a TCP connection at a port. The connection is closed at once.
 ///
 /// ```swift
 /// upload.addCondition(.reachable("example.com", port: 443, waitToConnect: true))
 /// ```
 ///
-/// With ``waitToConnect`` the operation is kept until it is reachable, and looks again after each ``interval``; a
-/// cancel ends that at once. Without, it looks once, and fails with a ``ReachabilityError``. Meanwhile it holds no
-/// permit of its queue.
+/// With ``waitToConnect``, the operation waits until the host is reachable: the condition tries again after each
+/// ``interval``, and a cancel ends the wait at once. Without it, the condition tries once, and fails with a
+/// ``ReachabilityError``. The operation holds no permit of its queue meanwhile.
 ///
-/// Each attempt has a thread of its own, because to look up a name blocks one: never a thread of Swift's. While a
-/// lookup goes on that took too long or was cancelled, no other one of the same host begins: attempts wait for its end
-/// as long as they may take. What has been reachable may not be so a moment later: retry what fails all the same.
+/// Each attempt has a thread of its own, never one of Swift's thread pool, because looking up a name blocks a thread.
+/// If a lookup took too long or was cancelled and is still running, no other lookup of the same host begins: attempts
+/// wait for its end, within their own ``timeout``. A host that was reachable may be unreachable when the operation
+/// runs, so let the operation retry as well.
 public struct Reachability: OperationCondition {
-    /// A name or an address.
+    /// The name or the address of the host.
     public let host: String
-    /// From 1 to 65535.
+    /// The port, from 1 to 65535.
     public let port: Int
-    /// Whether the operation waits until the host is reachable. Else it fails if it is not.
+    /// A Boolean value that indicates whether the operation waits until the host is reachable. If false, it fails
+    /// instead.
     public let waitToConnect: Bool
-    /// How long one attempt may take, all addresses of the host together, the name's lookup included.
+    /// The longest time of one attempt, for all addresses of the host together and including the lookup of its name.
     public let timeout: Duration
-    /// How long to wait from the end of an attempt to the next one.
+    /// The time from the end of an attempt to the beginning of the next one.
     public let interval: Duration
 
     private let clock: any Clock<Duration>
 
-    /// Makes the condition, and connects to nothing yet.
+    /// Creates the condition, without connecting yet.
     ///
     /// - Parameters:
-    ///   - host: A name or an address; an IPv6 address with brackets or without.
-    ///   - port: From 1 to 65535; another one is ``ReachabilityError/invalidPort(_:)`` when it is looked at.
+    ///   - host: A name or an address. An IPv6 address may have brackets.
+    ///   - port: A port from 1 to 65535. With any other number the evaluation fails with
+    ///     ``ReachabilityError/invalidPort(_:)``.
     ///   - waitToConnect: Whether the operation waits until the host is reachable.
-    ///   - timeout: How long one attempt may take. Less than a millisecond counts as one.
-    ///   - interval: How long to wait between two attempts. Less than a millisecond counts as one.
-    ///   - clock: What measures both.
+    ///   - timeout: The longest time of one attempt. Less than a millisecond counts as one.
+    ///   - interval: The time between two attempts. Less than a millisecond counts as one.
+    ///   - clock: The clock that measures `timeout` and `interval`.
     public init(
         host: String, port: Int, waitToConnect: Bool = false, timeout: Duration = .seconds(5),
         interval: Duration = .seconds(1), clock: any Clock<Duration> = ContinuousClock()
@@ -49,10 +51,13 @@ public struct Reachability: OperationCondition {
         self.clock = clock
     }
 
-    /// The host and the port, and "is reachable".
+    /// The host and the port, followed by "is reachable".
     public var name: String { "\(host):\(port) is reachable" }
 
-    /// Throws the ``ReachabilityError`` of the one attempt; of several, ``ReachabilityError/invalidPort(_:)`` alone.
+    /// Connects once or, with ``waitToConnect``, until the host accepts a connection.
+    ///
+    /// - Throws: Without ``waitToConnect``, the ``ReachabilityError`` of the attempt. With it, only
+    ///   ``ReachabilityError/invalidPort(_:)``. `CancellationError` after a cancel.
     public func evaluate(for operation: AnyOperation) async throws -> ConditionResult {
         while let failure = try await failure() {
             if case .invalidPort = failure { throw failure }
@@ -62,11 +67,12 @@ public struct Reachability: OperationCondition {
         return .satisfied
     }
 
-    /// Until the next attempt.
+    /// Waits until the next attempt.
     func pause() async throws { try await TimeSource(clock).sleep(until: interval) }
 
-    /// Looks once. Nil: it is reachable.
+    /// Connects once.
     ///
+    /// - Returns: The reason why the host is not reachable, or nil if it is.
     /// - Throws: `CancellationError`, at once, when the task is cancelled.
     public func failure() async throws -> ReachabilityError? {
         guard (1...65535).contains(port) else { return .invalidPort(port) }
@@ -74,7 +80,8 @@ public struct Reachability: OperationCondition {
         let failure = await withTaskGroup(of: ReachabilityError?.self) { group in
             group.addTask { await Attempt.failure(host: host, port: port) }
             group.addTask {
-                // Cancelled, it was not the first.
+                // If the sleep is cancelled, the attempt has returned first, or the whole task is cancelled. The result
+                // is ignored in both cases.
                 try? await time.sleep(until: timeout)
                 return .timedOut(host: host, port: port, after: timeout)
             }
@@ -88,7 +95,15 @@ public struct Reachability: OperationCondition {
 }
 
 extension OperationCondition where Self == Reachability {
-    /// Satisfied if a host takes a connection at a port; see ``Reachability``.
+    /// A condition that is satisfied if a host accepts a connection at a port; see ``Reachability``.
+    ///
+    /// - Parameters:
+    ///   - host: A name or an address. An IPv6 address may have brackets.
+    ///   - port: A port from 1 to 65535.
+    ///   - waitToConnect: Whether the operation waits until the host is reachable. If false, it fails instead.
+    ///   - timeout: The longest time of one attempt. Less than a millisecond counts as one.
+    ///   - interval: The time between two attempts. Less than a millisecond counts as one.
+    ///   - clock: The clock that measures `timeout` and `interval`.
     public static func reachable(
         _ host: String, port: Int, waitToConnect: Bool = false, timeout: Duration = .seconds(5),
         interval: Duration = .seconds(1), clock: any Clock<Duration> = ContinuousClock()

@@ -1,42 +1,38 @@
-/// Whether a host can be reached.
+/// The reachability of a host.
 public enum ReachabilityStatus: Sendable, Hashable {
-    /// It takes a connection.
+    /// The host accepts a connection.
     case reachable
-    /// It does not, for this reason.
+    /// The host accepts no connection, for the given reason.
     case unreachable(ReachabilityError)
 
-    /// Whether it takes a connection.
+    /// A Boolean value that indicates whether the host accepts a connection.
     public var isReachable: Bool { self == .reachable }
 }
 
 extension Reachability {
-    /// Whether the host is reachable, now and whenever that changes.
-    ///
-    /// ```swift
-    /// for await status in Reachability(host: "example.com", port: 443).changes {
-    ///     banner.isHidden = status.isReachable
-    /// }
-    /// ```
+    /// The reachability of the host: its present status, and each change of it.
     public var changes: ReachabilityChanges { ReachabilityChanges(reachability: self) }
 }
 
-/// Whether a host is reachable, as that changes. From ``Reachability/changes``.
+/// An asynchronous sequence of the changes of a host's reachability, as ``Reachability/changes`` returns it.
 ///
-/// An iterator looks when it is asked for its first element, and delivers what it finds; then it looks after each
-/// ``Reachability/interval``, and delivers what differs. That another reason keeps the host from being reached is no
-/// difference. It looks only while somebody awaits the next element, and ends when the task that does so is cancelled.
+/// When an iterator is asked for its first element, it connects once and delivers the status. After that it connects
+/// after each ``Reachability/interval``, and delivers the status if the host has become reachable or unreachable.
+/// Another reason for being unreachable is no change. The iterator connects only while a task awaits the next element,
+/// and ends when that task is cancelled.
 public struct ReachabilityChanges: AsyncSequence, Sendable {
-    /// Whether it is reachable.
+    /// The status of the host.
     public typealias Element = ReachabilityStatus
-    /// It does not throw.
+    /// The sequence does not throw.
     public typealias Failure = Never
 
     let reachability: Reachability
 
-    /// Begins with what is the case when it is first asked. May be called any number of times.
+    /// Makes an iterator, which begins with the status at the time of its first call. Each iterator connects on its
+    /// own.
     public func makeAsyncIterator() -> Iterator { Iterator(reachability: reachability) }
 
-    /// One way through the changes.
+    /// An iterator over the changes.
     public struct Iterator: AsyncIteratorProtocol {
         let reachability: Reachability
         private var last: ReachabilityStatus?
@@ -44,7 +40,8 @@ public struct ReachabilityChanges: AsyncSequence, Sendable {
 
         init(reachability: Reachability) { self.reachability = reachability }
 
-        /// The next that differs from the one before; nil when the task is cancelled, at once, and from then on.
+        /// Waits for the next change, and returns the new status. Returns nil, at once and from then on, if the task is
+        /// cancelled.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> ReachabilityStatus? {
             while !isOver {
                 do {

@@ -1,18 +1,18 @@
-/// Why a host could not be reached: the cause in `OperationError.conditionFailed`.
+/// The reason why a host is not reachable. It is the cause in `OperationError.conditionFailed`.
 @nonexhaustive
 public enum ReachabilityError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The name of the host leads to no address. The text is the system's.
+    /// The lookup of the host's name found no address. The text is the system's.
     case unresolved(host: String, reason: String)
-    /// None of its addresses takes a connection at this port. The text is the system's, about the last of them.
+    /// None of the host's addresses accepts a connection at this port. The text is the system's, for the last address.
     case unreachable(host: String, port: Int, reason: String)
-    /// There was no answer for so long.
+    /// The attempt took longer than its time limit.
     case timedOut(host: String, port: Int, after: Duration)
-    /// There is no such port: they go from 1 to 65535.
+    /// The port is not in the range from 1 to 65535.
     case invalidPort(Int)
-    /// The system gives no thread, or no descriptor, to look. The text says which.
+    /// The system has no thread or no descriptor left for the attempt. The text says which.
     case noResources(String)
 
-    /// What happened, and what to do about it if something can be done.
+    /// A text that says what happened and, where possible, what to do about it.
     public var description: String {
         switch self {
         case .unresolved(let host, let reason): "the address of \(host) was not found: \(reason)"

@@ -10,15 +10,16 @@ internal import Baton
     internal import Bionic
 #endif
 
-/// Wakes a thread that polls, from another one: two sockets that are connected.
+/// Wakes a thread that polls, from any other thread, through a pair of connected sockets.
 ///
-/// Its two descriptors are closed with it. Whoever polls and whoever wakes hold it, so none of them is closed in use.
+/// The polling thread and the waking threads retain this object, which closes both descriptors when it is released, so
+/// no descriptor is closed while it is in use.
 final class Wake: Sendable {
-    /// To be polled for reading.
+    /// The descriptor that the waiting thread polls for reading.
     let descriptor: Int32
     private let writing: Int32
 
-    /// Nil: the system gives no descriptors.
+    /// Returns nil if the system has no descriptors left.
     init?() {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Descriptor.stream, 0, &ends) == 0 else { return nil }
@@ -31,17 +32,17 @@ final class Wake: Sendable {
         close(writing)
     }
 
-    /// From any thread. For good: nobody reads it away.
+    /// Wakes the thread. May be called from any thread. No thread reads the byte, so the descriptor stays readable.
     func wake() {
         var byte: UInt8 = 0
-        // At most a few bytes are ever written, so it never blocks.
+        // `write` never blocks, because only a few bytes are ever written.
         _ = write(writing, &byte, 1)
     }
 }
 
 enum Descriptor {
-    /// The kind of a socket that connects, which programs that this one starts do not get: where the system can, from
-    /// its beginning.
+    /// The type of a stream socket that child processes do not inherit. Where the system supports it, the flag is set
+    /// when the socket is created.
     static var stream: Int32 {
         #if canImport(Glibc)
             Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
