@@ -6,10 +6,10 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// One request and its answer: locks an ``HTTPTransactionStateMachine``, asks it, unlocks, and acts.
+/// One request and its response. Locks an ``HTTPTransactionStateMachine``, asks it, unlocks it, and acts.
 ///
-/// URLSession tells it what comes; one task reads. A cancel is over when URLSession has said so: nothing goes on behind
-/// the reader's back.
+/// URLSession delivers the response, and one task reads it. After a cancel, the reader returns only when URLSession has
+/// reported the end of its task, so that no transfer outlives its reader.
 final class HTTPTransaction: Sendable {
     private typealias Machine = HTTPTransactionStateMachine<UnsafeContinuation<Void, Never>>
 
@@ -21,7 +21,7 @@ final class HTTPTransaction: Sendable {
     private let request: URLRequest
     private let sent: @Sendable (Int64) -> Void
     private let machine: Locked<Machine>
-    /// Nil before it has started, and after its end.
+    /// Nil before the transaction has started, and after it has ended.
     private let running = Locked<Running?>(nil)
     private let overflow = SpillFile()
     private let clock = ContinuousClock()
@@ -34,7 +34,7 @@ final class HTTPTransaction: Sendable {
 
     // MARK: Start and end
 
-    /// Once, with a task that has not been resumed.
+    /// Starts the transaction. Must be called once, with a task that has not been resumed.
     func start(_ task: URLSessionTask) {
         let limit = request.idleLimit
         let timer = IdleTimer { [weak self] in self?.look(limit: limit) }
@@ -43,12 +43,13 @@ final class HTTPTransaction: Sendable {
         task.resume()
     }
 
-    /// Ends it, unless it has ended.
+    /// Cancels the transaction, unless it has ended.
     func cancel() {
         if machine.withLock({ $0.cancel() }) { cancelTask() }
     }
 
-    /// On another thread: on Linux this waits for the queue on which URLSession calls us.
+    /// Cancels the URLSession task on another thread, because on Linux that call waits for the queue on which
+    /// URLSession calls its delegate.
     private func cancelTask() {
         guard let task = running.withLock({ $0?.task }) else { return }
         DispatchQueue.global().async { task.cancel() }
@@ -83,9 +84,9 @@ final class HTTPTransaction: Sendable {
     }
 
     func next() async throws -> Data? {
-        // A body that comes faster than it is read must not keep the thread from others.
+        // A body that arrives faster than it is read must not keep the thread from other tasks.
         await Task.yield()
-        // A reader that finds bytes each time never waits, and so is not told.
+        // A reader that always finds bytes never waits, so the cancellation handler of `wait` does not run.
         if Task.isCancelled { cancel() }
         while true {
             switch machine.withLock({ $0.take() }) {
@@ -118,7 +119,7 @@ final class HTTPTransaction: Sendable {
         }
     }
 
-    // MARK: From URLSession, on its queue
+    // MARK: Calls from URLSession, on its queue
 
     func came(_ head: HTTPHead) {
         let now = clock.now
@@ -146,7 +147,8 @@ final class HTTPTransaction: Sendable {
         sent(count)
     }
 
-    /// - Parameter last: What URLSession has as the answer, which it does not tell of a redirect that leads nowhere.
+    /// - Parameter last: The response that the task has at its end. URLSession does not report a redirect to the
+    ///   delegate if the redirect has no valid target, so this method reports it.
     func ended(_ error: (any Error)?, last: HTTPHead?) {
         if error == nil, let last, machine.withLock({ $0.head }) == nil { came(last) }
         let ended = running.withLock { $0.take() }

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// One request and its answer, as far as they have come. Pure; ``HTTPTransaction`` locks it, asks, unlocks, and acts.
+/// The state of one request and its response. It is pure: ``HTTPTransaction`` locks it, asks it, unlocks it, and acts.
 ///
-/// What comes before it is wanted is kept in memory, up to a limit. What comes then goes into a file, until that has
-/// been read to its end; so the order is always memory first, then the file.
+/// Bytes that arrive before the reader asks for them are kept in memory, up to ``mostKept``. Bytes beyond that go to a
+/// file until the reader has read that file to its end. So the bytes in memory always precede those in the file.
 struct HTTPTransactionStateMachine<Waiter> {
     enum Ending {
         case complete
@@ -12,36 +12,36 @@ struct HTTPTransactionStateMachine<Waiter> {
 
     enum Taken<Value> {
         case value(Value)
-        /// To be read from the file, and told by ``hasRead(_:)``.
+        /// The reader reads these bytes from the file, and then calls ``hasRead(_:)``.
         case stored(offset: Int64, count: Int)
         case end(Ending)
-        /// Nothing yet: wait, and ask again.
+        /// Nothing is available. The reader waits, and asks again.
         case nothing
     }
 
     enum Storing {
-        /// In memory. These wait for it.
+        /// The bytes were kept in memory. The caller resumes these waiters.
         case kept([Waiter])
-        /// To be written to the file, and told by ``hasWritten(_:)``.
+        /// The caller writes the bytes to the file, and then calls ``hasWritten(_:)``.
         case write(offset: Int64)
-        /// Nobody wants it any more.
+        /// The bytes were dropped, because the transfer was cancelled or has failed.
         case dropped
     }
 
-    /// More than this is not kept in memory.
+    /// The largest number of bytes that are kept in memory.
     static var mostKept: Int { 256 * 1024 }
 
     private(set) var head: HTTPHead?
-    /// Of the body, in all.
+    /// The number of bytes of the body that have arrived in all.
     private(set) var receivedCount: Int64 = 0
     private(set) var isCancelled = false
     private var kept = Data()
-    /// In the file, and not yet read.
+    /// The part of the file that has been written and not yet read.
     private var stored: Range<Int64> = 0..<0
     private var isWriting = false
     private var ending: Ending?
     private var waiters: [Waiter] = []
-    /// When something came or went last.
+    /// The last time at which a byte arrived or was sent.
     private var lastMoved: ContinuousClock.Instant
 
     init(at now: ContinuousClock.Instant) { lastMoved = now }
@@ -57,7 +57,7 @@ struct HTTPTransactionStateMachine<Waiter> {
     mutating func came(_ data: Data, at now: ContinuousClock.Instant) -> Storing {
         lastMoved = now
         receivedCount += Int64(data.count)
-        // A cancel, or a time limit, came first.
+        // The cancel, or the end by a time limit, came before these bytes.
         if isCancelled || ending != nil { return .dropped }
         if stored.isEmpty {
             if kept.count + data.count <= Self.mostKept || kept.isEmpty {
@@ -77,15 +77,15 @@ struct HTTPTransactionStateMachine<Waiter> {
 
     mutating func went(at now: ContinuousClock.Instant) { lastMoved = now }
 
-    /// The first ending counts: URLSession may tell of a second one when a cancel crosses the end.
+    /// Stores the first ending only. URLSession may report a second one when a cancel races with the end.
     mutating func end(_ ending: Ending) -> [Waiter] {
         if self.ending != nil { return [] }
         self.ending = ending
         return wake()
     }
 
-    /// True: URLSession has to be told. Later ones change nothing. After the end of the transfer, what has come is not
-    /// read any more.
+    /// Returns true if the caller has to cancel the URLSession task. Later calls change nothing. If the transfer has
+    /// already ended, the reader does not receive the bytes that are left.
     mutating func cancel() -> Bool {
         if isCancelled { return false }
         isCancelled = true
@@ -116,11 +116,11 @@ struct HTTPTransactionStateMachine<Waiter> {
 
     mutating func hasRead(_ count: Int) {
         stored = stored.lowerBound + Int64(count)..<stored.upperBound
-        // A file that was read to its end starts over, unless somebody is writing to it.
+        // After the whole file has been read, writing starts at its beginning again, unless a write is in progress.
         if stored.isEmpty, !isWriting { stored = 0..<0 }
     }
 
-    /// False: there is something to take.
+    /// Returns false, and does not store the waiter, if there is something to take.
     mutating func wait(_ waiter: Waiter, forHead: Bool) -> Bool {
         if ending != nil { return false }
         if !isCancelled, forHead ? head != nil : !kept.isEmpty || !stored.isEmpty { return false }
@@ -141,7 +141,7 @@ struct HTTPTransactionStateMachine<Waiter> {
         case expired
     }
 
-    /// Whether nothing has come or gone for too long.
+    /// Checks whether no byte has arrived or been sent for `limit`.
     func look(at now: ContinuousClock.Instant, limit: Duration) -> Look {
         if isCancelled || ending != nil { return .ended }
         let idle = lastMoved.duration(to: now)

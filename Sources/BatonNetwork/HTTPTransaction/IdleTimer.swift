@@ -6,7 +6,7 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// Rings when its time has come, until it is stopped. It can be set again when it has rung.
+/// A timer that fires once after each `set(after:)`, until it is stopped.
 final class IdleTimer: Sendable {
     private let source: Locked<any DispatchSourceTimer>
 
@@ -24,17 +24,18 @@ final class IdleTimer: Sendable {
         }
     }
 
-    /// To be called at least once after it was set.
+    /// Stops the timer. Must be called at least once after `set(after:)`.
     func stop() { source.withLock { $0.cancel() } }
 }
 
 extension Duration {
-    /// A hundred years, in place of more: clocks trap on what they cannot count.
+    /// One hundred years. Longer durations are shortened to this, because clocks trap on overflow.
     static let longest = seconds(100 * 365 * 24 * 60 * 60)
 }
 
 extension URLRequest {
-    /// How long nothing may come or go: a minute, if what is said is no time or no number.
+    /// The longest time during which no byte may arrive or be sent: `timeoutInterval`, or 60 seconds if that is not a
+    /// positive number.
     var idleLimit: Duration {
         timeoutInterval > 0 ? .seconds(min(timeoutInterval, Duration.longest / .seconds(1))) : .seconds(60)
     }

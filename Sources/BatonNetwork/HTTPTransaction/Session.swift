@@ -5,7 +5,8 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// A URLSession, and whose answers it brings. It is closed when this goes and its requests have ended.
+/// A URLSession and its running transactions. When this object is released, the session finishes its tasks and is
+/// invalidated.
 final class Session: Sendable {
     private let session: Locked<URLSession>
     private let exchanges = Exchanges()
@@ -24,7 +25,7 @@ final class Session: Sendable {
             switch body {
             case nil: session.dataTask(with: request)
             case .data(let data): session.uploadTask(with: request, from: data)
-            // On Linux, URLSession takes the length of a link for that of the file.
+            // On Linux, URLSession takes the length of a symbolic link for that of the file.
             case .file(let file): session.uploadTask(with: request, fromFile: file.resolvingSymlinksInPath())
             case .stream: preconditionFailure("Internal inconsistency: a stream that was not put into a file")
             }
@@ -33,7 +34,7 @@ final class Session: Sendable {
     }
 }
 
-/// Which exchange belongs to which task of a session.
+/// The running transactions of a session, by the identifiers of their tasks.
 final class Exchanges: Sendable {
     private let running = Locked<[Int: HTTPTransaction]>([:])
 
@@ -44,13 +45,13 @@ final class Exchanges: Sendable {
     subscript(task: Int) -> HTTPTransaction? { running.withLock { $0[task] } }
 }
 
-/// A queue that is none: who adds something to it runs it.
+/// An operation queue that, on Linux, runs each block on the thread that adds it.
 ///
-/// On Linux, URLSession puts every event into its delegate's queue from one of its own, on which libcurl runs, and goes
-/// on at once; and it has no way to pause a transfer. All that has come and not been looked at would be kept in memory.
-/// So the delegate is called where the event arises: it stores what has come, and returns.
+/// On Linux, URLSession adds every event to its delegate's queue from the queue on which libcurl runs, does not wait
+/// for it, and cannot pause a transfer. All events that the delegate has not handled would be kept in memory. With this
+/// queue, the delegate is called where the event arises: it stores the bytes, and returns.
 final class InlineQueue: OperationQueue, @unchecked Sendable {
-    // @unchecked: it adds nothing to its superclass.
+    // @unchecked: the class adds no state to its superclass.
     override init() {
         super.init()
         maxConcurrentOperationCount = 1

@@ -4,7 +4,7 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// Passes on what URLSession tells to the exchange that it is for.
+/// Passes the events of URLSession to the transactions that they belong to.
 final class SessionDelegate: NSObject, Sendable {
     private let exchanges: Exchanges
 
@@ -17,7 +17,7 @@ extension SessionDelegate: URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         let head = HTTPHead(response)
-        // The answer comes after these.
+        // The final response follows an interim one.
         if !head.isInterim { exchanges[dataTask.taskIdentifier]?.came(head) }
         completionHandler(.allow)
     }
@@ -37,8 +37,8 @@ extension SessionDelegate: URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        // ``HTTPCall`` follows redirects. URLSession on Linux would resolve relative ones wrongly, and ask our host for
-        // the addresses of other schemes.
+        // ``HTTPCall`` follows redirects. URLSession on Linux would resolve relative targets wrongly, and would connect
+        // to the original host for targets with other schemes.
         completionHandler(nil)
     }
 
