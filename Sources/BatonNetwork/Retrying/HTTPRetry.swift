@@ -1,37 +1,47 @@
 public import Baton
 
-/// Which failed requests are worth another attempt.
+/// A rule that says which failed requests are worth another attempt.
 ///
 /// ```swift
 /// page.retryHTTP(attempts: 4)
 /// page.retry(.http, attempts: 4) { HTTPRetry.idempotent.allows($0) }      // the same
 /// ```
 public struct HTTPRetry: Sendable {
-    /// The methods that may be sent twice; nil for all.
+    /// The methods whose requests may be sent twice; nil for all methods.
     private let methods: Set<String>?
-    /// A server that wants us to wait longer has its will: the operation fails.
+    /// The longest `Retry-After` that is honoured. If the server asks for more, the operation fails.
     private var longestWait = Duration.seconds(120)
 
-    /// Requests that may be sent twice without harm: GET, HEAD, OPTIONS, TRACE, PUT and DELETE.
+    /// Retries requests that may be sent twice without harm: GET, HEAD, OPTIONS, TRACE, PUT and DELETE.
     ///
-    /// Other requests are sent again only if nothing of them has been sent: the host was not found, or refused the
-    /// connection; with ``CurlTransport`` also if a proxy refused the tunnel, or time was up, before there was a
-    /// connection. If the connection of a POST breaks, nobody knows whether the server has done its work.
+    /// Requests with other methods are sent again only if no part of them has reached a server: the host was not found,
+    /// or it refused the connection. With ``CurlTransport``, the same holds if a proxy refused the tunnel, or if the
+    /// time limit ended before a connection existed. If the connection of a POST breaks, the client cannot know whether
+    /// the server has processed the request.
     public static let idempotent = HTTPRetry(methods: ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"])
 
-    /// All requests: for servers that notice when they are told something twice.
+    /// Retries requests with any method, for servers that recognise a request that they receive twice.
     public static let anyMethod = HTTPRetry(methods: nil)
 
     private init(methods: Set<String>?) { self.methods = methods }
 
-    /// Gives up when the server wants us to wait longer than this: two minutes, if nothing else is said.
+    /// Sets the longest time to wait for a server: two minutes by default. If a server asks for more, the request is
+    /// not retried.
+    ///
+    /// - Parameter longest: The longest `Retry-After` that is honoured.
+    /// - Returns: A changed copy.
     public func waitingAtMost(_ longest: Duration) -> HTTPRetry {
         var copy = self
         copy.longestWait = longest
         return copy
     }
 
-    /// Whether an operation that failed with this error should try again: see ``HTTPError/isTransient``.
+    /// Returns whether an operation that failed with an error should be tried again.
+    ///
+    /// - Parameter error: The error of the operation. Its underlying error has to be an ``HTTPError`` whose
+    ///   ``HTTPError/isTransient`` is true.
+    /// - Returns: True if the error is transient, the server does not ask for too long a wait, and the request may be
+    ///   sent again.
     public func allows(_ error: OperationError) -> Bool {
         guard let error = error.underlyingError as? HTTPError, error.isTransient else { return false }
         if let wait = error.retryAfter, wait > longestWait { return false }
@@ -40,7 +50,7 @@ public struct HTTPRetry: Sendable {
 }
 
 extension HTTPError {
-    /// How long the server wants us to wait; nil if it has not said.
+    /// The time that the server asks the client to wait, or nil if the server has not said.
     public var retryAfter: Duration? {
         if case .refused(let refusal) = reason { return refusal.retryAfter }
         return nil
@@ -48,36 +58,38 @@ extension HTTPError {
 }
 
 extension Backoff {
-    /// From a fifth of a second, twice as long each time, up to 20 s, a random part of it; and as long as a server says
-    /// by `Retry-After`.
+    /// Waits 200 ms, doubles the wait each time up to 20 s, and randomises it; honours `Retry-After`.
     public static let http = exponential(from: .milliseconds(200)).capped(at: .seconds(20)).jittered()
         .honoringRetryAfter()
 
-    /// Waits as long as a server says by `Retry-After`, if it does. One that says "at once" does not shorten the wait.
+    /// Waits as long as the server asks for with `Retry-After`. A wait of zero does not shorten the backoff's own wait.
+    ///
+    /// - Returns: A changed copy.
     public func honoringRetryAfter() -> Backoff {
         honoring { ($0.underlyingError as? HTTPError)?.retryAfter.flatMap { $0 > .zero ? $0 : nil } }
     }
 }
 
 extension AnyOperation {
-    /// Sends a request again that has failed for the moment, up to `attempts` times in all.
+    /// Repeats a request that fails with a transient error, up to `attempts` attempts in all.
     ///
     /// ```swift
     /// let page = AsyncOperation(HTTPData(url)).retryHTTP(attempts: 4)
     /// ```
     ///
-    /// This is ``AnyOperation/retry(_:attempts:deadline:file:line:if:)`` with what is usual for HTTP; a download goes
-    /// on where it stopped.
+    /// This calls ``AnyOperation/retry(_:attempts:deadline:file:line:if:)`` with defaults for HTTP. A download
+    /// continues where the previous attempt stopped.
     ///
-    /// An attempt that the operation's own time limit has ended, `operation.timeout(_:)`, is not followed by another
-    /// one: that error does not say which request it was, and whether it may be sent twice. Give the limit to the
-    /// request, `HTTPData(url).deadline(_:clock:)`.
+    /// If the operation's own time limit, `operation.timeout(_:)`, ends an attempt, there is no further attempt,
+    /// because that error does not say whether the request may be sent twice. Set the limit on the request instead,
+    /// with `HTTPData(url).deadline(_:clock:)`.
     ///
     /// - Parameters:
-    ///   - attempts: How often it may be sent, the first time included.
-    ///   - backoff: How long to wait in between, where the server does not say.
-    ///   - deadline: How long all of this may take.
-    ///   - rule: Which failures are worth another attempt.
+    ///   - attempts: The largest number of attempts, including the first one.
+    ///   - backoff: The wait between two attempts, where the server does not ask for one.
+    ///   - deadline: The time limit for all attempts and waits together; nil for none.
+    ///   - rule: The failures that are worth another attempt.
+    /// - Returns: This operation.
     @discardableResult
     public func retryHTTP(
         attempts: Int, _ backoff: Backoff = .http, deadline: Duration? = nil, if rule: HTTPRetry = .idempotent,

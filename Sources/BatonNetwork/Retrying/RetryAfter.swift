@@ -1,14 +1,15 @@
 internal import Foundation
 
-/// The `Retry-After` of an answer: seconds, or a date.
+/// Reads the header field `Retry-After`, which holds a number of seconds or a date.
 enum RetryAfter {
-    /// Nil if there is none that makes sense. A date in the past is no wait.
+    /// Returns the wait that a response asks for, or nil if the field is missing or malformed. A date in the past is a
+    /// wait of zero.
     ///
-    /// A date is compared with the server's own, if it says what time it is: our clocks may differ.
+    /// A date is compared with the server's own `Date`, if the response has one, because the client's clock may differ.
     static func delay(_ head: HTTPHead, now: Date) -> Duration? {
         guard let text = head.headers["Retry-After"]?.trimmed else { return nil }
         if !text.isEmpty, text.allSatisfy({ $0.isASCII && $0.isNumber }) {
-            // A number that is too large for us is a long time.
+            // A number that does not fit into 64 bits counts as the longest wait.
             return .seconds(min(Int64(text) ?? longest, longest))
         }
         guard let date = HTTPDate.date(text) else { return nil }
@@ -17,6 +18,6 @@ enum RetryAfter {
         return .seconds(min(max(0, seconds), Double(longest)))
     }
 
-    /// A year.
+    /// The longest wait, one year, in seconds.
     private static let longest: Int64 = 365 * 24 * 60 * 60
 }
