@@ -1,8 +1,8 @@
-/// What `Content-Range` says: "bytes 100-199/200", or "bytes */200" when there is no such part.
+/// A parsed `Content-Range`: "bytes 100-199/200", or "bytes */200" if the file has no such part.
 struct ContentRange: Hashable {
-    /// Nil: there is no such part.
+    /// The part of the file, or nil if the file has no such part.
     let part: ClosedRange<Int64>?
-    /// Of the whole; nil if the server does not know.
+    /// The length of the whole file, or nil if the server does not know it.
     let total: Int64?
 
     init?(_ text: String?) {
@@ -28,11 +28,11 @@ struct ContentRange: Hashable {
     }
 }
 
-/// The part that a request asks for itself: "bytes=100-199", "bytes=100-" or "bytes=-100".
+/// The range that the user's own request asks for: "bytes=100-199", "bytes=100-" or "bytes=-100".
 enum RequestedRange: Hashable {
     case from(Int64, to: Int64?)
     case last(Int64)
-    /// Several parts, or another unit than bytes: the answer is for whoever asked to understand.
+    /// Several ranges, or a unit other than bytes. Any response is accepted, and the user has to interpret it.
     case other
 
     init(_ text: String) {
@@ -50,7 +50,7 @@ enum RequestedRange: Hashable {
         }
     }
 
-    /// Whether an answer of 206 is this part. It may be shorter than what was asked for (RFC 9110, 15.3.7).
+    /// Returns whether a response with status 206 has this range. It may be shorter than requested (RFC 9110, 15.3.7).
     func matches(_ range: ContentRange?) -> Bool {
         switch self {
         case .other: return true
@@ -58,7 +58,7 @@ enum RequestedRange: Hashable {
             guard let part = range?.part else { return false }
             return part.lowerBound == first && part.upperBound <= last ?? .max
         case .last(let count):
-            // Not by its count, which a server can make greater than any number.
+            // The difference cannot overflow, but the number of bytes, which is one more, could.
             guard let part = range?.part, part.upperBound - part.lowerBound < count else { return false }
             return range?.total.map { part.upperBound == $0 - 1 } ?? true
         }

@@ -1,24 +1,24 @@
 internal import Foundation
 
-/// What a download makes of the head of an answer. Pure.
+/// The next step of a download, which follows from the head of the response. The decision is pure.
 enum DownloadPlan: Hashable {
-    /// What follows is the rest, of a whole of so many bytes.
+    /// The body is the rest of the file, which has this length in all.
     case append(total: Int64)
-    /// What follows is all of it.
+    /// The body is the whole file.
     case replace
-    /// All of it is there already.
+    /// The partial file is already complete.
     case complete
-    /// What is there belongs to nothing: ask again, for all of it.
+    /// The partial file cannot be continued. The download sends the request again, for the whole file.
     case startOver
-    /// No part that was asked for.
+    /// The response is a part that the request did not ask for.
     case refuse
-    /// A status like any other.
+    /// The status is no success. The download fails, even if the validation accepts the status.
     case judge
 
     /// - Parameters:
-    ///   - start: How many bytes are there and were left out of the request; 0 if all was asked for.
-    ///   - origin: What those bytes are the beginning of.
-    ///   - wanted: The part that the request asks for itself, which is then the whole of the file.
+    ///   - start: The number of bytes that the partial file has, and that the request left out; 0 if it asked for all.
+    ///   - origin: The resource that those bytes come from.
+    ///   - wanted: The range of the user's own request. That range is then the whole file.
     init(_ head: HTTPHead, start: Int64, origin: PartialFile.Origin?, wanted: RequestedRange? = nil) {
         let range = ContentRange(head.headers["Content-Range"])
         switch head.status {
@@ -28,7 +28,8 @@ enum DownloadPlan: Hashable {
                 self = .startOver
                 return
             }
-            // A server may send less than it was asked for (RFC 9110, 15.3.7), so the end has to be known.
+            // A server may send less than the request asked for (RFC 9110, 15.3.7), so the total length has to be
+            // known.
             guard let origin, let total = range.total ?? origin.length, origin.isSame(as: head, total: range.total)
             else {
                 self = .startOver
@@ -45,7 +46,7 @@ enum DownloadPlan: Hashable {
 }
 
 extension HTTPHead {
-    /// How many bytes a part has that was asked for; nil if this is none, or has several.
+    /// The number of bytes of the part that a response with status 206 contains. Nil if it has no single part.
     var partLength: Int64? {
         guard status == 206, headers["Content-Encoding"] == nil, let part = ContentRange(headers["Content-Range"])?.part
         else { return nil }
@@ -55,7 +56,7 @@ extension HTTPHead {
 }
 
 extension PartialFile.Origin {
-    /// Nil: the rest of it could not be asked for later.
+    /// Returns nil if the rest of the file could not be requested later.
     init?(_ head: HTTPHead, url: String) {
         if head.headers["Accept-Ranges"]?.lowercased() == "none" || head.headers["Content-Encoding"] != nil {
             return nil
@@ -64,33 +65,37 @@ extension PartialFile.Origin {
         self.init(url: url, validator: validator, length: head.contentLength, source: head.url?.withoutSecrets)
     }
 
-    /// A server that does not know `If-Range` may answer with a part of another file: only a validator that it repeats
-    /// says that it is the same one (RFC 9110, 15.3.7.3). A validator speaks of one resource alone (RFC 9110, 8.8.1),
-    /// so a redirect must lead to the one that the beginning came from.
+    /// Returns whether a response belongs to the same version of the same resource.
+    ///
+    /// A server that does not know `If-Range` may answer with a part of another version. Only a repeated validator
+    /// proves that the version is the same (RFC 9110, 15.3.7.3). A validator applies to one resource only (RFC 9110,
+    /// 8.8.1), so redirects have to lead to the resource that the first bytes came from.
     fileprivate func isSame(as head: HTTPHead, total: Int64?) -> Bool {
         if let length, let total, length != total { return false }
         if let source, let url = head.url, source != url.withoutSecrets { return false }
         return head.headers[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"] == validator
     }
 
-    /// Tells an address from others, the next time, too, without the secrets that may be in it: user, password and
-    /// query are in a hash alone. That one, FNV-1a, hides a long token, but not a short password from who tries many:
-    /// the note is not for others.
+    /// Returns a text that identifies a URL across runs without its secrets: the user, the password and the query are
+    /// contained only in a hash.
+    ///
+    /// The hash, FNV-1a, hides a long token, but not a short password from somebody who tries many. The note has to
+    /// stay private for that reason.
     static func mark(of url: URL) -> String {
         "\(url.withoutSecrets) \(String(url.absoluteString.fnv1a, radix: 16))"
     }
 }
 
 extension String {
-    /// FNV-1a, which is the same in every process.
+    /// The FNV-1a hash, which is the same in every process.
     var fnv1a: UInt64 { utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } }
 }
 
 extension HTTPHead {
-    /// The validator that changes whenever a byte of the file does. Nil if the server has sent none.
+    /// A validator that changes whenever a byte of the file does, or nil if the server has sent none.
     ///
-    /// A date is one if there is no tag, and if the answer was sent a second later at least: two changes within one
-    /// second have the same date (RFC 9110, 8.8.2.2 and 13.1.5).
+    /// Without an ETag, the `Last-Modified` date is one if the response was sent at least a second later, because two
+    /// changes within one second have the same date (RFC 9110, 8.8.2.2 and 13.1.5).
     fileprivate var strongValidator: String? {
         if let tag = headers["ETag"] { return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count > 1 ? tag : nil }
         guard let text = headers["Last-Modified"], let modified = HTTPDate.date(text),

@@ -5,12 +5,12 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// One run of a download, with its partial file in hand.
+/// One run of a download, which holds the lock of its partial file.
 struct DownloadRun: Sendable {
     private let download: HTTPDownload
     private let partial: PartialFile
     private let progress: ProgressReporter
-    /// What the partial file belongs to, as far as the address goes.
+    /// The ``PartialFile/Origin/mark(of:)`` of the request's URL.
     private let address: String
 
     init(_ download: HTTPDownload, _ partial: PartialFile, _ progress: ProgressReporter) {
@@ -20,7 +20,7 @@ struct DownloadRun: Sendable {
         address = download.options.request.url.map { PartialFile.Origin.mark(of: $0) } ?? ""
     }
 
-    /// The request asks for a part itself.
+    /// The range that the user's own request asks for, or nil if it has none.
     private var wanted: RequestedRange? {
         download.options.request.value(forHTTPHeaderField: "Range").map { RequestedRange($0) }
     }
@@ -28,13 +28,13 @@ struct DownloadRun: Sendable {
     func run() async throws -> DownloadedFile {
         let start = try usableCount()
         if let file = try await ask(from: start) { return file }
-        // What was there was of no use.
+        // The partial file could not be continued.
         try partial.restart(nil)
         if let file = try await ask(from: 0) { return file }
         throw HTTPError(.unexpectedPart(nil), download.options.request)
     }
 
-    /// How many bytes of an earlier run can be built upon.
+    /// Returns the number of bytes of an earlier run that this run can continue.
     private func usableCount() throws -> Int64 {
         let count = try partial.count
         guard download.mayResume, let origin = partial.origin, origin.url == address, count > 0,
@@ -46,11 +46,11 @@ struct DownloadRun: Sendable {
         return count
     }
 
-    /// Nil: it has to be asked again, for all of it.
+    /// Sends the request. Returns nil if it has to be sent again, for the whole file.
     private func ask(from start: Int64) async throws -> DownloadedFile? {
         var options = download.options
         let origin = start > 0 ? partial.origin : nil
-        // Packed, nobody would know how long it is, and where to go on.
+        // With a content encoding, the length would be unknown, and so would the offset at which to continue.
         if options.request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
             options.request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }

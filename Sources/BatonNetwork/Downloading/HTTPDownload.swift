@@ -5,64 +5,73 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Downloads to a file, which appears under its name when it is complete, and never before.
+/// Downloads to a file, which appears under its name only when it is complete.
 ///
 /// ```swift
 /// let picture = AsyncOperation(HTTPDownload(url, to: file)).retryHTTP(attempts: 5)
 /// ```
 ///
-/// Each piece goes to the disk as it comes, so that a file of any size takes little memory. Until the file is complete
-/// it has a hidden name beside the target, `.NAME.partial`.
+/// Each piece is written to the file as it arrives, so a file of any size takes little memory. Until it is complete,
+/// the file has the hidden name `.NAME.partial`, in the folder of the target.
 ///
-/// If a GET ends before, that file stays (unless it is gone, or cannot be written), with a note of what it is the
-/// beginning of, `.NAME.origin`. The next run, of a retry or of a later operation, asks for the rest only, and goes on
-/// if the answer repeats the strong validator of the first one: an `ETag`, or a `Last-Modified` that is a second older
-/// than its `Date` (RFC 9110, 15.3.7.3). If the server cannot do that, the next run starts over, as every run of
-/// another method does. The note has nothing of user, password and query but a hash.
+/// If a GET ends early, the partial file stays, with a note of its origin in `.NAME.origin`, unless the server answers
+/// 404 or 410 or a local file cannot be used. The next run, of a retry or of a later operation, requests only the rest.
+/// It continues the file if the response repeats the strong validator of the first response: an `ETag`, or a
+/// `Last-Modified` that is at least a second older than its `Date` (RFC 9110, 15.3.7.3). If the server does not support
+/// that, or the method is not GET, the next run starts over. The note contains the user, the password and the query of
+/// the URL only as a hash.
 ///
-/// A request with a `Range` of its own gets that part as the whole file. An answer of 206 with another part is
-/// ``HTTPError/Reason/unexpectedPart(_:)``; a server that does not know ranges answers 200 and sends everything.
+/// A request with its own `Range` gets that part as the whole file. A response of status 206 with another part is
+/// ``HTTPError/Reason/unexpectedPart(_:)``. A server that does not support ranges answers 200 and sends the whole file.
 ///
-/// A link, or what is no plain file, in place of the hidden file is an error, ``HTTPError/FileProblem/notPlain``, and
-/// is not touched; nor is a device or a pipe in place of the target, ``HTTPError/FileProblem/isDevice``. A file that is
-/// there already is replaced, and the new one has its rights; what a link leads to is replaced, and not the link.
+/// An existing file is replaced, and the new file takes over its permissions. If the target is a symbolic link, the
+/// file that it leads to is replaced, and the link stays. If the target is a device or a pipe, the download fails with
+/// ``HTTPError/FileProblem/isDevice``. If the hidden name belongs to a link or anything other than a plain file, it
+/// fails with ``HTTPError/FileProblem/notPlain``. It touches none of these.
 ///
-/// The progress counts bytes, those included that an earlier run has brought. A status other than 200 to 299 is an
-/// error whatever the validation says. It throws ``HTTPError``; two downloads to one file at the same time are one: the
-/// second fails.
+/// The progress counts bytes, including those of earlier runs. A status outside 200 to 299 is an error whatever the
+/// validation says. If two downloads write to one file at the same time, the second one fails with
+/// ``HTTPError/FileProblem/inUse``.
 public struct HTTPDownload: HTTPProcedure {
-    /// How it is sent and judged.
+    /// Options that say how the request is sent and how its response is validated.
     public var options: HTTPOptions
-    /// Where the file is to be. Its folder must be there.
+    /// The target of the download. Its folder must exist.
     public let file: URL
-    /// Whether it goes on where an earlier run stopped.
+    /// A Boolean value that indicates whether the download continues the partial file of an earlier run.
     public var resumes = true
-    /// Whether it returns only when the disk has it, so that the file survives a loss of power.
+    /// A Boolean value that indicates whether the operation finishes only after the file has been synchronized to disk,
+    /// so that it survives a power failure.
     public var synchronizes = false
 
-    /// Downloads what is at an address.
+    /// Downloads from a URL.
     public init(_ url: URL, to file: URL) { self.init(URLRequest(url: url), to: file) }
 
-    /// Downloads what the request asks for.
+    /// Downloads the response to a request.
     public init(_ request: URLRequest, to file: URL) {
         options = HTTPOptions(request)
         self.file = file
     }
 
-    /// Downloads what is at an address; a bad one is found when this is run.
+    /// Downloads from the URL that a string contains. An invalid string is an error of the run.
     public init(_ address: String, to file: URL) {
         options = HTTPOptions(address)
         self.file = file
     }
 
-    /// Sets whether it goes on where an earlier run stopped.
+    /// Sets whether the download continues the partial file of an earlier run.
+    ///
+    /// - Parameter resumes: If false, each run starts over.
+    /// - Returns: A changed copy.
     public func resuming(_ resumes: Bool) -> HTTPDownload {
         var copy = self
         copy.resumes = resumes
         return copy
     }
 
-    /// Sets whether it returns only when the disk has it.
+    /// Sets whether the operation finishes only after the file has been synchronized to disk.
+    ///
+    /// - Parameter synchronizes: If true, a completed download survives a power failure.
+    /// - Returns: A changed copy.
     public func synchronizing(_ synchronizes: Bool = true) -> HTTPDownload {
         var copy = self
         copy.synchronizes = synchronizes
@@ -70,6 +79,9 @@ public struct HTTPDownload: HTTPProcedure {
     }
 
     /// Downloads the file, or the rest of it.
+    ///
+    /// - Returns: The location of the file and the head of the response.
+    /// - Throws: ``HTTPError``; `CancellationError` after a cancel.
     public func execute(in context: OperationContext) async throws -> DownloadedFile {
         try HTTPCall(options: options).check()
         if options.request.httpMethod?.uppercased() == "HEAD" {
@@ -102,15 +114,16 @@ public struct HTTPDownload: HTTPProcedure {
         throw HTTPError(.file(.inUse, path: file.path), options.request)
     }
 
-    /// Whether an earlier run can be built upon, or a later one upon this. A request that is not known to be safe is
-    /// sent once, and as it is.
+    /// A Boolean value that indicates whether this run may continue an earlier one, and a later one may continue this.
+    /// Only a GET qualifies, because it is known to be safe, and only one without a range of its own.
     var mayResume: Bool {
         let request = options.request
         return resumes && ["GET", nil].contains(request.httpMethod?.uppercased())
             && request.value(forHTTPHeaderField: "Range") == nil
     }
 
-    /// Most errors say nothing of the bytes that have come. A part of nothing is worth nothing.
+    /// Returns whether the partial file is worth keeping after an error. Most errors do not concern the bytes that have
+    /// arrived. A 404 or 410 says that the file no longer exists.
     private static func leavesWhatIsThere(_ error: any Error) -> Bool {
         if error is CancellationError { return true }
         guard let error = error as? HTTPError else { return false }
@@ -124,12 +137,12 @@ public struct HTTPDownload: HTTPProcedure {
 
 /// A file that has been downloaded.
 public struct DownloadedFile: Sendable, Hashable {
-    /// Where it is.
+    /// The location of the file.
     public let file: URL
-    /// How many bytes it has.
+    /// The number of bytes of the file.
     public let byteCount: Int64
-    /// How many of them an earlier run had brought.
+    /// The number of bytes that earlier runs had downloaded.
     public let resumedFrom: Int64
-    /// Status and headers of the last answer.
+    /// The head of the last response.
     public let head: HTTPHead
 }

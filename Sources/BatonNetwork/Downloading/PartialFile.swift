@@ -1,20 +1,20 @@
 internal import Baton
 internal import Foundation
 
-/// What has come of a download so far, beside its target, under a name that the next run finds.
+/// The bytes of a download that have arrived so far, in a file beside the target, under a name that the next run finds.
 ///
-/// One run at a time has it: it is locked, also against other processes, until it is closed.
+/// The file is locked until it is closed, also against other processes, so only one run uses it at a time.
 struct PartialFile: Sendable {
-    /// What the bytes that are there belong to.
+    /// The resource that the bytes in the file come from.
     struct Origin: Codable, Hashable, Sendable {
-        /// The ``mark(of:)`` of its address.
+        /// The ``mark(of:)`` of the request's URL.
         var url: String
-        /// A strong ETag or a date: what `If-Range` asks for.
+        /// The value of `If-Range`: a strong ETag or a date.
         var validator: String
-        /// Of the whole file, if known.
+        /// The length of the whole file, or nil if it is unknown.
         var length: Int64?
-        /// Where the answer came from after redirects, without its query, which is often another one each time. Nil if
-        /// that is not known.
+        /// The URL of the response after redirects, without the query, which often differs each time. Nil if it is
+        /// unknown.
         var source: String?
     }
 
@@ -22,17 +22,17 @@ struct PartialFile: Sendable {
     let target: String
     let originPath: String
 
-    /// Nil: another run has it.
+    /// Opens and locks the partial file of a target. Returns nil if another run has locked it.
     ///
-    /// Its name can be guessed. A link that somebody has put there is an error and stays: to remove it could hit the
-    /// file that another run has just made in its place.
+    /// The name of the partial file can be guessed. If somebody has put a link there, opening fails and the link stays,
+    /// because removing it could remove the file that another run has just created in its place.
     static func open(for target: URL) throws(FileError) -> PartialFile? {
-        // The download replaces the file that a link leads to, and keeps the link.
+        // If the target is a link, the download replaces the file that it leads to, and keeps the link.
         let target = URL(fileURLWithPath: File.endOfLinks(from: target.path))
         let name = target.lastPathComponent
         let folder = target.deletingLastPathComponent().path
         let path = folder + "/" + hidden(name, ".partial")
-        // Whoever had it may have given it its final name between opening and locking.
+        // The previous run may have renamed the file to its target between opening and locking.
         for _ in 0..<16 {
             let file = try openOrMake(path, in: folder)
             do throws(FileError) {
@@ -54,7 +54,8 @@ struct PartialFile: Sendable {
         return nil
     }
 
-    /// Nobody has asked for the hidden name, so that the folder is what is missing.
+    /// Opens or creates the hidden file. If the system finds no such file, the error names the folder, because it is
+    /// the folder that is missing, and the caller has not chosen the hidden name.
     private static func openOrMake(_ path: String, in folder: String) throws(FileError) -> File {
         do throws(FileError) {
             return try File.openPlain(path, O_RDWR | O_CREAT)
@@ -63,8 +64,8 @@ struct PartialFile: Sendable {
         }
     }
 
-    /// `.NAME.ENDING`, as long as the system takes that: of a longer name as much as fits, and a hash of it all. A name
-    /// that the system does not take is left as it is, for it to say so.
+    /// Returns `.NAME.ENDING`, within the 255 bytes that a file name may have. A longer name is cut, and a hash of the
+    /// whole name is added. If `name` itself is too long, it stays as it is, so that the system reports the error.
     static func hidden(_ name: String, _ ending: String) -> String {
         let most = 255 - ending.utf8.count - 1
         if name.utf8.count <= most || name.utf8.count > 255 { return "." + name + ending }
@@ -80,7 +81,7 @@ struct PartialFile: Sendable {
 
     // MARK: Origin
 
-    /// Nil: what is there is worth nothing.
+    /// The origin of the bytes in the file, or nil if the file cannot be continued.
     var origin: Origin? {
         guard let note = try? File.openPlain(originPath, O_RDONLY) else { return nil }
         defer { note.close() }
@@ -89,10 +90,11 @@ struct PartialFile: Sendable {
         return try? JSONDecoder().decode(Origin.self, from: data)
     }
 
-    /// Begins from the start. Without a validator the file cannot be continued later.
+    /// Empties the file, and stores the origin of the bytes that will follow. With a nil origin, the file cannot be
+    /// continued later.
     ///
-    /// The note is a new file, so that it is nobody else's, and what stood in its place, a link for example, is left
-    /// alone.
+    /// The note is always a new file, so it belongs to no other user. If a link stands in its place, the link is
+    /// removed, and its target stays as it is.
     func restart(_ origin: Origin?) throws(FileError) {
         if try count > 0 { try file.truncate() }
         File.remove(originPath)
@@ -102,9 +104,9 @@ struct PartialFile: Sendable {
         try note.write(data)
     }
 
-    // MARK: Ends
+    // MARK: End of a run
 
-    /// Gives it its final name.
+    /// Renames the file to its target.
     func finish(synchronizing: Bool) throws(FileError) {
         file.resemble(target)
         if synchronizing { try file.synchronize() }
@@ -113,7 +115,8 @@ struct PartialFile: Sendable {
         if synchronizing { synchronizeFolder() }
     }
 
-    /// The name, too, is to survive a crash. Some file systems do not let folders be synchronized.
+    /// Synchronizes the folder, so that the new name survives a crash as well. Errors are ignored, because some file
+    /// systems do not support this.
     private func synchronizeFolder() {
         guard let folder = try? File.open(URL(fileURLWithPath: target).deletingLastPathComponent().path, O_RDONLY)
         else { return }
@@ -126,7 +129,7 @@ struct PartialFile: Sendable {
         File.remove(file.path)
     }
 
-    /// Lets others have it.
+    /// Releases the lock and closes the file.
     func close() {
         file.unlock()
         file.close()
