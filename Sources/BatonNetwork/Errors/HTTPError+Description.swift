@@ -2,12 +2,13 @@ internal import Baton
 internal import Foundation
 
 extension HTTPError: CustomStringConvertible {
-    /// Which request it was, what happened, and what to do where something can be done.
+    /// A text that names the request, says what happened and, where possible, what to do about it.
     ///
-    /// What a server wrote keeps its lines, without anything that a terminal would obey.
+    /// Text from a server keeps its line ends, but loses all other control characters, which a terminal might
+    /// interpret.
     public var description: String { (url.isEmpty ? "\(reason)" : "\(method) \(url)\(way): \(reason)").cleanLines }
 
-    /// Where the request went, beyond its address.
+    /// The redirect target and the proxy, where they help to understand the error.
     private var way: String {
         let target = redirectedTo.map { ", redirected to \($0)" } ?? ""
         switch reason {
@@ -18,7 +19,7 @@ extension HTTPError: CustomStringConvertible {
 }
 
 extension HTTPError.Reason: CustomStringConvertible {
-    /// What happened, and what to do where something can be done.
+    /// A text that says what happened and, where possible, what to do about it.
     public var description: String { text.cleanLines }
 
     private var text: String {
@@ -58,7 +59,7 @@ extension HTTPError.Reason: CustomStringConvertible {
             "the connection ended after \(received) bytes of the \(promised) that were promised"
         case .invalidAnswer(let text):
             "the answer cannot be understood (\(text))"
-                // It does speak HTTP.
+                // These problems concern the content. The port does speak HTTP.
                 + (text.hasPrefix("its content") ? "" : ". Check that the port speaks HTTP, and whether it wants https")
         case .bodyTooLarge(let limit):
             "the body is larger than \(limit) bytes. Raise the limit, or download it to a file"
@@ -82,8 +83,8 @@ extension HTTPError.Reason: CustomStringConvertible {
 }
 
 extension HTTPError.Refusal: CustomStringConvertible {
-    /// The status, when to come back, and the beginning of the body, unless that is a page or another document with
-    /// tags.
+    /// A text with the status, the wait that the server asks for, and the beginning of the body, unless that is a
+    /// document with tags.
     public var description: String {
         let wait = retryAfter.map { ", wants us to come back in \($0)" } ?? ""
         let isReadable = excerpt.first { !$0.isWhitespace }.map { $0 != "<" } ?? false
@@ -93,7 +94,7 @@ extension HTTPError.Refusal: CustomStringConvertible {
 }
 
 extension HTTPError.FileProblem: CustomStringConvertible {
-    /// What is wrong with it.
+    /// A text that says what is wrong with the file.
     public var description: String {
         switch self {
         case .isDirectory: "is a folder. Give the name of a file"
@@ -114,7 +115,7 @@ extension URL {
         ["http", "https"].contains(scheme?.lowercased()) && host?.isEmpty == false && port != 0
     }
 
-    /// Schemes are the same in upper and lower case.
+    /// The URL with its scheme in lower case. Schemes are case-insensitive.
     var withLowercaseScheme: URL {
         guard let scheme, scheme != scheme.lowercased(),
             var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
@@ -123,7 +124,7 @@ extension URL {
         return parts.url ?? self
     }
 
-    /// Scheme, host and port: what may see the same secrets.
+    /// The scheme, the host and the port. URLs with the same origin may see the same secrets.
     var origin: String {
         let scheme = scheme?.lowercased() ?? ""
         return "\(scheme)://\(host?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"

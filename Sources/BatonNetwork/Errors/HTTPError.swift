@@ -5,8 +5,7 @@
     public import Foundation
 #endif
 
-/// Why a request has no good answer. What the procedures of this module throw, so an operation's error is `.failed` of
-/// it.
+/// The error that HTTP requests throw. An operation that fails with it has it as the error's `underlyingError`.
 ///
 /// ```swift
 /// do { use(try await page.value) } catch {
@@ -16,74 +15,81 @@
 /// }
 /// ```
 ///
-/// A cancel is none of these: a cancelled request throws `CancellationError`.
+/// A cancelled request throws `CancellationError`, not an `HTTPError`.
 public struct HTTPError: Error, Sendable {
-    /// What went wrong.
+    /// The reason why a request failed.
     @nonexhaustive
     public enum Reason: Sendable, Hashable {
-        /// This is no address, or none of http or https with a host.
+        /// The text is no URL, or no http or https URL with a host.
         case invalidURL(String)
-        /// This cannot be sent, for the reason given: a GET with a body, for example.
+        /// The request cannot be sent, for the given reason: it is a GET with a body, for example.
         case invalidRequest(String)
-        /// Nobody knows the host's name.
+        /// The name of the host was not found.
         case hostNotFound
-        /// Nobody listens at the host's port.
+        /// The host refused the connection at this port.
         case connectionRefused
-        /// There is no connection to the host, for another reason than those above: no route to it, for example. The
-        /// text says why.
+        /// The host cannot be connected to for another reason, which the text gives: there is no route to it, for
+        /// example.
         case hostNotReached(String)
-        /// There is no connection to the proxy, whose address this is. The text says why.
+        /// The proxy with this URL cannot be connected to. The text says why.
         case proxyNotReached(proxy: String, String)
-        /// The proxy, whose address this is, answered the request for a tunnel with this status: 407 if it wants a
-        /// password.
+        /// The proxy with this URL answered the request for a tunnel with this status: 407 if it wants a password.
         case proxyRefused(proxy: String, status: Int)
-        /// The process has as many open files and connections as the system lets it have.
+        /// The process has as many open files and connections as the system allows.
         case tooManyOpenFiles
-        /// No secure connection: a plain port, a bad certificate. The text is that of the system.
+        /// No secure connection could be made: a plain-text port or a bad certificate, for example. The text is the
+        /// system's.
         case insecureConnection(String)
-        /// Nothing came or went for so long.
+        /// No byte arrived or was sent for this time.
         case timedOut(after: Duration)
-        /// Fewer bytes a second came or went than the transport's lowest speed, for so long.
+        /// The transfer was slower than the transport's lowest speed for this time.
         case tooSlow(bytesPerSecond: Int, over: Duration)
-        /// All of it took longer than the deadline.
+        /// The request and its response together took longer than the deadline.
         case deadlineExceeded(after: Duration)
-        /// The connection ended before the answer did.
+        /// The connection ended before the response was complete.
         case connectionBroken
-        /// The connection ended before as many bytes had come as the head had promised.
+        /// The connection ended before the number of bytes that the head promised had arrived.
         case bodyTooShort(received: Int64, promised: Int64)
-        /// The answer is not HTTP, or its content encoding cannot be undone. The text says why. Often a server of
-        /// another kind listens at that port.
+        /// The response is not HTTP, or its content encoding cannot be decoded. The text says why.
+        ///
+        /// A common cause is a server of another protocol at that port.
         case invalidAnswer(String)
-        /// The body is larger than the limit, in bytes.
+        /// The body of the response is larger than the limit, in bytes.
         case bodyTooLarge(limit: Int)
-        /// One redirect led to another too often.
+        /// The request was redirected more often than its ``RedirectPolicy`` allows.
         case tooManyRedirects
         /// A redirect led from https to http, and the request's ``RedirectPolicy`` does not allow that.
         case insecureRedirect(to: String)
-        /// The status is none of those that were expected.
+        /// The status of the response is not among those that the validation accepts.
         case refused(Refusal)
-        /// The content type, nil if there is none, is none of those expected.
+        /// The content type of the response, nil if it has none, is not among the expected ones.
         case unexpectedContentType(String?, expected: [String])
-        /// A part of a file was asked for, and another one came.
+        /// The response is a part of the file that was not requested. The text is its `Content-Range`.
         case unexpectedPart(String?)
         /// A local file cannot be read or written.
         case file(FileProblem, path: String)
-        /// Anything else that URLSession or libcurl reports: the error code, and what it says.
+        /// Any other error of URLSession or libcurl, with its code and its text.
         case other(code: Int, String)
     }
 
-    /// An answer whose status was not expected.
+    /// A response whose status was not accepted.
     public struct Refusal: Sendable, Hashable {
         /// The status code.
         public let status: Int
         /// The beginning of the body, at most 1,024 bytes, as text.
         public let excerpt: String
-        /// How long the server wants us to wait, counted from the answer; nil if it has not said.
+        /// The time that the server asks the client to wait, counted from the response; nil if it has not said.
         public let retryAfter: Duration?
-        /// Where a redirect leads that was not followed, without what may be secret. Nil: it was no redirect.
+        /// The target of a redirect that was not followed, without its secrets. Nil if the response was no redirect.
         public let location: String?
 
-        /// Puts a refusal together; for transports and tests.
+        /// Creates a refusal, for transports and tests.
+        ///
+        /// - Parameters:
+        ///   - status: The status code.
+        ///   - excerpt: The beginning of the body.
+        ///   - retryAfter: The time that the server asks the client to wait.
+        ///   - location: The target of a redirect that was not followed.
         public init(status: Int, excerpt: String = "", retryAfter: Duration? = nil, location: String? = nil) {
             self.status = status
             self.excerpt = excerpt
@@ -92,63 +98,70 @@ public struct HTTPError: Error, Sendable {
         }
     }
 
-    /// What is wrong with a local file.
+    /// A problem with a local file.
     @nonexhaustive
     public enum FileProblem: Sendable, Hashable {
-        /// A folder of this name is there.
+        /// A folder has this name.
         case isDirectory
-        /// There is no such file, or no such folder to put it into.
+        /// There is no such file, or no such folder to create it in.
         case notFound
-        /// We may not.
+        /// The process lacks the permission.
         case notPermitted
-        /// There is no room for it.
+        /// The disk or the quota is full.
         case diskFull
-        /// A link, or another file than a plain one with one name, is in the place of the hidden file of a download.
-        /// It was left as it is.
+        /// The hidden name of a download belongs to a link, to a file with several links or to no plain file. It was
+        /// not touched.
         case notPlain
-        /// A device, a pipe or a socket has this name. It was left as it is.
+        /// A device, a pipe or a socket has this name. It was not touched.
         case isDevice
         /// Another download writes to the same file.
         case inUse
-        /// The file got shorter or longer while it was sent.
+        /// The file changed its length while it was sent.
         case changed
-        /// Anything else: the system's error number.
+        /// Any other problem, with the system's error number.
         case other(errno: Int32)
     }
 
-    /// What went wrong.
+    /// The reason why the request failed.
     public let reason: Reason
-    /// GET, POST, …
+    /// The method of the request: GET, POST, …
     public let method: String
-    /// The address without user, password and query, which may be secret.
+    /// The URL without its user, password and query, which may be secret.
     public let url: String
-    /// The last address that redirects had led to, without what may be secret. Nil: the request was not redirected.
+    /// The URL that the last redirect led to, without its secrets. Nil if the request was not redirected.
     public internal(set) var redirectedTo: String?
-    /// The proxy that the request went through, without its password. Nil: none, or the transport does not know.
+    /// The URL of the proxy, without its password. Nil if there was no proxy, or the transport does not know.
     public internal(set) var proxy: String?
-    /// Something may have reached a server before it failed, whatever the reason says of the end.
+    /// A Boolean value that indicates whether a part of the request may have reached a server, whatever the reason
+    /// says.
     var isAfterTheRequest = false
-    /// There was no connection yet that could have carried anything of it.
+    /// A Boolean value that indicates whether the request failed before a connection existed that could have carried
+    /// it.
     var isBeforeTheConnection = false
 
-    /// What went wrong with this request; for transports and tests.
+    /// Creates an error, for transports and tests.
+    ///
+    /// - Parameters:
+    ///   - reason: The reason why the request failed.
+    ///   - request: The request.
     public init(_ reason: Reason, _ request: URLRequest) {
         self.reason = reason
         method = request.httpMethod ?? "GET"
         url = request.url?.withoutSecrets ?? ""
     }
 
-    /// What is wrong with the answer that has this head.
+    /// Creates the error of a response that has this head.
     init(_ reason: Reason, _ request: URLRequest, after head: HTTPHead) {
         self.init(reason, request)
         proxy = head.proxy
     }
 
-    /// Whether the same request may go well a little later.
+    /// A Boolean value that indicates whether the same request may succeed a little later.
     ///
-    /// That is so for hosts and proxies that are not found or not reached, broken connections, bodies that are too
-    /// short, too many open files, time limits, and the status codes 408, 425, 429 and 500 to 599, but for 501 and 505,
-    /// which say that the server never will; of a proxy's tunnel 502 to 504.
+    /// It is true if a host or a proxy is not found or not reached, a connection breaks, a body is too short, the
+    /// process has too many open files, or a time limit ends. It is also true for the status codes 408, 425, 429 and
+    /// 500 to 599, except 501 and 505, with which a server says that it will never support the request, and for the
+    /// status codes 502 to 504 of a proxy's tunnel.
     public var isTransient: Bool {
         switch reason {
         case .hostNotFound, .connectionRefused, .hostNotReached, .proxyNotReached, .tooManyOpenFiles, .timedOut,
@@ -168,7 +181,7 @@ public struct HTTPError: Error, Sendable {
         }
     }
 
-    /// Nothing of the request has reached a server.
+    /// A Boolean value that indicates whether no part of the request has reached a server.
     var isBeforeTheRequest: Bool {
         switch reason {
         case .hostNotFound, .connectionRefused, .hostNotReached, .proxyNotReached, .tooManyOpenFiles: !isAfterTheRequest
@@ -178,8 +191,8 @@ public struct HTTPError: Error, Sendable {
 }
 
 extension HTTPError {
-    /// The error of a request that failed after redirects had led it to this address. The first server has received it,
-    /// so whether it may be sent again depends on its own method.
+    /// Returns the error of a request that failed after redirects had led it to a URL. The first server has received
+    /// the request, so whether it may be sent again depends on its original method.
     func redirected(to target: URL, from request: URLRequest) -> HTTPError {
         var error = HTTPError(reason, request)
         error.redirectedTo = target.withoutSecrets
@@ -188,9 +201,9 @@ extension HTTPError {
         return error
     }
 
-    /// The error of a request for which a local file could not be used.
+    /// Creates the error of a request for which a local file could not be used.
     ///
-    /// - Parameter isSent: Whether something may have reached a server.
+    /// - Parameter isSent: Whether a part of the request may have reached a server.
     init(_ error: FileError, _ request: URLRequest, isSent: Bool) {
         self.init(error.reason, request)
         isAfterTheRequest = isSent

@@ -5,7 +5,7 @@ internal import Foundation
 #endif
 
 extension HTTPError {
-    /// What URLSession reports.
+    /// Creates the error for an error of URLSession.
     init(_ error: any Error, _ request: URLRequest) {
         guard let error = error as? URLError else {
             let error = error as NSError
@@ -15,7 +15,7 @@ extension HTTPError {
         self.init(Reason(error), request)
     }
 
-    /// On Linux, URLSession calls a broken connection ‘unknown’.
+    /// Returns whether the connection broke. On Linux, URLSession reports that as ‘unknown’.
     static func isBrokenConnection(_ error: (any Error)?) -> Bool {
         guard let error else { return true }
         return (error as? URLError).map { Reason($0) == .connectionBroken } ?? false
@@ -26,7 +26,7 @@ extension HTTPError.Reason {
     fileprivate init(_ error: URLError) {
         switch error.code {
         case .badURL: self = .invalidURL(error.failingAddress)
-        // Other schemes than http and https are not asked for.
+        // The request had the scheme http or https, so the response was not HTTP.
         case .unsupportedURL: self = .invalidAnswer("no HTTP")
         case .cannotDecodeRawData, .cannotDecodeContentData: self = .invalidAnswer(error.localizedDescription)
         case .unknown where error.isAboutPacking: self = .invalidAnswer(error.localizedDescription)
@@ -46,15 +46,16 @@ extension HTTPError.Reason {
 }
 
 extension URLError {
-    /// On Linux the code does not say so, and only the text of libcurl does. A secure connection that breaks is a
-    /// broken one.
+    /// A Boolean value that indicates whether the error concerns TLS. On Linux, only libcurl's text says so. A TLS
+    /// connection that breaks counts as a broken connection instead.
     fileprivate var isAboutTLS: Bool {
         let text = localizedDescription
         return ["SSL routines", "certificate", "handshake"].contains { text.contains($0) }
             && !text.contains("unexpected eof")
     }
 
-    /// As above.
+    /// A Boolean value that indicates whether the error concerns the content encoding. On Linux, only libcurl's text
+    /// says so.
     fileprivate var isAboutPacking: Bool {
         ["content encoding", "content unencoding"].contains { localizedDescription.contains($0) }
     }
