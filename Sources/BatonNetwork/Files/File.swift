@@ -4,7 +4,7 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// An open file, by its descriptor. To be closed once.
+/// An open file. It must be closed once.
 struct File: Sendable {
     let descriptor: Int32
     let path: String
@@ -18,7 +18,7 @@ struct File: Sendable {
         return File(descriptor: descriptor, path: path)
     }
 
-    /// A plain file of this one name. A link would lead elsewhere, and a pipe would block.
+    /// Opens a plain file that has no other name. A link could lead elsewhere, and a pipe would block the thread.
     static func openPlain(_ path: String, _ flags: Int32) throws(FileError) -> File {
         let file: File
         do {
@@ -31,7 +31,7 @@ struct File: Sendable {
         throw FileError(notPlain: path)
     }
 
-    /// Opens a plain file, and follows links. A pipe or a device is an error at once, and blocks no thread.
+    /// Opens a plain file, following links. For a pipe or a device it throws at once, so that no thread blocks.
     static func openReadable(_ path: String) throws(FileError) -> File {
         let file = try open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard let hindrance = file.status.flatMap(hindrance) else { return file }
@@ -41,9 +41,9 @@ struct File: Sendable {
 
     /// Opens a file whose content is to be sent.
     ///
-    /// - Parameter isSent: Whether something of the request may have reached a server.
+    /// - Parameter isSent: Whether a part of the request may have reached a server.
     static func openUpload(_ file: URL, _ request: URLRequest, isSent: Bool = false) throws -> File {
-        // The path of another address may be that of a file here.
+        // The path of a URL with another scheme may also be the path of a local file.
         if !file.isFileURL {
             let problem = "‘\(file.withoutSecrets)’, whose content is to be sent, is no file"
             throw HTTPError(.invalidRequest(problem), request)
@@ -60,12 +60,12 @@ struct File: Sendable {
         }
     }
 
-    /// A new one that only its owner can open.
+    /// Creates a file that only its owner can open.
     static func new(in folder: String) throws(FileError) -> File {
         try open(folder + "/baton-" + UUID().uuidString, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode: 0o600)
     }
 
-    /// A new one that nobody else can find.
+    /// Creates a file and removes its name, so that no other process can open it.
     static func unnamed(in folder: String) throws(FileError) -> File {
         let file = try new(in: folder)
         remove(file.path)
@@ -74,7 +74,7 @@ struct File: Sendable {
 
     func close() { _ = Foundation.close(descriptor) }
 
-    /// All of it.
+    /// Writes all bytes of the data.
     func write(_ data: Data) throws(FileError) {
         let problem = data.withUnsafeBytes { bytes -> Int32? in
             var left = bytes[...]
@@ -99,7 +99,7 @@ struct File: Sendable {
         }
     }
 
-    /// Bytes that were there a moment ago: a file that ends before has changed.
+    /// Reads bytes that the file is known to have. A file that ends earlier has changed, which is an error.
     func read(_ count: Int, at offset: Int64) throws(FileError) -> Data {
         var data = Data(count: count)
         try move(count, at: offset, ifNone: .changed) { done, left in
@@ -110,7 +110,7 @@ struct File: Sendable {
         return data
     }
 
-    /// Returns how many bytes were read: 0 at the end.
+    /// Returns the number of bytes that were read; 0 at the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
         while true {
             let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
@@ -119,7 +119,7 @@ struct File: Sendable {
         }
     }
 
-    /// All of it, however few bytes the system moves at a time.
+    /// Moves all bytes, however few the system moves in one call.
     private func move(
         _ count: Int, at offset: Int64, ifNone problem: HTTPError.FileProblem, _ step: (_ done: Int, _ left: Int) -> Int
     ) throws(FileError) {
@@ -150,15 +150,15 @@ struct File: Sendable {
         if fsync(descriptor) != 0 { throw FileError(errno, path) }
     }
 
-    /// False: somebody else has.
+    /// Returns false if another process or another run has locked the file.
     func lock() throws(FileError) -> Bool {
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
         if errno == EWOULDBLOCK { return false }
         throw FileError(errno, path)
     }
 
-    /// Closing alone would leave it locked as long as a child has a copy of the descriptor: between its fork and its
-    /// exec, every child has.
+    /// Releases the lock. Closing the descriptor alone would keep the file locked as long as a child process has a copy
+    /// of it, and every child process has one between its fork and its exec.
     func unlock() { _ = flock(descriptor, LOCK_UN) }
 
     private var isPlain: Bool {
@@ -166,7 +166,7 @@ struct File: Sendable {
         return status.st_mode & S_IFMT == S_IFREG && status.st_nlink <= 1
     }
 
-    /// Whether the file of that path is still this one.
+    /// A Boolean value that indicates whether the path still leads to this file.
     var isInPlace: Bool {
         var here = stat()
         var there = stat()
@@ -174,10 +174,11 @@ struct File: Sendable {
         return here.st_ino == there.st_ino && here.st_dev == there.st_dev
     }
 
-    /// How many bytes it has now.
+    /// The present number of bytes of the file.
     var size: Int64? { status.map { Int64($0.st_size) } }
 
-    /// Some files of the system are made when they are read, and have no size before.
+    /// A Boolean value that indicates whether a file of size 0 has content nevertheless. The system produces some files
+    /// only when they are read.
     private var hasHiddenContent: Bool {
         get throws(FileError) {
             var byte: UInt8 = 0
@@ -192,7 +193,7 @@ struct File: Sendable {
         return fstat(descriptor, &status) == 0 ? status : nil
     }
 
-    /// Why a file must not take the place of what is there. Nil: it may, or there is nothing.
+    /// Returns the reason why a file must not replace what has this path, or nil if it may, or if the path is free.
     static func hindrance(at path: String) -> HTTPError.FileProblem? {
         var status = stat()
         return stat(path, &status) == 0 ? hindrance(status) : nil
@@ -206,10 +207,11 @@ struct File: Sendable {
         }
     }
 
-    /// Lets nobody but its owner read it.
+    /// Makes the file accessible to its owner only.
     func hide() { _ = fchmod(descriptor, 0o600) }
 
-    /// Lets nobody read this who may not read the file that it is to replace. Its owner can still open it again.
+    /// Takes over the permissions of the file that this one is to replace, so that no other user can read it who could
+    /// not read that one. The owner can always open it again.
     func hideLike(_ path: String) {
         var other = stat()
         if stat(path, &other) == 0, other.st_mode & S_IFMT == S_IFREG {
@@ -217,12 +219,13 @@ struct File: Sendable {
         }
     }
 
-    /// Takes the rights, and as far as that is allowed the owner, of the file that it is to replace.
+    /// Takes over the permissions and, if the system allows it, the owner of the file that this one is to replace.
     func resemble(_ path: String) {
         var other = stat()
         guard stat(path, &other) == 0, other.st_mode & S_IFMT == S_IFREG, let status else { return }
         if status.st_uid != other.st_uid || status.st_gid != other.st_gid {
-            // Nobody gets rights that the owner of the other file has not given him.
+            // If the owner stays another one, only the owner gets permissions: the owner of the other file has granted
+            // none to anybody else.
             if fchown(descriptor, other.st_uid, other.st_gid) != 0 { _ = fchmod(descriptor, other.st_mode & 0o700) }
         }
         if self.status?.st_uid == other.st_uid, self.status?.st_gid == other.st_gid {
@@ -230,10 +233,10 @@ struct File: Sendable {
         }
     }
 
-    /// Where a file of that name belongs: at the end of its links, which may lead to nothing yet.
+    /// Follows the links at a path, and returns the path at their end, which need not exist.
     static func endOfLinks(from path: String) -> String {
         var place = URL(fileURLWithPath: path)
-        // The system follows 40.
+        // The system follows 40 links as well.
         for _ in 0..<40 {
             guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: place.path) else { break }
             place = URL(fileURLWithPath: target, relativeTo: place.deletingLastPathComponent()).absoluteURL
@@ -248,7 +251,7 @@ struct File: Sendable {
     static func remove(_ path: String) { _ = unlink(path) }
 }
 
-/// What the system says of a file.
+/// An error that the system reports for a file.
 struct FileError: Error {
     let problem: HTTPError.FileProblem
     let path: String
@@ -270,13 +273,13 @@ struct FileError: Error {
         self.path = path
     }
 
-    /// The reason of a request that fails by it. Descriptors come free again, so a lack of them may pass; a
-    /// missing file stays missing.
+    /// The reason of a request that fails with this error. A lack of descriptors is a reason of its own, because it is
+    /// transient: descriptors become free again.
     var reason: HTTPError.Reason {
         [.other(errno: EMFILE), .other(errno: ENFILE)].contains(problem)
             ? .tooManyOpenFiles : .file(problem, path: path)
     }
 
-    /// It is no plain file.
+    /// Creates the error for something that is no plain file.
     init(notPlain path: String) { self.init(.notPlain, path) }
 }

@@ -1,11 +1,13 @@
 internal import Baton
 internal import Foundation
 
-/// A file without a name for what has come and was not read yet. It goes when this goes, whatever happens.
+/// An unnamed temporary file for bytes that have arrived and not been read. The system removes it when this object is
+/// released or the process ends.
 ///
-/// One thread writes and one reads; ``HTTPTransactionStateMachine`` sees to it that they do so at different places.
+/// One thread writes and one thread reads. ``HTTPTransactionStateMachine`` guarantees that they use different parts of
+/// the file.
 final class SpillFile: Sendable {
-    /// Made when it is first needed.
+    /// The file, which is created when it is first needed.
     private let file = Locked<File?>(nil)
 
     func write(_ data: Data, at offset: Int64) throws(FileError) {
@@ -19,7 +21,7 @@ final class SpillFile: Sendable {
     private func made() throws(FileError) -> File {
         if let file = file.withLock({ $0 }) { return file }
         let made = try File.unnamed(in: FileManager.default.temporaryDirectory.path)
-        // Whoever writes is the first to come, and the only one.
+        // The first call is a write, and there is only one writer, so no two threads get here.
         file.withLock { $0 = made }
         return made
     }
