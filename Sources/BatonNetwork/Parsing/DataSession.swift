@@ -5,7 +5,7 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// Asks a server what a ``ResultParsing`` wants to know.
+/// Sends the request that a ``ResultParsing`` describes, and lets it parse the response.
 ///
 /// ```swift
 /// let ticket = AsyncOperation(DataSession(TicketQuery(user: "ada")))
@@ -13,10 +13,13 @@ internal import Foundation
 public struct DataSession<Query: ResultParsing>: Procedure {
     private let query: Query
 
-    /// Asks this.
+    /// Creates a procedure for a query.
     public init(_ query: Query) { self.query = query }
 
-    /// Sends the request, and has the answer parsed once, also when there is none.
+    /// Sends the request and calls the query's parser once, also if there is no response.
+    ///
+    /// - Returns: The result of the parser.
+    /// - Throws: Any error that the parser throws. An error of the request is passed to the parser instead.
     public func execute(in context: OperationContext) async throws -> Query.ParsedResult {
         let response: HTTPResponse
         do {

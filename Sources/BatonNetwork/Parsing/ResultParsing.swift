@@ -4,7 +4,7 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// A question to a server, as a value: the request, and what to make of the answer.
+/// A query to a server, as a value that describes the request and parses the response.
 ///
 /// ```swift
 /// struct Weather: ResultParsing {
@@ -17,54 +17,56 @@ public import Foundation
 /// let forecast = AsyncOperation(DataSession(Weather(url: url)))
 /// ```
 ///
-/// The idea is that of Atelier Clockwork's protocol of the same name. All but ``url`` and
-/// ``parseResult(data:response:error:)`` has a default.
+/// The idea comes from Atelier Clockwork's protocol of the same name. Only ``url`` and
+/// ``parseResult(data:response:error:)`` have no default.
 public protocol ResultParsing<ParsedResult>: Sendable {
-    /// What the answer is made into.
+    /// The type of the parsed result.
     associatedtype ParsedResult: Sendable
 
-    /// What is asked.
+    /// The URL of the request.
     var url: URL { get }
-    /// GET by default.
+    /// The method of the request: GET by default.
     var method: String { get }
-    /// None by default.
+    /// The header fields of the request: none by default.
     var headers: [String: String] { get }
-    /// None by default.
+    /// The body of the request: none by default.
     var body: Data? { get }
-    /// How long nothing may come or go: a minute by default.
+    /// The longest time during which no byte arrives or is sent: 60 seconds by default.
     var timeout: Duration { get }
-    /// How long all of it may take: as long as something comes, by default.
+    /// The longest time of the request and its response together. It is nil by default, which means that there is no
+    /// limit.
     var deadline: Duration? { get }
-    /// What a cache may do; only with a transport that has one.
+    /// The cache policy of the request, for transports that have a cache.
     var cachePolicy: URLRequest.CachePolicy { get }
-    /// What sends it: `HTTPTransport.shared` by default.
+    /// The transport that sends the request: `HTTPTransport.shared` by default.
     var transport: any HTTPTransport { get }
 
-    /// Makes the answer into a result. Called once for each run, whatever has happened, on a task of the operation's
-    /// queue.
+    /// Parses the response. It is called once for each run, whatever has happened, on a task of the operation's queue.
     ///
-    /// What it throws is the operation's error. Any status is an answer here.
+    /// An error that this method throws is the operation's error. A response with any status is passed to this method.
     ///
     /// - Parameters:
-    ///   - data: The body; nil if there is an error.
-    ///   - response: The head; nil if there is an error.
-    ///   - error: Why there is no answer: an ``HTTPError``, or `CancellationError` after a cancel.
+    ///   - data: The body, or nil if there is an error.
+    ///   - response: The head, or nil if there is an error.
+    ///   - error: The reason why there is no response: an ``HTTPError``, or `CancellationError` after a cancel.
+    /// - Returns: The parsed result.
+    /// - Throws: Any error.
     func parseResult(data: Data?, response: HTTPHead?, error: (any Error)?) async throws -> ParsedResult
 }
 
 extension ResultParsing {
-    /// GET.
+    /// The default method, GET.
     public var method: String { "GET" }
-    /// None.
+    /// No header fields.
     public var headers: [String: String] { [:] }
-    /// None.
+    /// No body.
     public var body: Data? { nil }
-    /// A minute.
+    /// The default limit, 60 seconds.
     public var timeout: Duration { .seconds(60) }
-    /// None.
+    /// No deadline.
     public var deadline: Duration? { nil }
-    /// What the protocol of the address says.
+    /// The policy of the URL's protocol.
     public var cachePolicy: URLRequest.CachePolicy { .useProtocolCachePolicy }
-    /// ``HTTPTransport/shared``.
+    /// The default transport, ``HTTPTransport/shared``.
     public var transport: any HTTPTransport { .shared }
 }
