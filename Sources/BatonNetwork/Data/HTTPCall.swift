@@ -5,11 +5,11 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// One request, sent and judged as the options say.
+/// One request, which is sent and validated according to its options.
 struct HTTPCall: Sendable {
     let options: HTTPOptions
 
-    /// Sends it, and has its answer read if it is a good one.
+    /// Sends the request, and passes the response to a closure that reads it.
     func run<Value: Sendable>(
         body: HTTPRequestBody? = nil, sent: @escaping @Sendable (Int64) -> Void = { _ in },
         _ read: @escaping @Sendable (HTTPAnswer) async throws -> Value
@@ -27,13 +27,13 @@ struct HTTPCall: Sendable {
                 }
             }
         } catch let error as HTTPError where error.isRefusal {
-            // A cancel ends the wait for the beginning of the body.
+            // A cancel ends the wait for the beginning of the refused body, and comes before the refusal.
             try Task.checkCancellation()
             throw error
         }
     }
 
-    /// URLSession traps on some of what this refuses.
+    /// Throws if the request cannot be sent. URLSession traps on some such requests.
     func check(_ body: HTTPRequestBody? = nil) throws {
         let request = options.request
         if let address = options.invalidAddress { throw HTTPError(invalidAddress: address, request) }
@@ -79,7 +79,7 @@ struct HTTPCall: Sendable {
                     return value
                 case .failure(let error):
                     group.cancelAll()
-                    // The status of an answer says more than that its body takes its time.
+                    // The status of a refused response says more than a deadline that ended while its body was read.
                     let isRefusal = (error as? HTTPError)?.isRefusal ?? false
                     if isLate, !isRefusal { throw HTTPError(.deadlineExceeded(after: limit), options.request) }
                     throw error
@@ -95,7 +95,7 @@ struct HTTPCall: Sendable {
 }
 
 extension URLRequest {
-    /// What cannot be sent, or would say something else than it seems to. Nil if all is well.
+    /// Returns the reason why a request cannot be sent, or would not mean what it seems to mean; nil if it can be sent.
     fileprivate func problem(hasBody: Bool) -> String? {
         let method = httpMethod ?? "GET"
         if hasBody || httpBody != nil || httpBodyStream != nil, ["GET", "HEAD"].contains(method.uppercased()) {
@@ -113,8 +113,8 @@ extension URLRequest {
 }
 
 extension HTTPHeaders {
-    /// Why a field cannot be sent: what follows a line end would be a field of its own, or another request. Nil: it
-    /// can.
+    /// Returns the reason why a field cannot be sent, or nil if it can. Text after a line end would become another
+    /// field, or another request.
     static func problem(_ name: String, _ value: String) -> String? {
         if name.isEmpty || !name.utf8.allSatisfy(\.isTokenCharacter) { return "‘\(name)’ is no name of a header field" }
         if value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7f }) {
@@ -125,7 +125,7 @@ extension HTTPHeaders {
 }
 
 extension UInt8 {
-    /// RFC 9110, 5.6.2.
+    /// A Boolean value that indicates whether the byte may be part of a token (RFC 9110, 5.6.2).
     fileprivate var isTokenCharacter: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -137,7 +137,7 @@ extension UInt8 {
 }
 
 extension HTTPError {
-    /// Of a request whose address is none.
+    /// Creates the error of a request whose text is no URL.
     fileprivate init(invalidAddress text: String, _ request: URLRequest) {
         var request = request
         request.url = nil

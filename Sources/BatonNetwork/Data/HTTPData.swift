@@ -5,37 +5,44 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Sends a request, and has the whole body of the answer in memory.
+/// Sends a request, and reads the whole body of the response into memory.
 ///
 /// ```swift
 /// let page = AsyncOperation(HTTPData("https://example.org")).retryHTTP(attempts: 4)
 /// let text = page.then { String(decoding: $0.data, as: UTF8.self) }
 /// ```
 ///
-/// It throws ``HTTPError``. Its progress counts bytes of the body, as many as the server has promised in all.
+/// The progress counts the bytes of the body, out of the number that the server has promised.
 public struct HTTPData: HTTPProcedure {
-    /// How it is sent and judged.
+    /// Options that say how the request is sent and how its response is validated.
     public var options: HTTPOptions
-    /// More bytes than this are ``HTTPError/Reason/bodyTooLarge(limit:)``: 64 MB, if nothing else is said.
+    /// The largest body of a response, in bytes: 64 MB by default. A larger one is an error,
+    /// ``HTTPError/Reason/bodyTooLarge(limit:)``.
     public var sizeLimit = 64 * 1024 * 1024
 
-    /// Gets what is at an address.
+    /// Sends a GET to a URL.
     public init(_ url: URL) { self.init(URLRequest(url: url)) }
 
     /// Sends a request, with its `httpBody` if it has one.
     public init(_ request: URLRequest) { options = HTTPOptions(request) }
 
-    /// Gets what is at an address; a bad one is found when this is run.
+    /// Sends a GET to the URL that a string contains. An invalid string is an error of the run.
     public init(_ address: String) { options = HTTPOptions(address) }
 
-    /// Sets how many bytes the body may have.
+    /// Sets the largest body of a response.
+    ///
+    /// - Parameter limit: The largest number of bytes. A negative number counts as 0.
+    /// - Returns: A changed copy.
     public func sizeLimit(_ limit: Int) -> HTTPData {
         var copy = self
         copy.sizeLimit = max(0, limit)
         return copy
     }
 
-    /// Sends the request and collects the answer.
+    /// Sends the request and reads the response.
+    ///
+    /// - Returns: The head and the body of the response.
+    /// - Throws: ``HTTPError``; `CancellationError` after a cancel.
     public func execute(in context: OperationContext) async throws -> HTTPResponse {
         let (options, limit, progress) = (options, sizeLimit, context.progress)
         return try await HTTPCall(options: options).run { answer in
@@ -44,33 +51,37 @@ public struct HTTPData: HTTPProcedure {
     }
 }
 
-/// A whole answer.
+/// A response whose whole body is in memory.
 public struct HTTPResponse: Sendable, Hashable {
-    /// The body.
+    /// The body of the response.
     public let data: Data
-    /// Status and headers.
+    /// The status and the header fields of the response.
     public let head: HTTPHead
 
-    /// Puts an answer together; for tests.
+    /// Creates a response, for tests.
+    ///
+    /// - Parameters:
+    ///   - data: The body.
+    ///   - head: The head.
     public init(data: Data, head: HTTPHead) {
         self.data = data
         self.head = head
     }
 
-    /// The status code.
+    /// The status code of the response.
     public var status: Int { head.status }
 
-    /// The header fields.
+    /// The header fields of the response.
     public var headers: HTTPHeaders { head.headers }
 }
 
 extension HTTPAnswer {
-    /// A good answer with all of its body.
+    /// Validates the response, and returns it with its whole body.
     func response(
         _ options: HTTPOptions, _ limit: Int, _ progress: (_ count: Int, _ total: Int?) -> Void = { _, _ in }
     ) async throws -> HTTPResponse {
         try await options.validation.check(self, of: options.request)
-        // The length in the head of an answer without a body is that of another one (RFC 9110, 8.6).
+        // Without a body, `Content-Length` is the length that the body of another response would have (RFC 9110, 8.6).
         let hasBody = options.request.httpMethod?.uppercased() != "HEAD" && ![204, 304].contains(head.status)
         let total = hasBody ? head.contentLength : nil
         if let total, total > limit { throw HTTPError(.bodyTooLarge(limit: limit), options.request, after: head) }

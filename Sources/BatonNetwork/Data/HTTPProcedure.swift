@@ -7,42 +7,46 @@ public import Baton
     public import Foundation
 #endif
 
-/// What ``HTTPData``, ``HTTPDownload`` and ``HTTPUpload`` have in common: a request, and how it is sent and judged.
+/// A procedure that sends an HTTP request: ``HTTPData``, ``HTTPDownload`` or ``HTTPUpload``.
 ///
 /// ```swift
 /// HTTPData(url).header("Accept", "application/json").validation(.status(200)).deadline(.seconds(10))
 /// ```
 ///
-/// They are values: each of these methods returns a changed copy.
+/// These procedures are values: each of the methods that set an option returns a changed copy.
 public protocol HTTPProcedure: Procedure {
-    /// How it is sent and judged.
+    /// Options that say how the request is sent and how its response is validated.
     var options: HTTPOptions { get set }
 }
 
-/// How a request is sent and its answer judged.
+/// Options that say how a request is sent and how its response is validated.
 public struct HTTPOptions: Sendable {
-    /// What is asked for; its URL may be bad, which is found when it is run.
+    /// The request. An invalid URL is an error of the run.
     public var request: URLRequest
-    /// What sends it.
+    /// The transport that sends the request.
     public var transport: any HTTPTransport = .shared
-    /// Which answers are good ones.
+    /// The responses that are accepted.
     public var validation = ResponseValidation.success
-    /// Which redirects are followed.
+    /// The redirects that are followed.
     public var redirects = RedirectPolicy.follow
-    /// How long one run may take in all, the body included. Nil: as long as something comes.
+    /// The longest time of one run, including the body of the response. If nil, a run takes as long as bytes arrive.
     public var deadline: Duration?
-    /// What the deadline is measured by.
+    /// The clock that measures the deadline.
     public var clock: any Clock<Duration> = ContinuousClock()
-    /// What was given in place of an address.
+    /// The string that was given as a URL, if it is not a valid one.
     var invalidAddress: String?
-    /// Header fields that were set to what cannot be sent, and which Foundation would leave out, with what is wrong
-    /// with each.
+    /// The header fields that were set to values that cannot be sent, with the reason for each. They are kept here
+    /// because Foundation would drop them silently.
     var invalidFields: [String: String] = [:]
 
-    /// Those of a request.
+    /// Creates the default options for a request.
+    ///
+    /// - Parameter request: The request.
     public init(_ request: URLRequest) { self.request = request }
 
-    /// Those of a GET. An address that is none is found when the procedure is run.
+    /// Creates the default options for a GET.
+    ///
+    /// - Parameter address: The URL as a string. An invalid string is an error of the run.
     public init(_ address: String) {
         if let url = URL(address: address) {
             self.init(URLRequest(url: url))
@@ -54,10 +58,15 @@ public struct HTTPOptions: Sendable {
 }
 
 extension HTTPProcedure {
-    /// Sets a header field of the request. Nil takes it away.
+    /// Sets a header field of the request.
     ///
-    /// A name or a value that cannot be sent, for example one with a line end in it, is found when the procedure is
-    /// run: ``HTTPError/Reason/invalidRequest(_:)``.
+    /// If the name or the value cannot be sent, for example because it contains a line end, the run fails with
+    /// ``HTTPError/Reason/invalidRequest(_:)``.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the field.
+    ///   - value: The value that replaces the present one. Nil removes the field.
+    /// - Returns: A changed copy.
     public func header(_ name: String, _ value: String?) -> Self {
         changed {
             $0.invalidFields[name.lowercased()] = value.flatMap { HTTPHeaders.problem(name, $0) }
@@ -66,22 +75,30 @@ extension HTTPProcedure {
     }
 
     /// Sets the method of the request: POST, DELETE, …
+    ///
+    /// - Parameter method: The method.
+    /// - Returns: A changed copy.
     public func method(_ method: String) -> Self { changed { $0.request.httpMethod = method } }
 
-    /// Fails with ``HTTPError/Reason/timedOut(after:)`` when nothing comes or goes for so long. It is a minute
-    /// otherwise.
+    /// Sets the longest time during which no byte arrives or is sent: 60 seconds by default.
+    ///
+    /// When this time is over, the run fails with ``HTTPError/Reason/timedOut(after:)``.
+    ///
+    /// - Parameter limit: The longest time. Less than a millisecond counts as one.
+    /// - Returns: A changed copy.
     public func timeout(_ limit: Duration) -> Self {
         changed { $0.request.timeoutInterval = min(max(limit, .milliseconds(1)), .longest) / .seconds(1) }
     }
 
-    /// Fails with ``HTTPError/Reason/deadlineExceeded(after:)`` when one run takes longer than `limit`, the body
-    /// included.
+    /// Sets the longest time of one run, including the body of the response: no limit by default.
     ///
-    /// Each attempt of a retry has that long. URLSession's own limit for this is not enforced on Linux.
+    /// When this time is over, the run fails with ``HTTPError/Reason/deadlineExceeded(after:)``. Each attempt of a
+    /// retry has the whole time. URLSession's own limit of this kind is not enforced on Linux.
     ///
     /// - Parameters:
-    ///   - limit: How long one run may take; nil for as long as it likes.
-    ///   - clock: What measures it: that of a test, for example.
+    ///   - limit: The longest time of one run, or nil for no limit.
+    ///   - clock: The clock that measures the time, for example that of a test.
+    /// - Returns: A changed copy.
     public func deadline(_ limit: Duration?, clock: any Clock<Duration> = ContinuousClock()) -> Self {
         changed {
             $0.deadline = limit
@@ -89,13 +106,22 @@ extension HTTPProcedure {
         }
     }
 
-    /// Sets which answers are good ones: a status from 200 to 299 otherwise.
+    /// Sets the responses that are accepted: those with a status from 200 to 299 by default.
+    ///
+    /// - Parameter validation: The validation.
+    /// - Returns: A changed copy.
     public func validation(_ validation: ResponseValidation) -> Self { changed { $0.validation = validation } }
 
-    /// Sets which redirects are followed: 16 otherwise, and none from https to http.
+    /// Sets the redirects that are followed: up to 16 by default, and none from https to http.
+    ///
+    /// - Parameter policy: The policy.
+    /// - Returns: A changed copy.
     public func redirects(_ policy: RedirectPolicy) -> Self { changed { $0.redirects = policy } }
 
-    /// Sets what sends the request: ``HTTPTransport/shared`` otherwise.
+    /// Sets the transport that sends the request: ``HTTPTransport/shared`` by default.
+    ///
+    /// - Parameter transport: The transport.
+    /// - Returns: A changed copy.
     public func transport(_ transport: any HTTPTransport) -> Self { changed { $0.transport = transport } }
 
     private func changed(_ change: (inout HTTPOptions) -> Void) -> Self {

@@ -5,7 +5,7 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// Which answers are good ones, by status and content type. It is looked at before the body is read.
+/// The responses that a request accepts, by status and content type. They are checked before the body is read.
 ///
 /// ```swift
 /// HTTPData(url).validation(.status(200, 404).contentType("application/json"))
@@ -14,28 +14,48 @@ public struct ResponseValidation: Sendable {
     private var statuses: [ClosedRange<Int>]
     private var types: [String] = []
 
-    /// A status from 200 to 299, and any content type.
+    /// Accepts a status from 200 to 299, with any content type.
     public static let success = ResponseValidation(statuses: [200...299])
 
-    /// Any status and any content type.
+    /// Accepts any status and any content type.
     public static let none = ResponseValidation(statuses: [.min ... .max])
 
-    /// A status of one of these ranges.
+    /// Accepts a status within one of several ranges.
+    ///
+    /// - Parameters:
+    ///   - range: A range of status codes.
+    ///   - more: Further ranges.
+    /// - Returns: The validation.
     public static func status(_ range: ClosedRange<Int>, _ more: ClosedRange<Int>...) -> ResponseValidation {
         ResponseValidation(statuses: [range] + more)
     }
 
-    /// One of these statuses.
+    /// Accepts one of several status codes.
+    ///
+    /// - Parameters:
+    ///   - code: A status code.
+    ///   - more: Further status codes.
+    /// - Returns: The validation.
     public static func status(_ code: Int, _ more: Int...) -> ResponseValidation {
         ResponseValidation(statuses: ([code] + more).map { $0...$0 })
     }
 
-    /// A status from 200 to 299, and one of these content types.
+    /// Accepts a status from 200 to 299, with one of several content types.
+    ///
+    /// - Parameters:
+    ///   - type: A content type: "application/json", or "text/*" for any subtype. Parameters are ignored.
+    ///   - more: Further content types.
+    /// - Returns: The validation.
     public static func contentType(_ type: String, _ more: String...) -> ResponseValidation {
         success.with([type] + more)
     }
 
-    /// And one of these content types: "application/json", or "text/*" for any of its kind. Parameters do not count.
+    /// Accepts only the given content types, with the statuses that this validation accepts.
+    ///
+    /// - Parameters:
+    ///   - type: A content type: "application/json", or "text/*" for any subtype. Parameters are ignored.
+    ///   - more: Further content types.
+    /// - Returns: A changed copy.
     public func contentType(_ type: String, _ more: String...) -> ResponseValidation { with([type] + more) }
 
     private func with(_ types: [String]) -> ResponseValidation {
@@ -44,7 +64,11 @@ public struct ResponseValidation: Sendable {
         return copy
     }
 
-    /// Whether a head is a good one. What has no content, as 204, 205 and 304 say, needs no type.
+    /// Returns whether a head is accepted. A response without content, of status 204, 205 or 304, needs no content
+    /// type.
+    ///
+    /// - Parameter head: The head of a response.
+    /// - Returns: True if its status and its content type are accepted.
     public func accepts(_ head: HTTPHead) -> Bool { accepts(status: head.status) && acceptsType(of: head) }
 
     private func acceptsType(of head: HTTPHead) -> Bool {
@@ -65,7 +89,7 @@ public struct ResponseValidation: Sendable {
 extension ResponseValidation {
     private static let excerptLength = 1024
 
-    /// Throws if this is no good answer, with the beginning of its body.
+    /// Throws if the response is not accepted. The error for a status contains the beginning of the body.
     func check(_ answer: HTTPAnswer, of request: URLRequest) async throws {
         let head = answer.head
         if !accepts(status: head.status) {
@@ -76,7 +100,8 @@ extension ResponseValidation {
         }
     }
 
-    /// A status says more than a body that ends too early, or takes its time. A cancel ends the wait for it.
+    /// Reads the beginning of a refused body. Errors and delays of that body are ignored, because the status says more.
+    /// A cancel ends the wait.
     static func refusal(_ answer: HTTPAnswer) async -> HTTPError.Refusal {
         let excerpt = await answer.body.beginning(upTo: excerptLength)
         return HTTPError.Refusal(
