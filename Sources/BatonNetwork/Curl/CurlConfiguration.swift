@@ -2,54 +2,65 @@
     public import Foundation
 
     extension CurlTransport {
-        /// How a transport connects, and what it keeps.
+        /// Options of a transport: how it connects, and what it keeps between requests.
         public struct Configuration: Sendable {
-            /// Which version of HTTP is spoken.
+            /// The version of HTTP that a transport uses.
             @nonexhaustive
             public enum Version: Sendable, Hashable {
-                /// HTTP/2 where a server offers it on a secure connection, else HTTP/1.1. Requests with a body use
-                /// HTTP/1.1: see ``Configuration/uploadsShareConnections``.
+                /// HTTP/2 on secure connections where the server offers it, otherwise HTTP/1.1.
+                ///
+                /// Requests with a body use HTTP/1.1; see ``Configuration/uploadsShareConnections``.
                 case automatic
                 /// HTTP/1.1 only.
                 case http1
             }
 
-            /// Which proxy is used.
+            /// The proxy that a transport uses.
             @nonexhaustive
             public enum Proxy: Sendable, Hashable {
-                /// That of the environment: `http_proxy`, `https_proxy`, `all_proxy`, and none for the hosts of
-                /// `no_proxy`.
+                /// The proxy that the environment names: `http_proxy`, `https_proxy`, `all_proxy`. Hosts in `no_proxy`
+                /// use none.
                 case environment
-                /// None, whatever the environment says.
+                /// No proxy, whatever the environment says.
                 case none
-                /// This one, whatever the environment says: `http://user:password@host:port`, or with the scheme https,
-                /// socks4, socks4a, socks5 or socks5h.
+                /// The proxy with this URL, whatever the environment says: `http://user:password@host:port`, for
+                /// example.
+                ///
+                /// The scheme may also be https, socks4, socks4a, socks5 or socks5h.
                 case address(String)
             }
 
-            /// Where cookies are kept. They are never shared with another transport or program unless a file is named.
+            /// The place where a transport keeps its cookies. Only a file shares them with other transports or
+            /// programs.
             @nonexhaustive
             public enum Cookies: Sendable, Hashable {
-                /// In memory, as long as the transport lasts.
+                /// Keeps cookies in memory, as long as the transport exists.
                 case inMemory
-                /// In this file too, which is read at the first request, and written with mode 0600 after each answer
-                /// that sets some. Of several transports or programs that use one file, the last to write counts. A
-                /// file that cannot be read or written, or is no plain file, is left alone.
+                /// Keeps cookies in memory and in a file.
+                ///
+                /// The file is read at the first request, and written with mode 0600 after each response that sets
+                /// cookies. If several transports or programs use one file, the last one to write wins. A file that
+                /// cannot be read or written, or that is no plain file, is ignored.
                 case file(URL)
-                /// Nowhere.
+                /// Keeps no cookies.
                 case none
             }
 
-            /// Whose certificate a server may ask for.
+            /// A certificate that a transport presents to servers that ask for one.
             public struct ClientCertificate: Sendable, Hashable {
-                /// The certificate, in PEM.
+                /// The file of the certificate, in PEM format.
                 public var certificate: URL
-                /// Its private key, in PEM. Nil: it is in the same file.
+                /// The file of its private key, in PEM format. If nil, the key is in the file of the certificate.
                 public var key: URL?
-                /// The password of the key, if it has one.
+                /// The password of the key, or nil if it has none.
                 public var password: String?
 
-                /// A certificate and its key, in PEM.
+                /// Creates a client certificate from files in PEM format.
+                ///
+                /// - Parameters:
+                ///   - certificate: The file of the certificate.
+                ///   - key: The file of its private key. If nil, the key is in the file of the certificate.
+                ///   - password: The password of the key, if it has one.
                 public init(certificate: URL, key: URL? = nil, password: String? = nil) {
                     self.certificate = certificate
                     self.key = key
@@ -59,61 +70,67 @@
 
             /// A speed below which a transfer fails.
             public struct LowestSpeed: Sendable, Hashable {
-                /// Bytes a second, in the mean over ``time``.
+                /// The number of bytes per second, on average over ``time``.
                 public var bytesPerSecond: Int
-                /// How long a transfer may be slower, in whole seconds.
+                /// The time for which a transfer may be slower, in whole seconds.
                 public var time: Duration
 
-                /// Transfers that are slower than this for so long fail with
-                /// ``HTTPError/Reason/tooSlow(bytesPerSecond:over:)``.
+                /// Creates a limit below which transfers fail with ``HTTPError/Reason/tooSlow(bytesPerSecond:over:)``.
                 ///
-                /// The time until a server begins its answer counts, as does the time that a ``HTTPBodyStream`` takes.
-                /// A slow reader does not.
+                /// The time until a server begins its response counts, as does the time that an ``HTTPBodyStream``
+                /// takes. The time of a slow reader does not count.
+                ///
+                /// - Parameters:
+                ///   - bytesPerSecond: The lowest number of bytes per second.
+                ///   - time: The time for which a transfer may be slower, in whole seconds.
                 public init(bytesPerSecond: Int, over time: Duration) {
                     self.bytesPerSecond = bytesPerSecond
                     self.time = time
                 }
             }
 
-            /// Which version of HTTP is spoken.
+            /// The version of HTTP that the transport uses.
             public var version = Version.automatic
-            /// Whether requests with a body may use HTTP/2, and so share a connection with others, where a server
-            /// offers it. Streams whose length is not known never do.
+            /// A Boolean value that indicates whether requests with a body may use HTTP/2, and so share a connection.
             ///
-            /// With libcurl 7.88, when a server refuses an upload before its end, other requests on the connection may
-            /// get wrong bytes, those of other answers even, and an answer that comes at once may be lost. Set this for
-            /// servers that have HTTP/2 alone, or with a newer libcurl.
+            /// It has an effect only where the server offers HTTP/2. Streams of unknown length never use HTTP/2.
+            ///
+            /// With libcurl 7.88, if a server refuses an upload before its end, other requests on the connection may
+            /// receive wrong bytes, even those of other responses, and a response that arrives at once may be lost. Set
+            /// this only for servers that support nothing but HTTP/2, or with a newer libcurl.
             public var uploadsShareConnections = false
-            /// Which proxy is used.
+            /// The proxy that the transport uses.
             public var proxy = Proxy.environment
-            /// Where cookies are kept.
+            /// The place where the transport keeps its cookies.
             public var cookies = Cookies.inMemory
-            /// Whose certificates are trusted: a file in PEM. Nil: those of the system.
+            /// A file in PEM format with the certificate authorities to trust; nil for those of the system.
             public var certificateAuthorities: URL?
-            /// What this side shows a server that asks for a certificate.
+            /// The certificate that the transport presents to servers that ask for one.
             public var clientCertificate: ClientCertificate?
-            /// The `User-Agent` of requests that have none.
+            /// The `User-Agent` of requests that do not set one.
             public var userAgent: String? = "Baton"
-            /// How many connections there may be to one host. Requests beyond that wait, for which their idle limit
-            /// does not count. Nil: as many as there are requests.
+            /// The largest number of connections to one host, or nil for no limit.
             ///
+            /// Further requests wait for a connection; their idle limit does not count meanwhile.
             /// ``OperationCondition/perHost(_:to:)`` lets operations wait before they start instead.
             public var connectionsPerHost: Int?
-            /// How many connections there may be in all. Requests beyond that wait, for which their idle limit does not
-            /// count. Nil: as many as there are requests.
+            /// The largest number of connections in all, or nil for no limit.
+            ///
+            /// Further requests wait for a connection; their idle limit does not count meanwhile.
             public var connections: Int?
-            /// How many connections are kept for later when nobody uses them. There are never more than half as many as
-            /// the process may have files open when the transport sends its first request, so that kept ones do not
-            /// keep others from being made. What is left of more requests at once is closed one by one, with later
-            /// requests.
+            /// The number of unused connections that are kept for later requests.
+            ///
+            /// At most half as many are kept as the process could have files open when the transport sent its first
+            /// request, so that kept connections do not prevent new ones. After a burst of requests, the surplus is
+            /// closed one by one, with later requests.
             public var idleConnections = 100
-            /// A speed below which a transfer fails. Nil: none; the idle limit of each request counts.
+            /// A speed below which a transfer fails. If nil, only the idle limit of each request counts.
             public var lowestSpeed: LowestSpeed?
-            /// Addresses for hosts that are not asked of the system: "example.org:443:192.0.2.1,[2001:db8::1]", in the
-            /// form of curl's `--resolve`.
+            /// Addresses of hosts that are not looked up, in the form of curl's `--resolve`:
+            /// "example.org:443:192.0.2.1,[2001:db8::1]".
             public var resolved: [String] = []
 
-            /// The usual configuration.
+            /// Creates the default configuration.
             public init() {}
         }
     }

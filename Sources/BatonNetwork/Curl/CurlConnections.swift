@@ -2,9 +2,10 @@
     internal import CBatonCurl
     internal import Foundation
 
-    /// What a thread has to know of its connections beyond what libcurl tells. The thread alone uses it.
+    /// Facts about connections that libcurl does not report. Only the transport's thread uses this object.
     final class CurlConnections {
-        /// Which connection it is. Connections to several servers may have the same local port.
+        /// The identity of a connection. The local port alone does not suffice, because connections to several servers
+        /// may share it.
         struct Name: Hashable {
             let localPort: Int32
             let peer: String
@@ -18,33 +19,34 @@
 
         enum Version {
             case http1, http2
-            /// libcurl uses another library than OpenSSL, and tells with the first head.
+            /// libcurl uses a TLS library other than OpenSSL. The version is known from the first head on.
             case unknown
         }
 
-        /// How many transfers are connecting. libcurl 7.88 does not always wake up for the next address of a host when
-        /// one has failed, so the thread looks after them.
+        /// The number of transfers that are connecting. libcurl 7.88 does not always wake up to try the next address of
+        /// a host when one has failed, so the loop polls while this is not 0.
         var connectingCount = 0
 
-        /// How many transfers have an answer of HTTP/2. libcurl 7.88 does not always wake up for what it has kept of a
-        /// stream that was paused, so the thread looks after them as well.
+        /// The number of transfers with a response over HTTP/2. libcurl 7.88 does not always wake up for bytes that it
+        /// has buffered for a paused stream, so the loop polls while this is not 0.
         var multiplexedCount = 0
 
-        /// There was no socket to be had the last time. Connections that nobody has used for a second are closed then.
+        /// A Boolean value that indicates whether the last attempt to open a socket failed for lack of descriptors.
+        /// While it is true, libcurl closes connections that have been unused for a second.
         var lacksDescriptors = false
 
-        /// Grows whenever libcurl tells of something.
+        /// The number of calls from libcurl, from which the loop tells whether libcurl has done anything.
         private(set) var eventCount: UInt64 = 0
 
-        /// How many streams of connections of HTTP/2 are paused.
+        /// The number of paused streams of each HTTP/2 connection.
         private var pausedCounts: [Name: Int] = [:]
         private var connections: [Name: Connection] = [:]
-        /// When there are so many, those that have ended are taken out.
+        /// When the table reaches this count, closed connections are removed from it.
         private var mostConnections = 1024
 
         func noteEvent() { eventCount &+= 1 }
 
-        /// Notes which of the sockets that were opened has become the connection.
+        /// Notes which of the sockets that a transfer has opened has become its connection.
         func note(_ opened: [curl_socket_t], as name: Name, _ version: Version) {
             guard let socket = opened.last(where: { name.isThat(of: $0) }) else { return }
             connections[name] = Connection(socket: socket, version: version)
@@ -55,39 +57,42 @@
 
         func note(_ version: Version, of name: Name) { connections[name]?.version = version }
 
-        /// Whether something has come that no request has asked for: what a server sent beyond the end of an answer.
-        /// libcurl 7.88 would take it for the answer to the next request. What TLS says of itself is no harm: the next
-        /// request has another connection then.
+        /// Returns whether bytes have arrived that belong to no request, because the server sent more than its
+        /// response.
         ///
-        /// - Parameter isRead: OpenSSL has taken it from the socket already.
+        /// libcurl 7.88 would take these bytes for the response to the next request. Records of the TLS protocol itself
+        /// count as well, which does no harm: the next request then uses another connection.
+        ///
+        /// - Parameter isRead: Whether OpenSSL has already read such bytes from the socket.
         func hasLeftovers(_ name: Name, onceRead isRead: Bool) -> Bool {
             guard let connection = connection(name), connection.version == .http1 else { return false }
             return isRead || baton_curl_is_readable(connection.socket) != 0
         }
 
-        /// Whether the other side has closed the connection.
+        /// Returns whether the peer has closed the connection.
         func isClosed(_ name: Name) -> Bool {
             guard let connection = connection(name), connection.version != .http2 else { return false }
             return baton_curl_is_closed(connection.socket) != 0
         }
 
-        /// Closes a connection, and lets libcurl write into the void. Returns what is to be kept until the end of the
-        /// transfer; nil if no descriptor was to be had.
+        /// Closes a connection, and gives libcurl a socket pair in its place that discards what libcurl writes. Returns
+        /// the other end, which the caller keeps until the end of the transfer, or nil if no descriptor was available.
         func mute(_ name: Name) -> FileHandle? {
             guard let connection = connection(name) else { return nil }
             let void = baton_curl_mute(connection.socket)
             return void < 0 ? nil : FileHandle(fileDescriptor: void, closeOnDealloc: true)
         }
 
-        /// How long ago a connection received something for one request alone; nil if that is not known.
+        /// Returns the time since a connection that serves a single request last received bytes, or nil if it is
+        /// unknown.
         func silence(_ name: Name) -> Duration? {
             guard let connection = connection(name), connection.version == .http1 else { return nil }
             let milliseconds = baton_curl_silence(connection.socket)
             return milliseconds < 0 ? nil : .milliseconds(milliseconds)
         }
 
-        /// How many bytes the other side of a connection has acknowledged of what one request alone sends; nil if that
-        /// is not known.
+        /// Returns the number of bytes that the peer of a connection that serves a single request has acknowledged, or
+        /// nil if it is unknown.
         func acknowledgedCount(_ name: Name) -> Int64? {
             guard let connection = connection(name), connection.version == .http1 else { return nil }
             let count = baton_curl_acknowledged(connection.socket)
@@ -101,15 +106,16 @@
             if pausedCounts[name] == 0 { pausedCounts[name] = nil }
         }
 
-        /// How much libcurl has read from connections of HTTP/2 with paused streams. Those who wait for other streams
-        /// have to wait until it has taken in what is for these, of which it tells nobody.
+        /// The number of bytes that libcurl has read from HTTP/2 connections with paused streams. The other streams of
+        /// such a connection make no progress until libcurl has buffered the bytes of the paused ones, for which it
+        /// calls no callback.
         var readCount: Int64 {
             pausedCounts.keys.reduce(0) { count, name in
                 count &+ (connection(name).map { baton_curl_read_count($0.socket) } ?? 0)
             }
         }
 
-        /// The number of the socket may belong to another one by now.
+        /// Returns the connection, unless its socket's number belongs to another connection by now.
         private func connection(_ name: Name) -> Connection? {
             guard let connection = connections[name], name.isThat(of: connection.socket) else { return nil }
             return connection

@@ -2,7 +2,7 @@
     internal import CBatonCurl
     internal import Foundation
 
-    /// The cookies of a transport, which all of its handles share. Its thread alone uses it.
+    /// The cookies of a transport, which all of its handles share. Only the transport's thread uses this object.
     final class CurlCookies {
         private let share: UnsafeMutableRawPointer?
         private let file: String?
@@ -12,7 +12,7 @@
             switch cookies {
             case .inMemory: (share, file) = (baton_curl_cookie_share(), nil)
             case .file(let url):
-                // libcurl would put a file in the place of a link.
+                // libcurl would replace a symbolic link by a file.
                 let path = url.resolvingSymlinksInPath().path
                 // A pipe would block the thread.
                 let isPlain = url.isFileURL && File.hindrance(at: path) == nil
@@ -21,24 +21,25 @@
             }
         }
 
-        /// To be called when no handle is left.
+        /// Releases the cookies. Must be called when no handle is left.
         func close() {
             if let share { curl_share_cleanup(share) }
         }
 
-        /// libcurl 7.88 writes cookies while the head of a request has less than so many bytes. If there is no room for
-        /// the first one, the head never ends; if there is none for all of them, the request's own cookies are left
-        /// out.
+        /// libcurl 7.88 adds cookies to a request while its head is shorter than this number of bytes. If the first
+        /// cookie does not fit, the head never ends. If some of the cookies do not fit, the request's own cookies are
+        /// left out.
         private static let longestHead = 8190
-        /// libcurl takes no cookie with more than 4,096 bytes in name and value.
+        /// libcurl accepts no cookie whose name and value have more than 4,096 bytes together.
         private static let longestCookie = 4096 + 8
 
-        /// Lets a handle send cookies and keep those that an answer sets, if that can be done.
+        /// Lets a handle send cookies and keep those of the response, unless the head of the request is too long for
+        /// that.
         ///
         /// - Parameters:
-        ///   - headLength: How many bytes of the head come before the cookies, at most.
-        ///   - hasOwn: The request has a field `Cookie` of its own.
-        /// - Complexity: O(1) in most cases; O(number of cookies) with own cookies or a long head.
+        ///   - headLength: An upper bound for the bytes of the head that precede the cookies.
+        ///   - hasOwn: Whether the request has its own field `Cookie`.
+        /// - Complexity: O(1) in most cases; O(*n*) for *n* cookies if the request has its own or its head is long.
         func serve(_ handle: CurlHandle, headLength: Int, hasOwn: Bool) {
             guard let share else { return }
             readFile(through: handle, into: share)
@@ -50,21 +51,21 @@
             handle.set(CURLOPT_COOKIEFILE, "")
         }
 
-        /// Once: the handle takes the cookies of the file into those that all share.
+        /// Reads the file into the shared cookies, through a handle, if that has not been done yet.
         private func readFile(through handle: CurlHandle, into share: UnsafeMutableRawPointer) {
             guard let file, !isRead else { return }
             isRead = true
             handle.setShare(share)
             handle.set(CURLOPT_COOKIEFILE, file)
             handle.set(CURLOPT_COOKIELIST, "RELOAD")
-            // It would read the file once more. This also takes the handle's cookies away.
+            // This keeps the handle from reading the file once more. It also removes the cookies from the handle.
             handle.set(CURLOPT_COOKIEFILE, nil as String?)
         }
 
-        /// An answer has set some: they are in the file when the handle is closed.
+        /// Makes the handle write the cookies to the file when it is closed, because a response has set some.
         func note(in handle: CurlHandle) {
             guard let file, let made = try? File.open(file, O_WRONLY | O_CREAT | O_CLOEXEC, mode: 0o600) else { return }
-            // libcurl gives the file that it writes the rights of the one that is there.
+            // libcurl gives the file that it writes the permissions of the existing one.
             made.hide()
             made.close()
             handle.set(CURLOPT_COOKIEJAR, file)

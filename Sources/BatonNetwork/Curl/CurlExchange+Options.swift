@@ -4,15 +4,15 @@
     internal import Foundation
     internal import FoundationNetworking
 
-    /// Tells libcurl of the request and of the transport's configuration before the transfer starts.
+    /// The options of libcurl that follow from the request and from the configuration of the transport.
     extension CurlExchange {
         func setUp() {
             let request = transfer.request
             handle.setErrorBuffer(errorText.baseAddress!)
             handle.set(CURLOPT_NOSIGNAL, true)
-            // A transfer that ends while its host is resolved would wait for the thread that does it.
+            // If a transfer ended while its host is resolved, it would wait for the thread that resolves it.
             handle.set(CURLOPT_QUICK_EXIT, true)
-            // For each request libcurl 7.88 looks at all hosts that it remembers.
+            // For each request, libcurl 7.88 walks over all hosts in its DNS cache.
             handle.set(CURLOPT_DNS_CACHE_TIMEOUT, 5)
             if connections.lacksDescriptors { handle.set(CURLOPT_MAXAGE_CONN, 1) }
             if configuration.idleConnections < 1 { handle.set(CURLOPT_FORBID_REUSE, true) }
@@ -38,7 +38,8 @@
             if let ownCookies { handle.set(CURLOPT_COOKIE, ownCookies) }
         }
 
-        /// At most: libcurl writes some of the fields before the cookies, and adds a few of its own.
+        /// An upper bound for the bytes of the head that precede the cookies: libcurl writes some of the fields before
+        /// the cookies, and adds a few of its own.
         private var headLengthBeforeCookies: Int {
             let request = transfer.request
             let url = request.url
@@ -65,8 +66,9 @@
             handle.set(CURLOPT_CUSTOMREQUEST, method)
         }
 
-        /// At the end of an upload that a server has refused, or whose length was not known, libcurl 7.88 mixes up what
-        /// others receive on the same connection.
+        /// A Boolean value that indicates whether the request may share an HTTP/2 connection. At the end of an upload
+        /// that a server has refused, or whose length was unknown, libcurl 7.88 corrupts what other requests receive on
+        /// the same connection.
         private var mayShareConnection: Bool {
             guard let source else { return true }
             guard let length = source.length else { return false }
@@ -76,7 +78,7 @@
         private func setConnection(of request: URLRequest) {
             let mayMultiplex = configuration.version == .automatic && mayShareConnection
             handle.set(CURLOPT_HTTP_VERSION, Int(mayMultiplex ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
-            // The first connection tells whether the others are needed.
+            // Only the first connection to a host shows whether it speaks HTTP/2, so that no further ones are needed.
             waitsForOthers = isSecure && mayMultiplex
             handle.set(CURLOPT_PIPEWAIT, waitsForOthers)
             switch configuration.proxy {
@@ -86,7 +88,7 @@
                 handle.set(CURLOPT_PROXY, address)
                 handle.set(CURLOPT_NOPROXY, "")
             }
-            // Several addresses of a host share the time limit of a connection.
+            // This limit holds for all addresses of a host together.
             if !configuration.limitsConnections { handle.set(CURLOPT_CONNECTTIMEOUT_MS, limit.wholeMilliseconds) }
             if !configuration.resolved.isEmpty { handle.set(CURLOPT_RESOLVE, resolved) }
             if let lowest = configuration.lowestSpeed {
@@ -101,41 +103,41 @@
         private func setCertificates() {
             if let file = configuration.certificateAuthorities {
                 for option in [CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO] { handle.set(option, file.path) }
-                // The system keeps its authorities in a folder, too.
+                // The system also has a folder of authorities, which is not to be trusted then.
                 for option in [CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH] { handle.set(option, nil as String?) }
             }
             guard let own = configuration.clientCertificate else { return }
             handle.set(CURLOPT_SSLCERT, own.certificate.path)
             handle.set(CURLOPT_SSLKEY, (own.key ?? own.certificate).path)
-            // Without one, OpenSSL would ask for it at the terminal, and hold up all transfers meanwhile.
+            // If there were no password, OpenSSL would ask for it at the terminal, and block all transfers meanwhile.
             handle.set(CURLOPT_KEYPASSWD, own.password ?? "")
         }
     }
 
     extension CurlTransport.Configuration {
-        /// Requests may wait for a connection.
+        /// A Boolean value that indicates whether requests may have to wait for a connection.
         var limitsConnections: Bool { connections != nil || connectionsPerHost != nil }
     }
 
     extension URLRequest {
-        /// The header fields, one line each, as libcurl wants them: an empty value is a semicolon, and a name without a
-        /// value takes out what libcurl would send.
+        /// The header fields, one line each, in libcurl's syntax: a semicolon in place of the colon stands for an empty
+        /// value, and a name with a colon and no value removes a field that libcurl would add.
         var headerLines: [String] {
             var lines: [String] = []
             var names: Set<String> = []
             for (name, value) in allHTTPHeaderFields ?? [:] {
                 names.insert(name.lowercased())
-                // libcurl knows how the body is framed, and puts all cookies into one field.
+                // libcurl frames the body itself, and puts all cookies into one field.
                 if ["content-length", "transfer-encoding", "cookie"].contains(name.lowercased()) { continue }
                 if name.isForProxies { continue }
                 lines.append(value.trimmed.isEmpty ? "\(name);" : "\(name): \(value)")
             }
-            // Servers that do not know it would make each large body wait for a second.
+            // A server that does not support `Expect` would delay each large body by a second.
             if !names.contains("expect") { lines.append("Expect:") }
             return lines
         }
 
-        /// The fields that are meant for a proxy, which are not sent through a tunnel (RFC 9110, 11.7.2).
+        /// The header fields for a proxy, which are not sent through a tunnel (RFC 9110, 11.7.2).
         var proxyHeaderLines: [String] {
             (allHTTPHeaderFields ?? [:]).filter { $0.key.isForProxies }.map { "\($0.key): \($0.value)" }
         }
@@ -146,7 +148,7 @@
     }
 
     extension Duration {
-        /// At least one, and at most what libcurl takes: some 24 days.
+        /// The number of milliseconds, at least 1 and at most what libcurl accepts, about 24 days.
         fileprivate var wholeMilliseconds: Int { Int(min(max(1, self / .milliseconds(1)), Double(Int32.max))) }
     }
 #endif

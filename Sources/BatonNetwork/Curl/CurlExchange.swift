@@ -4,21 +4,21 @@
     internal import Foundation
     internal import FoundationNetworking
 
-    /// A transfer in the hands of libcurl, from its start to its end: the handle, and what its callbacks do. The thread
-    /// of the transport alone uses it.
+    /// A transfer that libcurl is working on: its handle, and the implementation of the handle's callbacks. Only the
+    /// transport's thread uses this object.
     final class CurlExchange {
         enum Receipt {
             case taken
-            /// There is no room. libcurl brings the piece again when it is told that there is.
+            /// There is no room. libcurl passes the piece again after the transfer was resumed.
             case pause
             case stop
         }
 
         let transfer: CurlTransfer
         let handle: CurlHandle
-        /// How long nothing may come or go.
+        /// The longest time during which no byte may arrive or be sent.
         let limit: Duration
-        /// Its entry among the times to look at it.
+        /// The entry of this exchange among the loop's timed checks.
         var look: TimerHeap<ContinuousClock.Instant, CurlExchange>.Ticket?
 
         let configuration: CurlTransport.Configuration
@@ -31,14 +31,14 @@
         private let queue: UploadQueue?
         let errorText: UnsafeMutableBufferPointer<CChar>
         private let clock = ContinuousClock()
-        /// The address of the proxy, without its password; empty if there is none.
+        /// The URL of the proxy, without its password; empty if there is none.
         private let proxy: String
 
         private var parser: HeadParser
         private var head: HTTPHead?
         private var receivedCount: Int64 = 0
         private var sentCount: Int64 = 0
-        /// Why a callback has stopped the transfer.
+        /// The reason why a callback has stopped the transfer.
         private var failure: (any Error)?
         private var isReceivingPaused = false {
             didSet {
@@ -54,25 +54,28 @@
         private var requestCount = 0
         private var isConnecting = false
         private var isMultiplexed = false
-        /// libcurl lets it wait for the connection of another request to the same host, which it may share.
+        /// A Boolean value that indicates whether libcurl waits for the connection of another request to the same host,
+        /// which this one may be able to share.
         var waitsForOthers = false
-        /// When something came or went last before the last look, if the other side had closed the connection by then.
+        /// The value of `lastMoved` at the previous check, if the peer had closed the connection by then.
         private var lastMovedBeforeLook: ContinuousClock.Instant?
-        /// Takes the end of the body, which libcurl writes, in place of a server that would take what it has for all of
-        /// it.
+        /// The socket that receives the end of the body after the connection was muted. A server that has closed the
+        /// connection must not take the bytes that it has for the whole body.
         private var void: FileHandle?
-        /// The kept connection that libcurl has chosen is of no use.
+        /// A Boolean value that indicates whether the kept connection that libcurl has chosen cannot be used.
         private var wantsAnotherConnection = false
-        /// The sockets that were opened for it, until one of them is the connection.
+        /// The sockets that were opened for the transfer, until one of them has become its connection.
         private var openedSockets: [curl_socket_t] = []
         private(set) var connection: CurlConnections.Name?
-        /// The answer has come. What libcurl does after that is stopped.
+        /// A Boolean value that indicates whether the response is complete, so that libcurl is stopped from doing
+        /// anything else.
         private var isAnswered = false
-        /// There was no socket to be had.
+        /// A Boolean value that indicates whether a socket could not be opened for lack of descriptors.
         private var lacksDescriptors = false
-        /// How much of what was sent the other side had acknowledged at the last look.
+        /// The number of sent bytes that the peer had acknowledged at the previous check.
         private var acknowledgedCount: Int64?
-        /// When something came or went last; nil while it waits for one of as many connections as there may be.
+        /// The last time at which a byte arrived or was sent. Nil while the transfer waits for a connection because
+        /// their number is limited.
         private var lastMoved: ContinuousClock.Instant?
 
         init(
@@ -110,12 +113,14 @@
             setUp()
         }
 
-        /// It is to be taken from libcurl before its end. libcurl 7.88 keeps what it has to tell a server of HTTP/2 of
-        /// that, and a server that does not know goes on, so the connection is closed, unless it has others.
+        /// Prepares the removal of a transfer from libcurl before its end.
+        ///
+        /// libcurl 7.88 delays the frame that tells an HTTP/2 server of a cancel, and the server keeps sending until it
+        /// receives that frame. libcurl therefore closes the connection, unless other transfers use it.
         func giveUp() { handle.set(CURLOPT_FORBID_REUSE, true) }
 
-        /// Makes libcurl send what it has kept of others on the same connection. False: it cannot be done with this
-        /// one.
+        /// Makes libcurl send the frames that it has buffered for other streams of the same connection. Returns false
+        /// if this transfer cannot be used for that, because it is paused.
         func flush() -> Bool {
             if isReceivingPaused || isSendingPaused { return false }
             handle.unpause(receiving: false, sending: true)
@@ -123,7 +128,7 @@
             return true
         }
 
-        /// Once, when libcurl does not work on it any more.
+        /// Releases the handle. Must be called once, when the handle has been removed from libcurl's multi handle.
         func close() {
             connectionEnds()
             isReceivingPaused = false
@@ -133,7 +138,7 @@
             errorText.deallocate()
         }
 
-        // MARK: What libcurl calls
+        // MARK: Callbacks of libcurl
 
         func connectionBegins() {
             connections.noteEvent()
@@ -144,7 +149,7 @@
             connections.connectingCount += 1
         }
 
-        /// - Parameter error: Why there is no socket.
+        /// - Parameter error: The system's error number, if there is no socket.
         func socketOpened(_ socket: curl_socket_t, error: Int32) {
             if socket < 0 {
                 lacksDescriptors = [EMFILE, ENFILE].contains(error)
@@ -153,21 +158,21 @@
             }
             connections.lacksDescriptors = false
             openedSockets.append(socket)
-            // A host whose addresses are known already is not resolved.
+            // libcurl resolves no host whose addresses it knows, and so has not called `connectionBegins()` for it.
             connectionBegins()
         }
 
-        /// Whether libcurl has to start over, after which everything is as it was at the start. Asked when it has
-        /// ended.
+        /// Returns whether libcurl has to run the transfer once more. If so, the exchange is back in its initial state.
+        /// The loop calls this when libcurl has ended the transfer.
         func startsOver(after code: CURLcode) -> Bool {
             if wantsAnotherConnection {
-                // Nothing has been sent. libcurl has closed that connection.
+                // No byte of the request has been sent, and libcurl has closed that connection.
                 wantsAnotherConnection = false
                 handle.set(CURLOPT_FRESH_CONNECT, true)
                 return true
             }
-            // A server that ends a connection of HTTP/2 says which requests it has not looked at. libcurl 7.88 does not
-            // send those again.
+            // A server that closes an HTTP/2 connection tells which requests it has not processed. libcurl 7.88 does
+            // not send these again.
             guard code == CURLE_HTTP2, head == nil, failure == nil, requestCount == 1, transfer.request.isIdempotent,
                 !transfer.isCancelled, source?.rewind(to: 0) ?? true
             else { return false }
@@ -178,7 +183,8 @@
             return true
         }
 
-        /// The connection that it waits for takes its time: libcurl has to start over, with one of its own.
+        /// Stops waiting for the connection of another request, which takes too long. The caller makes libcurl start
+        /// over, with a connection of its own.
         private func stopWaitingForOthers(at now: ContinuousClock.Instant) {
             waitsForOthers = false
             handle.set(CURLOPT_PIPEWAIT, false)
@@ -191,7 +197,8 @@
             openedSockets = []
         }
 
-        /// False: the request would be sent a second time, and must not be.
+        /// Returns false if the request must not be sent: the connection cannot be used, or the request would be sent
+        /// twice.
         func requestBegins(on connection: CurlConnections.Name) -> Bool {
             connections.noteEvent()
             let isNew = !openedSockets.isEmpty
@@ -209,18 +216,18 @@
             lastMoved = clock.now
             requestCount += 1
             if head != nil {
-                // libcurl would send the request once more after 417, which is the answer.
+                // libcurl would send the request once more after 417, but that status is the response.
                 isAnswered = true
                 return false
             }
             if requestCount == 1 { return true }
-            // libcurl 7.88 does not always begin the body again when it has lost a second connection.
+            // libcurl 7.88 does not always rewind the body after it has lost a second connection.
             if transfer.request.isIdempotent, source?.rewind(to: 0) ?? true { return true }
             failure = HTTPError(.connectionBroken, transfer.request)
             return false
         }
 
-        /// False: the transfer is to be stopped.
+        /// Returns false if the transfer has to be stopped.
         func receive(line: UnsafeRawBufferPointer) -> Bool {
             connections.noteEvent()
             lastMoved = clock.now
@@ -228,7 +235,7 @@
             case .more: return true
             case .head(var head):
                 head.proxy = proxy.isEmpty ? nil : proxy
-                // libcurl takes some first lines for others than they are, and the body depends on the status.
+                // libcurl misreads some status lines, and the end of the body depends on the status.
                 guard handle.number(CURLINFO_RESPONSE_CODE) == head.status else {
                     return fail(.invalidAnswer("its first line is no status line"))
                 }
@@ -239,7 +246,8 @@
                 noteVersion()
                 if !head.headers.values(of: "Set-Cookie").isEmpty { cookies.note(in: handle) }
                 transfer.receive(head)
-                // libcurl sends no more of the body then (RFC 9112, 9.5), but a pause would keep it from ending.
+                // After such a head libcurl sends no more of the body (RFC 9112, 9.5), but a pause would keep it from
+                // ending.
                 if head.status >= 400, isSendingPaused { resumeSending(at: clock.now) }
                 return !endsBeforeUpload()
             case .invalid(let problem): return fail(.invalidAnswer(problem))
@@ -273,15 +281,16 @@
             return [204, 304].contains(head.status) || head.contentLength.map { receivedCount >= $0 } ?? false
         }
 
-        /// Whether the answer is complete and the request is not: then a server of HTTP/2 wants no more of it (RFC
-        /// 9113, 8.1). libcurl 7.88 would not end, and take all of a core.
+        /// Returns whether the response is complete while the request is not. A server of HTTP/2 then wants no more of
+        /// the request (RFC 9113, 8.1), but libcurl 7.88 would not end the transfer, and would keep a core busy.
         private func endsBeforeUpload() -> Bool {
             guard isMultiplexed, hasWholeAnswer, let source, !source.isSent(sentCount) else { return false }
             isAnswered = true
             return true
         }
 
-        /// Returns what libcurl wants to know: how many bytes there are, or to pause, or to stop.
+        /// Returns what libcurl expects from its read callback: the number of bytes, or a code that pauses or aborts
+        /// the transfer.
         func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
             connections.noteEvent()
             if void != nil { return 0 }
@@ -329,27 +338,29 @@
 
         private func setPauses() { handle.unpause(receiving: !isReceivingPaused, sending: !isSendingPaused) }
 
-        // MARK: Limits
+        // MARK: Time limits
 
         enum Look {
             case again(ContinuousClock.Instant)
-            /// libcurl has to start over, and to look again then.
+            /// libcurl has to start the transfer over. The next check is due at this time.
             case startOver(ContinuousClock.Instant)
             case end((any Error)?)
         }
 
-        /// How long it may be left alone.
+        /// The longest time until the next check.
         var lookInterval: Duration {
             if waitsForOthers { return min(limit / 2, .seconds(1)) }
             return source == nil ? limit : min(limit / 4, .seconds(1))
         }
 
-        /// When to look again, or how it ends: nothing has come or gone for too long, for example.
+        /// Returns when to check again, or how the transfer ends, for example because no byte has arrived or been sent
+        /// for too long.
         ///
-        /// While a reader or the source of a body is slow, the network is not to blame. libcurl tells of whole lines
-        /// of a head only, and of what it has given to the system, which may take a while to send it. So the system is
-        /// asked when the connection received something last, and how much the other side has got; a connection of
-        /// HTTP/2 receives and sends for others, too.
+        /// While the reader or the source of the body is slow, the network is not to blame, so the limit does not
+        /// count. libcurl reports only whole lines of a head, and reports bytes as sent when the system has accepted
+        /// them, which may be long before it sends them. The system is therefore asked when the connection last
+        /// received bytes, and how many bytes the peer has acknowledged. For an HTTP/2 connection these numbers say
+        /// nothing, because it also serves other transfers.
         func nextLook(at now: ContinuousClock.Instant) -> Look {
             noteAcknowledged(at: now)
             if waitsForOthers {
@@ -357,7 +368,7 @@
                 return .startOver(now + lookInterval)
             }
             if isSendingPaused, let look = lookWhilePaused(at: now) { return look }
-            // Once it has begun to answer, nobody waits for the source of the body but the source.
+            // After the server has begun its response, a slow source of the body no longer stops the clock.
             guard !isReceivingPaused, !isSendingPaused || head != nil, let lastMoved else {
                 return .again(now + lookInterval)
             }
@@ -365,12 +376,13 @@
                 ?? .end(hasWholeAnswer ? nil : completed(HTTPError(.timedOut(after: limit), transfer.request)))
         }
 
-        /// libcurl neither ends a transfer whose source has nothing, nor tells that the other side has gone.
+        /// While the source of the body has nothing, libcurl neither ends the transfer nor reports that the peer has
+        /// closed the connection, so this method checks both.
         private func lookWhilePaused(at now: ContinuousClock.Instant) -> Look? {
             if hasWholeAnswer, isMultiplexed || head?.closesConnection == true { return .end(nil) }
             guard !isReceivingPaused, let connection, connections.isClosed(connection) else { return nil }
-            // libcurl had time to read what came before the end. It says whether the answer is complete when there is
-            // nothing to be sent.
+            // Since the previous check, libcurl has had time to read what arrived before the connection was closed. It
+            // reports whether the response is complete when it has nothing left to send.
             if lastMoved == lastMovedBeforeLook {
                 if head != nil { void = connections.mute(connection) }
                 if void == nil { return .end(completed(HTTPError(.connectionBroken, transfer.request))) }
@@ -399,20 +411,20 @@
             return nil
         }
 
-        // MARK: Ends
+        // MARK: End of the transfer
 
-        /// Nil: the answer is complete.
+        /// Returns the error of the transfer, or nil if the response is complete.
         func error(_ code: CURLcode) -> (any Error)? {
             if transfer.isCancelled { return CancellationError() }
             if isAnswered { return nil }
             if let failure { return (failure as? HTTPError).map(completed) ?? failure }
             guard let error = reason(code).map({ HTTPError($0, transfer.request) }) else { return nil }
-            // libcurl may have lost a kept connection with the request, and failed to make another one.
+            // libcurl may have lost a kept connection after it sent the request, and then failed to open another one.
             return completed(
                 requestCount > 0 && error.isBeforeTheRequest ? HTTPError(.connectionBroken, transfer.request) : error)
         }
 
-        /// With what the transfer knows of its way.
+        /// Adds the proxy to an error, and whether a part of the request may have reached a server.
         private func completed(_ error: HTTPError) -> HTTPError {
             var error = error
             error.proxy = proxy.isEmpty ? nil : proxy
@@ -431,14 +443,14 @@
     }
 
     extension URLRequest {
-        /// RFC 9110, 9.2.2.
+        /// A Boolean value that indicates whether the method is idempotent (RFC 9110, 9.2.2).
         fileprivate var isIdempotent: Bool {
             ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(httpMethod?.uppercased() ?? "GET")
         }
     }
 
     extension HTTPHead {
-        /// The server ends the connection with this answer (RFC 9112, 9.6).
+        /// A Boolean value that indicates whether the server closes the connection after this response (RFC 9112, 9.6).
         fileprivate var closesConnection: Bool {
             headers.values(of: "Connection").flatMap { $0.parts(separatedBy: ",") }.contains {
                 $0.lowercased() == "close"

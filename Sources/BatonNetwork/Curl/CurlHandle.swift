@@ -2,20 +2,22 @@
     internal import CBatonCurl
     internal import Foundation
 
-    /// libcurl's easy handle: one transfer. The only file that passes pointers to libcurl; the callbacks lead to the
-    /// ``CurlExchange`` that owns the handle, on the thread that works on it.
+    /// An easy handle of libcurl, which performs one transfer.
+    ///
+    /// Only this file passes pointers to easy handles. Callbacks run on the transport's thread, and lead to the
+    /// ``CurlExchange`` that owns the handle.
     struct CurlHandle {
         let pointer: UnsafeMutableRawPointer
 
         init(pointer: UnsafeMutableRawPointer) { self.pointer = pointer }
 
-        /// Nil: there is no memory left.
+        /// Returns nil if there is no memory left.
         init?() {
             guard let pointer = curl_easy_init() else { return nil }
             self.init(pointer: pointer)
         }
 
-        /// To be called once, when the handle is in no multi handle any more.
+        /// Releases the handle. Must be called once, when the handle is in no multi handle.
         func close() { curl_easy_cleanup(pointer) }
 
         // MARK: Options
@@ -24,35 +26,36 @@
 
         func set(_ option: CURLoption, _ value: Bool) { set(option, value ? 1 : 0) }
 
-        /// libcurl copies the text.
+        /// Sets a text, which libcurl copies.
         func set(_ option: CURLoption, _ value: String?) { _ = baton_curl_set_string(pointer, option, value) }
 
-        /// The list must live as long as the handle.
+        /// Sets a list, which must live as long as the handle.
         func set(_ option: CURLoption, _ list: CurlList) { _ = baton_curl_set_list(pointer, option, list.pointer) }
 
         func setUploadLength(_ length: Int64?) {
             _ = baton_curl_set_offset(pointer, CURLOPT_INFILESIZE_LARGE, length ?? -1)
         }
 
-        /// libcurl writes the reason of a failure there.
+        /// Sets the buffer to which libcurl writes the text of an error.
         func setErrorBuffer(_ buffer: UnsafeMutablePointer<CChar>) {
             _ = baton_curl_set_pointer(pointer, CURLOPT_ERRORBUFFER, buffer)
         }
 
         func setShare(_ share: UnsafeMutableRawPointer?) { _ = baton_curl_set_pointer(pointer, CURLOPT_SHARE, share) }
 
-        /// How many bytes the longest of the cookies that it shares takes in a request, or all of them together.
+        /// Returns the number of bytes that the longest shared cookie takes in a request, or all shared cookies
+        /// together.
         func cookieLength(ofAll: Bool) -> Int { baton_curl_cookie_length(pointer, ofAll ? 1 : 0) }
 
         func unpause(receiving: Bool, sending: Bool) {
             curl_easy_pause(pointer, (receiving ? 0 : CURLPAUSE_RECV) | (sending ? 0 : CURLPAUSE_SEND))
         }
 
-        // MARK: What libcurl knows
+        // MARK: Information
 
         func number(_ info: CURLINFO) -> Int { baton_curl_long(pointer, info) }
 
-        /// The version of HTTP that the two sides of a secure connection have agreed on.
+        /// The version of HTTP that both sides of a secure connection have agreed on.
         var version: CurlConnections.Version {
             switch baton_curl_speaks_http2(pointer) {
             case 0: .http1
@@ -61,7 +64,7 @@
             }
         }
 
-        /// Something of a secure connection has been taken from the socket and not been read.
+        /// A Boolean value that indicates whether OpenSSL has read bytes from the socket that libcurl has not read yet.
         var hasReadMore: Bool { baton_curl_has_read_more(pointer) != 0 }
 
         // MARK: Callbacks
@@ -69,7 +72,7 @@
         /// The exchange that the callbacks of this handle lead to.
         var exchange: CurlExchange { Self.exchange(baton_curl_private(pointer)) }
 
-        /// The exchange must live until the handle is closed.
+        /// Sets the exchange that the callbacks lead to. It must live until the handle is closed.
         func setExchange(_ exchange: CurlExchange) {
             let context = Unmanaged.passUnretained(exchange).toOpaque()
             for option in [
@@ -85,7 +88,8 @@
                 switch CurlHandle.exchange(context).receive(piece) {
                 case .taken: return piece.count
                 case .pause: return Int(baton_curl_write_pause)
-                // Anything but the count, and an empty piece has no other.
+                // A return value other than the count stops the transfer. 0 would not do, because the piece may be
+                // empty.
                 case .stop: return piece.count + 1
                 }
             }
@@ -125,7 +129,7 @@
         }
     }
 
-    /// A list of texts for libcurl, which goes with its last reference.
+    /// A list of texts in libcurl's format.
     final class CurlList {
         fileprivate private(set) var pointer: UnsafeMutablePointer<curl_slist>?
 

@@ -4,8 +4,8 @@
     internal import Foundation
     internal import FoundationNetworking
 
-    /// What the thread of a transport does: it takes orders, lets libcurl work, tells transfers that they have ended,
-    /// and waits for sockets, orders and time limits. It lives and ends with its thread, and nothing else touches it.
+    /// The loop of a transport's thread: it performs orders, runs libcurl, ends transfers, and waits for sockets,
+    /// orders and time limits. Only that thread uses this object.
     final class CurlLoop {
         let multi: CurlMulti
         private let configuration: CurlTransport.Configuration
@@ -13,17 +13,17 @@
         private let connections = CurlConnections()
         private let clock = ContinuousClock()
         private var running: [ObjectIdentifier: CurlExchange] = [:]
-        /// When to look whether something has come or gone. An entry is left in place when that happens, and set again
-        /// when its time comes.
+        /// The timed checks of the exchanges. A check stays where it is when a byte arrives or is sent; it is
+        /// rescheduled when it is due.
         private var looks = TimerHeap<ContinuousClock.Instant, CurlExchange>()
-        /// The connections of exchanges that were given up since servers were told.
+        /// The connections of exchanges that were given up in this round, whose servers have not been told yet.
         private var untold: Set<CurlConnections.Name> = []
-        /// The connections on which a transfer has failed since its others had a look. Those of HTTP/1.1 have no
-        /// others.
+        /// The connections on which a transfer has failed in this round. On HTTP/2 connections, other transfers have to
+        /// be checked as well.
         private var suspected: Set<CurlConnections.Name> = []
-        /// How often in a row libcurl has asked to be called at once, and done nothing.
+        /// The number of consecutive rounds in which libcurl asked to be called again at once, and did nothing.
         private var vainRounds = 0
-        /// How much libcurl had read at the last of these rounds.
+        /// The number of bytes that libcurl had read in the last of these rounds.
         private var readCount: Int64 = 0
 
         init(_ configuration: CurlTransport.Configuration) throws(CurlFailure) {
@@ -32,8 +32,10 @@
             cookies = CurlCookies(configuration.cookies)
         }
 
-        /// Returns when `takeOrders` says so: it is told whether no transfer is left, and returns nil if there will be
-        /// no more.
+        /// Runs until there are no more orders.
+        ///
+        /// - Parameter takeOrders: A closure that receives whether no transfer is left, and returns the next orders. It
+        ///   returns nil if the loop has to end.
         func run(_ takeOrders: (_ isIdle: Bool) -> [CurlWorker.Order]?) {
             var isIdle = true
             while let orders = takeOrders(isIdle) {
@@ -51,16 +53,16 @@
                 multi.keep(besides: running.count)
                 let hasWorked = !isIdle || !orders.isEmpty
                 isIdle = running.isEmpty
-                // The transport may have been closed before the last transfer ended: that is asked before the thread
-                // sleeps.
+                // If the last transfer has just ended, the transport may have been closed before. The loop asks for
+                // that before it sleeps.
                 if !isIdle || !hasWorked { wait(isVain: isVain) }
             }
             cookies.close()
             multi.close()
         }
 
-        /// libcurl 7.88 asks to be called again at once when it can do nothing, for example while an upload of HTTP/2
-        /// waits for the server. A core would be busy with that.
+        /// Waits for the next event. libcurl 7.88 asks to be called again at once when it can do nothing, for example
+        /// while an HTTP/2 upload waits for the server. Without a pause, that would keep a core busy.
         private func wait(isVain: Bool) {
             let began = clock.now
             multi.wait(upTo: longestPause)
@@ -105,7 +107,7 @@
             }
         }
 
-        // MARK: Ends
+        // MARK: End of a transfer
 
         private func end(_ exchange: CurlExchange, _ code: CURLcode) {
             if code != CURLE_OK, let connection = exchange.connection { suspected.insert(connection) }
@@ -125,8 +127,8 @@
             exchange.transfer.end(error)
         }
 
-        /// When a connection over TLS ends, and the socket does not, libcurl 7.88 tells one of its transfers. The
-        /// others have to look themselves.
+        /// When a TLS session ends and its socket stays open, libcurl 7.88 tells only one of its transfers. This method
+        /// makes the others read the connection.
         private func lookAtSuspected() {
             if suspected.isEmpty { return }
             for exchange in running.values {
@@ -135,7 +137,7 @@
             suspected = []
         }
 
-        // MARK: Limits
+        // MARK: Time limits
 
         private func lookAtLimits() {
             let now = clock.now
@@ -158,7 +160,8 @@
             end(exchange, with: error)
         }
 
-        /// Once for all that were given up in a round. Those of HTTP/1.1 have no others on their connections.
+        /// Makes libcurl tell the servers of all exchanges that were given up in this round. An HTTP/1.1 connection has
+        /// no other exchange, and needs none, because libcurl closes it.
         private func tellServers() {
             if untold.isEmpty { return }
             for exchange in running.values {
@@ -172,11 +175,11 @@
         }
     }
 
-    /// libcurl's multi handle: all transfers of a thread, and their connections.
+    /// A multi handle of libcurl: all transfers of a thread and their connections.
     struct CurlMulti: @unchecked Sendable {
-        // @unchecked: other threads only call `wake`.
+        // @unchecked: threads other than the transport's only call `wake()`.
         private let multi: UnsafeMutableRawPointer
-        /// How many connections are kept that nobody uses.
+        /// The number of unused connections that are kept.
         private let keptCount: Int
 
         init(_ configuration: CurlTransport.Configuration) throws(CurlFailure) {
@@ -184,7 +187,7 @@
             guard let multi = curl_multi_init() else { throw CurlFailure(reason: .tooManyOpenFiles) }
             self.multi = multi
             keptCount = max(1, min(configuration.idleConnections, Self.descriptorLimit / 2))
-            // Without a descriptor to be woken by, the thread would sleep for ever.
+            // Without a descriptor through which it can be woken, the thread would sleep forever.
             if curl_multi_wakeup(multi) != CURLM_OK {
                 curl_multi_cleanup(multi)
                 throw CurlFailure(reason: .tooManyOpenFiles)
@@ -194,10 +197,10 @@
             if let count = configuration.connections { set(CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, count)) }
         }
 
-        /// Once for the process, before anything else.
+        /// Initializes libcurl, once for the process, before anything else is called.
         private static let initialize: Void = { baton_curl_initialize() }()
 
-        /// How many descriptors the process may have.
+        /// The largest number of descriptors that the process may have open.
         private static var descriptorLimit: Int {
             var limit = rlimit()
             guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
@@ -206,7 +209,7 @@
 
         private func set(_ option: CURLMoption, _ value: Int) { _ = baton_curl_multi_set_long(multi, option, value) }
 
-        /// libcurl counts those that are used, too.
+        /// Sets how many connections libcurl keeps. libcurl counts the used ones as well, so they are added.
         func keep(besides usedCount: Int) { set(CURLMOPT_MAXCONNECTS, keptCount + usedCount) }
 
         func wake() { curl_multi_wakeup(multi) }
@@ -225,10 +228,10 @@
             return baton_curl_next_ended(multi, &code).map { (CurlHandle(pointer: $0), code) }
         }
 
-        /// Returns when something can be done: for a socket, after a call of ``wake()``, or at the limit.
+        /// Waits until a socket is ready, ``wake()`` is called, or the limit is reached.
         func wait(upTo limit: Duration?) {
             let milliseconds = limit.map { ($0 / .milliseconds(1)).rounded(.up) } ?? 3_600_000
-            // A failing poll must not become a loop that burns a core.
+            // If polling fails, a short sleep keeps the loop from taking a whole core.
             if curl_multi_poll(multi, nil, 0, Int32(min(max(milliseconds, 0), 3_600_000)), nil) != CURLM_OK {
                 usleep(10_000)
             }

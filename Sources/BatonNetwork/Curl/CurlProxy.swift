@@ -1,10 +1,11 @@
 #if os(Linux)
     internal import Foundation
 
-    /// Which proxy libcurl uses for a request. Its versions before 8.7 do not tell, so this follows its rules.
+    /// Finds the proxy that libcurl uses for a request. Versions of libcurl before 8.7 do not report it, so this type
+    /// follows libcurl's rules.
     enum CurlProxy {
-        /// Scheme, host and port of the proxy; empty if there is none. What else is in its text may be a password that
-        /// was not escaped.
+        /// Returns the scheme, the host and the port of the proxy, or an empty text if there is none. Everything else
+        /// in the proxy's URL is left out, because it may be an unescaped password.
         static func address(for url: URL?, _ proxy: CurlTransport.Configuration.Proxy) -> String {
             let address =
                 switch proxy {
@@ -20,7 +21,8 @@
             return "\(url.scheme ?? "http")://\(name)\(url.port.map { ":\($0)" } ?? "")"
         }
 
-        /// `HTTP_PROXY` does not count: a server that runs this as CGI would have it from a request.
+        /// Returns the proxy that the environment names. `HTTP_PROXY` is ignored: in a CGI program, its value comes
+        /// from a header field of the request.
         private static func ofEnvironment(for url: URL?) -> String? {
             let names = url?.scheme?.lowercased() == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
             guard let address = variable(names + ["all_proxy", "ALL_PROXY"]) else { return nil }
@@ -35,7 +37,7 @@
             return nil
         }
 
-        /// Whether a list of hosts, domains and networks, as in `no_proxy`, has this host in it.
+        /// Returns whether a list of hosts, domains and networks, in the format of `no_proxy`, contains a host.
         static func isException(_ host: String, _ list: String) -> Bool {
             if list == "*" { return true }
             let host = host.plainHost
@@ -51,7 +53,7 @@
     }
 
     extension String {
-        /// In lower case, without brackets around an address, and without the dot that may end a name.
+        /// The name in lower case, without brackets around an address and without a final dot.
         fileprivate var plainHost: String {
             let name = lowercased().filter { $0 != "[" && $0 != "]" }
             return name.hasSuffix(".") ? String(name.dropLast()) : name
@@ -73,7 +75,7 @@
             return nil
         }
 
-        /// `192.0.2.0/24`, or an address alone.
+        /// Returns whether the address belongs to a network, such as `192.0.2.0/24`, or is the given address.
         func isIn(network text: String) -> Bool {
             let parts = text.parts(separatedBy: "/")
             guard let network = IPAddress(parts[0]), network.bytes.count == bytes.count, parts.count <= 2 else {

@@ -4,21 +4,21 @@
     internal import Foundation
     internal import FoundationNetworking
 
-    /// What libcurl says at the end of a transfer, and what that means for the request.
+    /// The result that libcurl reports at the end of a transfer, and its translation into an error of the request.
     struct CurlResult {
         let code: CURLcode
         let text: String
         let handle: CurlHandle
         let configuration: CurlTransport.Configuration
         let limit: Duration
-        /// The address of the proxy that libcurl uses, without its password; empty if it uses none.
+        /// The URL of the proxy, without its password; empty if there is none.
         let proxy: String
-        /// The request has begun to be sent.
+        /// A Boolean value that indicates whether libcurl has begun to send the request.
         let isSent: Bool
 
-        /// Nil: the answer is complete.
+        /// Returns nil if the response is complete.
         ///
-        /// libcurl calls a connection that ends inside the head a success.
+        /// libcurl reports success if the connection ends inside the head; that is an error here.
         func reason(head: HTTPHead?, receivedCount: Int64, request: URLRequest) -> HTTPError.Reason? {
             if code == CURLE_OK || isAnswered(head, receivedCount, request) {
                 return head == nil ? .connectionBroken : nil
@@ -30,26 +30,26 @@
             return .bodyTooShort(received: receivedCount, promised: promised)
         }
 
-        /// libcurl 7.88 calls it an error, of which it says nothing, when a server of HTTP/2 has answered before the
-        /// end of the upload and wants no more of it.
+        /// Returns whether an HTTP/2 server has answered before the end of the upload. If it then wants no more of the
+        /// upload, libcurl 7.88 reports an error without a text.
         private func isAnswered(_ head: HTTPHead?, _ receivedCount: Int64, _ request: URLRequest) -> Bool {
             guard code == CURLE_HTTP2_STREAM, text.isEmpty, let head else { return false }
             return request.httpMethod?.uppercased() == "HEAD" || receivedCount >= head.contentLength ?? 0
         }
 
         private func reason(of request: URLRequest, hasHead: Bool) -> HTTPError.Reason {
-            // With the whole address, and so with its password.
+            // The text of libcurl contains the proxy's URL with its password, so it is not shown.
             if text.hasPrefix("Unsupported proxy") {
                 let source = configuration.proxy == .environment ? "environment" : "configuration"
                 return .invalidRequest(
                     "the address of the proxy in the \(source) is none. Write it as http://user:password@host:port, with percent signs for "
                         + "other characters than letters and digits")
             }
-            // Bad chunks have several codes.
+            // libcurl reports malformed chunks with several different codes.
             if text.contains("chunked-encod") { return .invalidAnswer(words) }
             switch code {
             case CURLE_URL_MALFORMAT: return .invalidURL(request.url?.withoutSecrets ?? "")
-            // libcurl says so of heads with carriage returns inside of lines.
+            // libcurl reports this code for a carriage return inside a line of the head.
             case CURLE_BAD_FUNCTION_ARGUMENT: return .invalidAnswer("its head is damaged")
             case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR:
                 return .invalidAnswer("its content is damaged, or packed in a way that libcurl cannot unpack: \(words)")
@@ -71,14 +71,14 @@
                 return .connectionBroken
             case CURLE_RECV_ERROR: return receivingReason(request)
             case CURLE_UPLOAD_FAILED: return .invalidRequest("\(words). Give the body's length")
-            // libcurl has limits of its own, and no code for them.
+            // libcurl reports its internal limits with this code.
             case CURLE_OUT_OF_MEMORY where !hasHead: return .invalidAnswer("its head has too long a line")
             case CURLE_OUT_OF_MEMORY: return .invalidAnswer("its content unpacks to far more than was sent")
             default: return .other(code: Int(code.rawValue), words)
             }
         }
 
-        /// What libcurl wrote, or what it says of this code in general.
+        /// The text of libcurl, or its general description of the code.
         private var words: String { text.isEmpty ? String(cString: curl_easy_strerror(code)) : text.trimmed }
 
         // MARK: Connections
@@ -95,12 +95,13 @@
             }
         }
 
-        /// libcurl calls a tunnel that the proxy refuses, and answers that it does not understand, errors of receiving.
+        /// Translates an error of receiving. libcurl also reports one for a tunnel that the proxy refuses, and for a
+        /// proxy's response that it does not understand.
         private func receivingReason(_ request: URLRequest) -> HTTPError.Reason {
             let status = handle.number(CURLINFO_HTTP_CONNECTCODE)
             if status >= 300 { return .proxyRefused(proxy: proxy, status: status) }
             if text.hasPrefix("Too large response headers") { return .invalidAnswer(words) }
-            // A server that wants another certificate, or one at all, says so after the exchange of keys (RFC 8446,
+            // A server that rejects the client's certificate, or misses one, says so after the key exchange (RFC 8446,
             // 4.4.2.4).
             if text.contains("SSL routines"), text.contains("alert") { return .insecureConnection(words) }
             return .connectionBroken
@@ -113,13 +114,14 @@
             return .timedOut(after: limit)
         }
 
-        /// The other side has closed the connection while keys were exchanged: a server that dies, not one that cannot
-        /// be trusted.
+        /// A Boolean value that indicates whether the peer has closed the connection during the TLS handshake. That is
+        /// the failure of a server, and not one of trust.
         private var breaksTheConnection: Bool {
             ["SSL_ERROR_SYSCALL", "unexpected eof", "Connection reset"].contains { text.contains($0) }
         }
 
-        /// libcurl has no code of its own for a process that has as many descriptors as it may have.
+        /// A Boolean value that indicates whether the process can open a descriptor. libcurl has no code for a process
+        /// that has reached its limit.
         private var hasDescriptors: Bool {
             do throws(FileError) {
                 try File.open("/dev/null", O_RDONLY | O_CLOEXEC).close()
@@ -131,7 +133,7 @@
 
         // MARK: Proxies
 
-        /// A tunnel that ends before the request was sent is the proxy's fault.
+        /// If a tunnel breaks before the request is sent, the error is that of the proxy.
         private func throughProxy(_ reason: HTTPError.Reason, of request: URLRequest) -> HTTPError.Reason {
             guard reason == .connectionBroken, !isSent, request.url?.scheme?.lowercased() == "https",
                 handle.number(CURLINFO_HTTP_CONNECTCODE) == 0
@@ -141,8 +143,8 @@
     }
 
     extension String {
-        /// Whether a message of libcurl speaks of a connection to this host and port, and they are not those of the
-        /// request.
+        /// Returns whether this message of libcurl is about a connection to the host and the port of the proxy, and
+        /// these are not the host and the port of the request.
         fileprivate func namesOnly(_ proxy: URLComponents, not url: URL?) -> Bool {
             guard let host = proxy.host, contains("to \(host) port ") else { return false }
             return host != url?.host || proxy.port != url?.port

@@ -3,10 +3,10 @@
     internal import Foundation
     internal import FoundationNetworking
 
-    /// One request and its answer: locks a ``TransferStateMachine``, asks it, unlocks, and acts.
+    /// One request and its response. Locks a ``TransferStateMachine``, asks it, unlocks it, and acts.
     ///
-    /// The worker's thread tells it what comes; one task reads. A cancel is over when the thread has taken the transfer
-    /// out of libcurl.
+    /// The transport's thread delivers the response, and one task reads it. After a cancel, the reader returns only
+    /// when that thread has removed the transfer from libcurl.
     final class CurlTransfer: Sendable {
         private typealias Machine = TransferStateMachine<UnsafeContinuation<Void, Never>>
 
@@ -31,9 +31,10 @@
 
         // MARK: Start and end
 
-        /// Once.
+        /// Starts the transfer. Must be called once.
         ///
-        /// - Throws: What a stream throws that has promised to be empty. libcurl would not look whether it is.
+        /// - Throws: The error of a stream that has promised to be empty. libcurl would not read such a stream, so it
+        ///   is read here.
         func start() async throws {
             guard let pass else { return worker.start(self, body, queue: nil) }
             if pass.length == 0 {
@@ -41,7 +42,8 @@
                 return worker.start(self, .data(Data()), queue: nil)
             }
             let queue = UploadQueue(length: pass.length) { [self] in worker.resumeSending(self) }
-            // It ends before the transfer is told to have ended, so the request waits for it.
+            // The state machine reports the end of the transfer only after this task has ended, so the request waits
+            // for the task.
             let feeder = Task {
                 do {
                     try await pass.send { await queue.put($0) }
@@ -55,7 +57,7 @@
             worker.start(self, body, queue: queue)
         }
 
-        /// Ends it, unless it has ended.
+        /// Cancels the transfer, unless it has ended.
         func cancel() {
             if machine.withLock({ $0.cancel() }) { worker.cancel(self) }
         }
@@ -75,9 +77,9 @@
         }
 
         func next() async throws -> Data? {
-            // A body that comes faster than it is read must not keep the thread from others.
+            // A body that arrives faster than it is read must not keep the thread from other tasks.
             await Task.yield()
-            // A reader that finds bytes each time never waits, and so is not told.
+            // A reader that always finds bytes never waits, so the cancellation handler of `wait` does not run.
             if Task.isCancelled { cancel() }
             while true {
                 let (taken, resumes) = machine.withLock { $0.take() }
@@ -101,11 +103,11 @@
             }
         }
 
-        // MARK: The worker's thread
+        // MARK: Calls from the transport's thread
 
         func receive(_ head: HTTPHead) { resume(machine.withLock { $0.receive(head) }) }
 
-        /// False: there is no room, and the worker is told when there is.
+        /// Returns false if there is no room. The transfer is resumed when the reader has made room.
         func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
             switch machine.withLock({ $0.receive(bytes) }) {
             case .kept(let waiters):

@@ -2,7 +2,7 @@
     internal import Foundation
     public import FoundationNetworking
 
-    /// Sends requests with libcurl. The default on Linux.
+    /// A transport that sends requests with libcurl. It is the default on Linux.
     ///
     /// ```swift
     /// var configuration = CurlTransport.Configuration()
@@ -11,50 +11,54 @@
     /// let page = AsyncOperation(HTTPData(url).transport(transport))
     /// ```
     ///
-    /// - Connections: one thread serves all requests of a transport. Connections are kept for later requests, and
-    ///   closed with the transport. Requests to one host share a connection where the server speaks HTTP/2, as many as
-    ///   it takes at a time; beyond that each has a connection of its own, unless ``Configuration/connectionsPerHost``
-    ///   lets it wait. Each host that is looked up has a thread meanwhile.
-    /// - Bodies: a slow reader holds the sender back; at most a quarter of a megabyte and what came last wait in
-    ///   memory. Content that is packed (gzip, deflate, br and zstd, as libcurl has them) is unpacked; if 16 KB of it
-    ///   become more than 64 MB, that is ``HTTPError/Reason/invalidAnswer(_:)``.
-    /// - Sending twice: a request is sent once more by itself only if its method is idempotent, the server has closed a
-    ///   kept connection without a word, and its body can be read again from the start: never a POST, and never a
-    ///   stream.
+    /// - Connections: One thread serves all requests of a transport. Connections are kept for later requests, and
+    ///   closed with the transport. Requests to one host share a connection if the server speaks HTTP/2, as many as the
+    ///   server accepts at a time. Every other request has a connection of its own, unless
+    ///   ``Configuration/connectionsPerHost`` makes it wait. Each lookup of a host name uses a further thread while it
+    ///   lasts.
+    /// - Bodies: A slow reader slows down the sender; at most 256 KB and the last piece wait in memory. Content that is
+    ///   encoded with gzip, deflate, br or zstd is decoded if libcurl supports the encoding. If 16 KB of it become more
+    ///   than 64 MB, that is ``HTTPError/Reason/invalidAnswer(_:)``.
+    /// - Automatic repetition: A request is sent a second time only if its method is idempotent, the server has closed
+    ///   a kept connection without a response, and its body can be read from the start again. A POST or a stream is
+    ///   never sent twice.
     /// - Secure connections use the certificates of the system unless the configuration says otherwise.
-    /// - Proxies are those of the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`) unless the
+    /// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`) unless the
     ///   configuration says otherwise.
-    /// - Cookies are kept in memory and sent with later requests of the transport, unless the address of a request is
-    ///   so long that libcurl 7.88 has no room for them: 3,000 to 7,000 bytes, as the cookies are long.
-    /// - The head of a request has at most 120 KB: more is ``HTTPError/Reason/invalidRequest(_:)``. Servers take less.
-    ///   Nor does it keep the cookies that the answer to such a request sets.
-    /// - The end of a body: compressed content that stops too early, and a TLS connection that ends without
-    ///   `close_notify`, count as complete unless a length or chunks say otherwise, because libcurl does not report
-    ///   them. Ask for content that must be whole without compression, `header("Accept-Encoding", "identity")`, from
-    ///   servers that give its length. Content of several gzip members is ``HTTPError/Reason/invalidAnswer(_:)``.
-    /// - Hostile servers: a server that sends empty HTTP/2 frames without end holds up all requests of the transport,
-    ///   their deadlines included. For servers that you do not trust set ``Configuration/version`` to `.http1`, or give
-    ///   them a transport of their own.
-    /// - HTTP/2: libcurl itself keeps up to 32 MB for each request whose reader is slow.
-    /// - What comes with 417, after a request with `Expect`, is not read on a kept connection.
-    /// - A user and a password in the address are sent as Basic authentication.
-    /// - `httpShouldHandleCookies`, `timeoutInterval`, method, header fields and `httpBody` of a request count; an
-    ///   `httpBodyStream` is an error (see ``HTTPBodyStream``); what it says of caches and kinds of networks does not
-    ///   count.
+    /// - Cookies are kept in memory and sent with later requests of the transport, unless the URL of a request is so
+    ///   long that libcurl 7.88 has no room for them: from 3,000 to 7,000 bytes, depending on the length of the
+    ///   cookies. The cookies that the response to such a request sets are not kept.
+    /// - The head of a request has at most 120 KB; a longer one is ``HTTPError/Reason/invalidRequest(_:)``. Most
+    ///   servers accept less.
+    /// - End of a body: Compressed content that is cut off, and a TLS connection that ends without `close_notify`,
+    ///   count as complete unless a length or chunks say otherwise, because libcurl does not report them. If a body
+    ///   must be complete, request it without compression, `header("Accept-Encoding", "identity")`, from a server that
+    ///   sends its length. Content of several gzip members is ``HTTPError/Reason/invalidAnswer(_:)``.
+    /// - Hostile servers: A server that sends empty HTTP/2 frames without end blocks all requests of the transport, and
+    ///   their deadlines. For servers that you do not trust, set ``Configuration/version`` to `.http1`, or use a
+    ///   separate transport.
+    /// - HTTP/2: libcurl itself buffers up to 32 MB for each request whose reader is slow.
+    /// - The body of a 417 response to a request with `Expect` is not read on a kept connection.
+    /// - A user and a password in the URL are sent as Basic authentication.
+    /// - `httpShouldHandleCookies`, `timeoutInterval`, the method, the header fields and `httpBody` of a request are
+    ///   honoured. An `httpBodyStream` is an error; use ``HTTPBodyStream``. The cache policy and the allowed kinds of
+    ///   networks are ignored.
     public struct CurlTransport: HTTPTransport {
-        /// One for all, with the usual configuration.
+        /// The transport that all requests share by default, with the default configuration.
         public static let shared = CurlTransport()
 
-        /// The system takes at most 128 KB that are not sent yet, and libcurl 7.88 has been seen not to send the rest
-        /// of a longer head.
+        /// The longest head of a request, in bytes. The system accepts at most 128 KB of unsent bytes
+        /// (`TCP_NOTSENT_LOWAT`), and libcurl 7.88 has been observed not to send the rest of a longer head.
         private static let longestHead = 120 * 1024
 
         private let engine: CurlEngine
 
-        /// A transport with connections, cookies and a thread of its own.
+        /// Creates a transport with its own connections, cookies and thread.
+        ///
+        /// - Parameter configuration: The options of the transport.
         public init(_ configuration: Configuration = Configuration()) { engine = CurlEngine(configuration) }
 
-        /// See ``HTTPTransport/send(_:body:sent:)``.
+        /// Sends a request; see ``HTTPTransport/send(_:body:sent:)``.
         public func send(
             _ request: URLRequest, body: HTTPRequestBody?, sent: @escaping @Sendable (Int64) -> Void
         ) async throws -> HTTPAnswer {
@@ -83,7 +87,7 @@
         }
     }
 
-    /// Keeps the worker's thread until the transport and all who read from it have gone.
+    /// Keeps the transport's thread until the transport and all readers of its responses have been released.
     final class CurlEngine: Sendable {
         let worker: CurlWorker
         let userAgent: String?
@@ -96,7 +100,7 @@
         deinit { worker.close() }
     }
 
-    /// Gives the transfer up when nobody reads it any more.
+    /// Cancels the transfer when the response and its body have been released.
     private final class TransferReader: Sendable {
         private let transfer: CurlTransfer
         private let engine: CurlEngine
@@ -114,7 +118,7 @@
     }
 
     extension URLRequest {
-        /// How many bytes the method, the address and the header fields take in a request, at least.
+        /// A lower bound for the bytes that the method, the URL and the header fields take in a request.
         fileprivate var headLength: Int {
             let line = (httpMethod ?? "GET").utf8.count + (url?.absoluteString.utf8.count ?? 0)
             return (allHTTPHeaderFields ?? [:]).reduce(line) { $0 + $1.key.utf8.count + $1.value.utf8.count + 4 }

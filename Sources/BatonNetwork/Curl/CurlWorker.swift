@@ -4,11 +4,11 @@
     internal import Foundation
     internal import FoundationNetworking
 
-    /// The inbox of the thread that serves a transport. The thread begins with the first transfer, and ends when the
-    /// worker is closed and no transfer is left.
+    /// The queue of orders for the thread of a transport. The thread starts with the first transfer, and ends when this
+    /// object has been closed and no transfer is left.
     ///
-    /// libcurl is called on that thread alone, but for `curl_multi_wakeup`, which is made for other threads. It is
-    /// called under the lock, so that it cannot come after the thread has freed what it wakes.
+    /// Only that thread calls libcurl, except for `curl_multi_wakeup`, which other threads may call. They call it under
+    /// the lock, so that the thread cannot release the multi handle before the call.
     final class CurlWorker: Sendable {
         enum Order: Sendable {
             case start(CurlTransfer, HTTPRequestBody?, UploadQueue?)
@@ -19,13 +19,13 @@
 
         private struct State {
             var orders: [Order] = []
-            /// What wakes the thread; nil while there is none.
+            /// The multi handle, through which other threads wake the thread; nil while there is no thread.
             var multi: CurlMulti?
             var hasThread = false
             var isClosed = false
 
             mutating func put(_ order: Order) {
-                // The thread takes all orders before it sleeps again.
+                // The thread takes all orders before it sleeps again, so the first order alone has to wake it.
                 if orders.isEmpty { multi?.wake() }
                 orders.append(order)
             }
@@ -48,7 +48,7 @@
             if startsThread { startThread() }
         }
 
-        /// To be told of a transfer that has ended, or was never started, is no harm.
+        /// Cancels a transfer. If the transfer has ended, or was never started, the thread ignores the order.
         func cancel(_ transfer: CurlTransfer) { put(.cancel(transfer)) }
 
         func resumeReceiving(_ transfer: CurlTransfer) { put(.resumeReceiving(transfer)) }
@@ -59,7 +59,7 @@
             state.withLock { if $0.hasThread { $0.put(order) } }
         }
 
-        /// The thread ends when no transfer is left.
+        /// Makes the thread end when no transfer is left.
         func close() {
             state.withLock { state in
                 state.isClosed = true
@@ -84,8 +84,8 @@
             if !hasStarted { refuse(.other(code: Int(EAGAIN), "no thread could be started")) }
         }
 
-        /// A server that has gone is an error of its request. Some versions of libcurl leave the signal to the program,
-        /// and some ways of OpenSSL to write cause one.
+        /// Blocks `SIGPIPE` on this thread. A broken connection is the error of one request, but some versions of
+        /// libcurl do not suppress the signal, and some writes of OpenSSL raise it.
         private static func blockBrokenPipes() {
             var signals = sigset_t()
             sigemptyset(&signals)
@@ -93,7 +93,7 @@
             pthread_sigmask(SIG_BLOCK, &signals, nil)
         }
 
-        /// Nil: the thread ends.
+        /// Returns the next orders, or nil if the thread has to end.
         private func takeOrders(isIdle: Bool) -> [Order]? {
             state.withLock { state in
                 defer { state.orders = [] }
@@ -104,7 +104,7 @@
             }
         }
 
-        /// There is no thread. The next transfer tries to start one again.
+        /// Ends all transfers with an error, because there is no thread. The next transfer tries to start one again.
         private func refuse(_ reason: HTTPError.Reason) {
             let orders = state.withLock { state in
                 defer { state.orders = [] }
@@ -118,7 +118,7 @@
         }
     }
 
-    /// Why the thread of a transport has nothing to work with.
+    /// The reason why the thread of a transport could not set up libcurl.
     struct CurlFailure: Error {
         let reason: HTTPError.Reason
     }

@@ -1,30 +1,30 @@
 internal import Foundation
 
-/// Puts the head of an answer together from its lines. Pure.
+/// Parses the head of a response from its lines. It is pure.
 ///
-/// libcurl has taken the lines apart, and is generous with what they contain; so is this (RFC 9112, 2.2 and 5).
+/// libcurl has split the lines, and accepts some malformed ones; so does this parser (RFC 9112, 2.2 and 5).
 struct HeadParser {
     enum Step: Hashable {
-        /// The head goes on.
+        /// The head has more lines.
         case more
         /// The head is complete.
         case head(HTTPHead)
-        /// The answer cannot be understood.
+        /// The response is malformed. The text says why.
         case invalid(String)
     }
 
-    /// More bytes than this, interim heads included, are no head that anybody means to send.
+    /// The largest number of bytes of a head, including its interim heads. A longer head is treated as malformed.
     static let mostBytes = 1 << 20
 
     private let url: URL?
     private var status: Int?
     private var headers = HTTPHeaders()
-    /// The last field, which a line that begins with a blank goes on with.
+    /// The last field, which a line that begins with a blank continues.
     private var last: (name: String, value: String)?
     private var interimHeads: [HTTPHead] = []
     private var byteCount = 0
     private var problem: String?
-    /// The final head has come. Lines that follow are trailers.
+    /// A Boolean value that indicates whether the final head is complete. The lines that follow are trailers.
     private(set) var isComplete = false
 
     init(url: URL?) { self.url = url }
@@ -32,7 +32,7 @@ struct HeadParser {
     mutating func line(_ bytes: UnsafeRawBufferPointer) -> Step {
         byteCount += bytes.count
         if isComplete {
-            // libcurl keeps trailers, too.
+            // libcurl keeps trailers in memory as well, so their size is limited, too.
             return byteCount > Self.mostBytes ? .invalid("its trailers are too long") : .more
         }
         if byteCount > Self.mostBytes { return .invalid("its head is longer than \(Self.mostBytes) bytes") }
@@ -54,7 +54,7 @@ struct HeadParser {
         return .more
     }
 
-    /// "HTTP/1.1", or "HTTP/2" as libcurl writes it.
+    /// Returns whether a text is "HTTP/1.1", or "HTTP/2" as libcurl writes it, or another version of this form.
     private static func isVersion(_ text: Substring.UTF8View) -> Bool {
         guard text.starts(with: "HTTP/".utf8) else { return false }
         let digits = Array(text.dropFirst(5))
@@ -67,7 +67,8 @@ struct HeadParser {
     }
 
     private mutating func add(_ text: String) {
-        // Not by characters: an accent may follow a blank or the colon, and would make one with it.
+        // The line is compared by bytes: a combining accent after a blank or the colon would form one character with
+        // it.
         if let first = text.utf8.first, first.isBlank {
             guard let (name, value) = last else { return }
             noteIfMisread(name, "goes on in another line")
@@ -81,7 +82,8 @@ struct HeadParser {
         last = (name, text[text.utf8.index(after: colon)...].withoutBlanks)
     }
 
-    /// libcurl does not know such a field, and we would mean another body than it does (RFC 9112, 5.1 and 5.2).
+    /// Notes a malformed field that says where the body ends or how it is encoded. libcurl ignores such a field, and so
+    /// reads another body than this parser's head describes (RFC 9112, 5.1 and 5.2).
     private mutating func noteIfMisread(_ name: String, _ why: String) {
         if ["content-length", "transfer-encoding", "content-encoding"].contains(name.lowercased()) {
             problem = "its field \(name) \(why)"
@@ -107,7 +109,8 @@ struct HeadParser {
         return .head(head)
     }
 
-    /// In an address such a byte stands for itself, and is not what it means as a character.
+    /// Decodes a line as Latin-1. In a `Location`, a byte that is not ASCII is percent-encoded instead, because a URL
+    /// contains bytes, not characters.
     private static func latin1(_ line: Slice<UnsafeRawBufferPointer>) -> String {
         let name = String(decoding: line.prefix("location:".utf8.count), as: UTF8.self)
         if name.lowercased() == "location:" {
@@ -116,21 +119,22 @@ struct HeadParser {
         return String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
     }
 
-    /// A line without its end. Bytes that are no UTF-8 are Latin-1 (RFC 9110, 5.5).
+    /// Decodes a line, without its end. Bytes that are not valid UTF-8 are taken for Latin-1 (RFC 9110, 5.5).
     private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
         var line = bytes[...]
         if line.last == UInt8(ascii: "\n") { line = line.dropLast() }
         if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
         let text = String(validating: line, as: UTF8.self) ?? latin1(line)
         guard text.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "\r") }) else { return text }
-        // In the middle of a line they could mean another line to somebody else.
+        // Inside a line, these characters could end the line for a less careful reader.
         let blank = { (scalar: Unicode.Scalar) in scalar == "\0" || scalar == "\r" ? " " : scalar }
         return String(String.UnicodeScalarView(text.unicodeScalars.map(blank)))
     }
 }
 
 extension HTTPHead {
-    /// A length that is no number, or several that differ, leave open where the body ends (RFC 9112, 6.3).
+    /// The reason why the end of the body is unknown: a length that is no number, or several different lengths (RFC
+    /// 9112, 6.3). Nil if the length is valid.
     fileprivate var lengthProblem: String? {
         if headers["Transfer-Encoding"] != nil { return nil }
         let lengths = contentLengths
@@ -141,7 +145,7 @@ extension HTTPHead {
 }
 
 extension Substring {
-    /// Without blanks and tabs at both ends (RFC 9110, 5.6.3).
+    /// The text without blanks and tabs at both ends (RFC 9110, 5.6.3).
     fileprivate var withoutBlanks: String {
         guard let first = utf8.firstIndex(where: { !$0.isBlank }), let last = utf8.lastIndex(where: { !$0.isBlank })
         else { return "" }

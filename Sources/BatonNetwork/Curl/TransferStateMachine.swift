@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// The answer of one transfer, as far as it has come. Pure; ``CurlTransfer`` locks it, asks, unlocks, and acts.
+/// The state of one response. It is pure: ``CurlTransfer`` locks it, asks it, unlocks it, and acts.
 ///
-/// The worker's thread puts in what comes, and tasks take it out. The network is paused when ``mostKept`` bytes wait to
-/// be read, and a reader that makes room is told to have the transfer resumed.
+/// The transport's thread puts bytes in, and a task takes them out. When ``mostKept`` bytes wait to be read, the
+/// network is paused. A reader that makes room is told to have the transfer resumed.
 struct TransferStateMachine<Waiter> {
     enum Ending {
         case complete
@@ -13,18 +13,19 @@ struct TransferStateMachine<Waiter> {
     enum Taken<Value> {
         case value(Value)
         case end(Ending)
-        /// Nothing yet: wait, and ask again.
+        /// Nothing is available. The reader waits, and asks again.
         case nothing
     }
 
     enum Receipt {
-        /// The bytes are kept. These wait for them.
+        /// The bytes were kept. The caller resumes these waiters.
         case kept([Waiter])
-        /// The bytes are not kept: the network has to be paused, and brings them again when a reader has made room.
+        /// The bytes were not kept. The caller pauses the network, which delivers them again when a reader has made
+        /// room.
         case full
     }
 
-    /// The network is paused when so many bytes wait to be read.
+    /// The number of waiting bytes at which the network is paused.
     static var mostKept: Int { 256 * 1024 }
 
     private(set) var isCancelled = false
@@ -32,13 +33,14 @@ struct TransferStateMachine<Waiter> {
     private var kept = Data()
     private var isPaused = false
     private var ending: Ending?
-    /// The body of the request still comes from a task. The end of the transfer is told after the end of that task.
+    /// A Boolean value that indicates whether a task is still producing the body of the request. Readers learn of the
+    /// end of the transfer only after that task has ended.
     private var isFeeding: Bool
     private var waiters: [Waiter] = []
 
     init(isFeeding: Bool = false) { self.isFeeding = isFeeding }
 
-    // MARK: The worker's thread
+    // MARK: The transport's thread
 
     mutating func receive(_ head: HTTPHead) -> [Waiter] {
         assert(self.head == nil, "Internal inconsistency: a second head")
@@ -46,9 +48,9 @@ struct TransferStateMachine<Waiter> {
         return wake()
     }
 
-    /// Keeps a piece of the body, or says that there is no room for it.
+    /// Keeps a piece of the body, or returns that there is no room for it.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Receipt {
-        // A cancel came first: nobody reads what comes until the thread has heard of it.
+        // A cancel came first. No task reads these bytes, which arrive until the thread has taken the order to cancel.
         if isCancelled { return .kept([]) }
         assert(ending == nil, "Internal inconsistency: a body goes on after its end")
         if kept.count >= Self.mostKept {
@@ -59,14 +61,15 @@ struct TransferStateMachine<Waiter> {
         return .kept(wake())
     }
 
-    /// Once. A cancel that came before it counts, even if the thread had not heard of it.
+    /// Ends the transfer. Must be called once. An earlier cancel takes precedence, even if the thread had not learned
+    /// of it.
     mutating func end(_ ending: Ending) -> [Waiter] {
         assert(self.ending == nil, "Internal inconsistency: a second end")
         self.ending = isCancelled ? .failed(CancellationError()) : ending
         return isFeeding ? [] : wake()
     }
 
-    // MARK: The task that feeds the body of the request
+    // MARK: The task that produces the body of the request
 
     mutating func feedingEnded() -> [Waiter] {
         isFeeding = false
@@ -75,8 +78,8 @@ struct TransferStateMachine<Waiter> {
 
     // MARK: The reader
 
-    /// True: the thread has to be told. Later ones change nothing. After the end of the transfer, what has come is not
-    /// read any more.
+    /// Returns true if the transport's thread has to be told. Later calls change nothing. If the transfer has already
+    /// ended, the reader does not receive the bytes that are left.
     mutating func cancel() -> Bool {
         if isCancelled { return false }
         isCancelled = true
@@ -90,7 +93,7 @@ struct TransferStateMachine<Waiter> {
         return takeEnding()
     }
 
-    /// Returns all bytes that wait, and whether the transfer has to be resumed.
+    /// Returns all bytes that wait, and whether the caller has to resume the transfer.
     mutating func take() -> (taken: Taken<Data>, resumes: Bool) {
         if kept.isEmpty || isCancelled { return (takeEnding(), false) }
         defer {
@@ -105,7 +108,7 @@ struct TransferStateMachine<Waiter> {
         return .nothing
     }
 
-    /// False: there is something to take.
+    /// Returns false, and does not store the waiter, if there is something to take.
     mutating func wait(_ waiter: Waiter, forHead: Bool) -> Bool {
         if ending != nil, !isFeeding { return false }
         if !isCancelled, forHead ? head != nil : !kept.isEmpty { return false }

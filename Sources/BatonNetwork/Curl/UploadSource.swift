@@ -5,13 +5,13 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// Where the body of a request comes from, for libcurl to read. The worker's thread alone uses it, from the start of
-/// the transfer to its end.
+/// The body of a request, which libcurl reads from here. Only the transport's thread uses this object, from the start
+/// of the transfer to its end.
 final class UploadSource {
     enum Piece {
-        /// So many bytes were copied; 0 at the end.
+        /// The number of bytes that were copied; 0 at the end of the body.
         case bytes(Int)
-        /// There is nothing yet. The transfer is resumed when there is.
+        /// There are no bytes yet. The transfer is resumed when there are.
         case later
         case failure(any Error)
     }
@@ -24,13 +24,13 @@ final class UploadSource {
 
     private let content: Content
     private let request: URLRequest
-    /// How many bytes it has; nil if that is not known.
+    /// The number of bytes of the body, or nil if it is unknown.
     let length: Int64?
     private var offset: Int64 = 0
     private var hasEnded = false
 
-    /// - Parameter queue: What a stream is fed through.
-    /// - Throws: ``HTTPError``, if a file cannot be read.
+    /// - Parameter queue: The queue through which a task provides the bytes of a stream. Other bodies need none.
+    /// - Throws: ``HTTPError`` if a file cannot be read.
     init?(_ body: HTTPRequestBody?, _ request: URLRequest, queue: UploadQueue?) throws {
         self.request = request
         switch body {
@@ -72,10 +72,11 @@ final class UploadSource {
         return piece
     }
 
-    /// Whether these are all of its bytes.
+    /// Returns whether the first `count` bytes are the whole body.
     func isSent(_ count: Int64) -> Bool { length.map { count >= $0 } ?? hasEnded }
 
-    /// A file that changes its size while it is sent cannot be what the length has promised.
+    /// Reads from a file. If the file changes its size while it is sent, the promised length is wrong, which is an
+    /// error.
     private func read(_ file: File, into buffer: UnsafeMutableRawBufferPointer) -> Piece {
         let changed = HTTPError(.file(.changed, path: file.path), request)
         guard file.size == length else { return .failure(changed) }
@@ -88,7 +89,7 @@ final class UploadSource {
         }
     }
 
-    /// False: what has been sent cannot be sent again.
+    /// Returns false if the bytes that have been sent cannot be read again.
     func rewind(to offset: Int64) -> Bool {
         if case .queue = content { return self.offset == offset }
         guard 0...(length ?? 0) ~= offset else { return false }
@@ -98,23 +99,25 @@ final class UploadSource {
 }
 
 extension URLRequest {
-    /// Methods whose requests say that a body is empty, if they have none (RFC 9110, 8.6).
+    /// A Boolean value that indicates whether a request without a body has to say that its body is empty (RFC 9110,
+    /// 8.6).
     fileprivate var expectsBody: Bool { ["POST", "PUT", "PATCH"].contains(httpMethod?.uppercased()) }
 }
 
-/// The bytes of a stream between the task that makes them and the worker's thread, which sends them.
+/// The bytes of a stream, between the task that produces them and the transport's thread, which sends them.
 final class UploadQueue: Sendable {
     private struct State {
-        /// What is sent next, and what comes after it. Both are taken from their beginning without a copy of the rest.
+        /// The bytes that are sent next, and those that follow them. Taking bytes from the beginning of `first` does
+        /// not copy `rest`.
         var first = Data()
         var rest = Data()
         var takenCount: Int64 = 0
         var end: Result<Void, any Error>?
-        /// The thread has found nothing.
+        /// A Boolean value that indicates whether the thread has asked for bytes and found none.
         var isAwaited = false
-        /// The task waits for room.
+        /// The continuation of the task, if it waits for room.
         var waiter: UnsafeContinuation<Void, Never>?
-        /// The transfer has ended.
+        /// A Boolean value that indicates whether the transfer has ended.
         var isClosed = false
         var onClose: (@Sendable () -> Void)?
 
@@ -143,23 +146,23 @@ final class UploadQueue: Sendable {
 
     private static let mostKept = 256 * 1024
 
-    /// How many bytes there will be; nil if that is not known.
+    /// The number of bytes of the whole stream, or nil if it is unknown.
     let length: Int64?
     private let state = Locked(State())
     private let resume: @Sendable () -> Void
 
-    /// - Parameter resume: Called, on the task, when the thread has found nothing and there is something.
+    /// - Parameter resume: A closure that is called on the task when there are bytes after the thread has found none.
     init(length: Int64?, resume: @escaping @Sendable () -> Void) {
         self.length = length
         self.resume = resume
     }
 
-    /// Sets what happens when the transfer has ended. To be called before the transfer is started.
+    /// Sets a closure that is called when the transfer has ended. Must be called before the transfer is started.
     func onClose(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onClose = action } }
 
     // MARK: The task
 
-    /// Returns when there is room for more. False: no more bytes are wanted.
+    /// Appends a piece, and returns when there is room for more. Returns false if no more bytes are wanted.
     func put(_ piece: Data) async -> Bool {
         let (isAwaited, isClosed) = state.withLock { state -> (Bool, Bool) in
             if state.isClosed { return (false, true) }
@@ -187,11 +190,11 @@ final class UploadQueue: Sendable {
         if isAwaited { resume() }
     }
 
-    // MARK: The worker's thread
+    // MARK: The transport's thread
 
     func take(into buffer: UnsafeMutableRawBufferPointer) -> UploadSource.Piece {
         let (piece, waiter) = state.withLock { state -> (UploadSource.Piece, UnsafeContinuation<Void, Never>?) in
-            // The last bytes of a promised length leave when it is certain that there are no more.
+            // If the length was promised, its last bytes are sent only when the stream has ended without more bytes.
             let isLast = length.map { state.takenCount + Int64(min(state.first.count, buffer.count)) >= $0 } ?? false
             if !state.first.isEmpty, !isLast || state.hasSucceeded {
                 let count = state.take(into: buffer)
@@ -209,7 +212,7 @@ final class UploadQueue: Sendable {
         return piece
     }
 
-    /// The transfer has ended.
+    /// Tells the task that the transfer has ended.
     func close() {
         let (waiter, onClose) = state.withLock { state -> (UnsafeContinuation<Void, Never>?, (@Sendable () -> Void)?) in
             state.isClosed = true
@@ -222,7 +225,7 @@ final class UploadQueue: Sendable {
 }
 
 extension Bool {
-    /// Sets it to false, and returns what it was.
+    /// Sets the value to false, and returns the previous value.
     fileprivate mutating func take() -> Bool {
         defer { self = false }
         return self
