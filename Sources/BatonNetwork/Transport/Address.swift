@@ -1,10 +1,10 @@
 internal import Foundation
 
 extension URL {
-    /// The address that a text gives, seen from another one (RFC 3986, 5.3).
+    /// Creates a URL from a text, relative to another URL (RFC 3986, 5.3).
     ///
-    /// Characters that an address cannot contain are escaped, and escapes stay as they are. Foundation would
-    /// escape all of it once more: of `/My%20File[1].pdf` it makes `/My%2520File%5B1%5D.pdf`.
+    /// Characters that a URL cannot contain are percent-encoded, and existing escapes stay as they are. Foundation
+    /// would encode both: from `/My%20File[1].pdf` it makes `/My%2520File%5B1%5D.pdf`.
     init?(address text: String, relativeTo base: URL? = nil) {
         guard let url = URL(string: text.escapedAsAddress, relativeTo: base)?.absoluteURL else { return nil }
         self = url
@@ -12,15 +12,15 @@ extension URL {
 }
 
 extension String {
-    /// Each byte that has no place in an address, as a percent sign and two digits (RFC 3986, 2 and 3). The name of a
-    /// host is left to Foundation, which knows of names that are not ASCII.
+    /// The text with each byte percent-encoded that a URL cannot contain (RFC 3986, 2 and 3). The host is left to
+    /// Foundation, which handles names that are not ASCII.
     fileprivate var escapedAsAddress: String {
         let host = hostRange
         let beforeHost = utf8[..<host.lowerBound]
         return beforeHost.escaped() + self[host] + utf8[host.upperBound...].escaped()
     }
 
-    /// Where host and port are; empty at the start if this is no address with a host.
+    /// The range of the host and the port. It is empty and at the start if the text has no host.
     private var hostRange: Range<Index> {
         guard let start = authorityStart else { return startIndex..<startIndex }
         let end = utf8[start...].firstIndex { "/?#".utf8.contains($0) } ?? endIndex
@@ -28,7 +28,7 @@ extension String {
         return (user.map { utf8.index(after: $0) } ?? start)..<end
     }
 
-    /// Behind `//`, if that comes first, or after a scheme.
+    /// The index after `//`, which has to be at the start or to follow a scheme.
     private var authorityStart: Index? {
         let scheme = utf8.prefix { !":/?#".utf8.contains($0) }
         var rest = utf8[scheme.endIndex...]
@@ -36,7 +36,7 @@ extension String {
         return rest.starts(with: "//".utf8) ? rest.index(rest.startIndex, offsetBy: 2) : nil
     }
 
-    /// An address that is none, to be shown: without what stands before an `@` or after a `?`, which may be secret.
+    /// An invalid URL for display, without the text before an `@` or after a `?`, which may be secret.
     var withoutSecretsOfAddress: String {
         let start = range(of: "://")?.upperBound ?? startIndex
         var rest = self[start...]
@@ -72,7 +72,8 @@ extension Substring.UTF8View {
 }
 
 extension UInt8 {
-    /// Letters, digits, and what RFC 3986 calls reserved or unreserved, but for brackets, which belong to hosts.
+    /// The characters other than letters and digits that RFC 3986 calls reserved or unreserved, without brackets, which
+    /// only a host may contain.
     private static let plain = Set("-._~:/?@!$&'()*+,;=".utf8)
 
     fileprivate var isPlainInAddresses: Bool {
@@ -84,7 +85,7 @@ extension UInt8 {
         }
     }
 
-    /// `%E9`, for example.
+    /// The percent-encoded byte, `%E9` for example.
     var escaped: String {
         let digits = String(self, radix: 16, uppercase: true)
         return "%" + (digits.count == 1 ? "0" : "") + digits

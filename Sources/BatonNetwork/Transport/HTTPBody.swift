@@ -1,33 +1,36 @@
 internal import Baton
 public import Foundation
 
-/// The body of an answer, in pieces, as they come. To be read once, by one task at a time.
+/// The body of a response, as an asynchronous sequence of the pieces that arrive. It can be read once, by one task at a
+/// time.
 ///
-/// A slow reader costs little memory: see the transport. One that stops early gives up the transfer, when the last copy
-/// of the body is gone.
+/// A slow reader needs little memory; see the documentation of the transport. If the last copy of the body is released
+/// before its end, the transfer is cancelled.
 public struct HTTPBody: AsyncSequence, Sendable {
     private let take: @Sendable () async throws -> Data?
 
-    /// A body from a closure that returns the next piece, and nil at its end; for transports.
+    /// Creates a body from a closure that returns the next piece, and nil at the end. Transports call this.
     ///
-    /// - Parameter next: Called on the reader's task, by one task at a time. It throws ``HTTPError``, or
-    ///   `CancellationError` when that task is cancelled.
+    /// - Parameter next: A closure that is called on the reader's task, by one task at a time. It throws ``HTTPError``,
+    ///   or `CancellationError` when that task is cancelled.
     public init(next: @escaping @Sendable () async throws -> Data?) { take = next }
 
-    /// What reads the body.
+    /// An iterator over the pieces of a body.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let take: @Sendable () async throws -> Data?
 
-        /// The next piece, never an empty one; nil at the end.
+        /// Waits for the next piece, which is never empty, and returns it. Returns nil at the end.
+        ///
+        /// - Throws: ``HTTPError``; `CancellationError` when the calling task is cancelled.
         public mutating func next() async throws -> Data? { try await take() }
     }
 
-    /// All iterators of a body share its place.
+    /// Makes an iterator. All iterators of a body share one position.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(take: take) }
 }
 
 extension HTTPBody {
-    /// All of it, or as much as is needed to know that there is more than `limit`.
+    /// Returns the whole body, or at least one byte more than `limit` if the body is longer.
     func collect(upTo limit: Int, _ count: (Int) -> Void = { _ in }) async throws -> Data {
         var data = Data()
         for try await piece in self {
@@ -38,11 +41,11 @@ extension HTTPBody {
         return data
     }
 
-    /// A connection can be used again if all of the answer has been read: that much is sooner read than another one
-    /// made.
+    /// The largest rest of a response, in bytes, that is read so that its connection can be used again. Reading so
+    /// little is faster than opening another connection.
     static let worthReading: Int64 = 65536
 
-    /// At most `limit` bytes of the beginning. It reads as much as is worth reading, and for a second at most.
+    /// Returns at most the first `limit` bytes. It stops reading after ``worthReading`` bytes, or after a second.
     func beginning(upTo limit: Int) async -> Data {
         await withTaskGroup(of: Data?.self) { group in
             group.addTask {

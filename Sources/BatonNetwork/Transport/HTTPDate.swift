@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Dates of header fields.
+/// Parses the dates of header fields.
 enum HTTPDate {
-    /// The three forms of RFC 9110, 5.6.7: that of today, and two old ones.
+    /// The three formats of RFC 9110, 5.6.7: the present one, and two obsolete ones.
     private static let formats = [
         "EEE',' dd MMM yyyy HH':'mm':'ss 'GMT'", "EEEE',' dd'-'MMM'-'yy HH':'mm':'ss 'GMT'",
         "EEE MMM d HH':'mm':'ss yyyy",

@@ -1,22 +1,28 @@
 internal import Baton
 public import Foundation
 
-/// The head of an answer: status and headers.
+/// The head of a response: its status and its header fields.
 public struct HTTPHead: Sendable, Hashable {
     /// The status code, 200 for example.
     public let status: Int
-    /// Where the answer came from, after redirects.
+    /// The URL of the response, after redirects.
     public let url: URL?
     /// The header fields.
     public let headers: HTTPHeaders
-    /// The heads with a status of 100 to 199 that came before this one: 103 (Early Hints), for example.
+    /// The interim heads, of status 100 to 199, that preceded this head: 103 (Early Hints), for example.
     ///
-    /// The transport on URLSession never has any.
+    /// With ``URLSessionTransport``, it is always empty.
     public let interimHeads: [HTTPHead]
-    /// The proxy that the answer came through, without its password. Nil: none, or the transport does not know.
+    /// The URL of the proxy, without its password. Nil if there was no proxy, or the transport does not know.
     public internal(set) var proxy: String?
 
-    /// Puts a head together; for transports and tests.
+    /// Creates a head, for transports and tests.
+    ///
+    /// - Parameters:
+    ///   - status: The status code.
+    ///   - url: The URL of the response.
+    ///   - headers: The header fields.
+    ///   - interimHeads: The interim heads that preceded this one.
     public init(status: Int, url: URL?, headers: HTTPHeaders = HTTPHeaders(), interimHeads: [HTTPHead] = []) {
         self.status = status
         self.url = url
@@ -24,7 +30,7 @@ public struct HTTPHead: Sendable, Hashable {
         self.interimHeads = interimHeads
     }
 
-    /// How many bytes the body will have; nil if the server has not said, or has packed them.
+    /// The number of bytes of the body, or nil if the server has not said, or the body has a content encoding.
     public var contentLength: Int64? {
         if let encoding = headers["Content-Encoding"], encoding.lowercased() != "identity" { return nil }
         if headers["Transfer-Encoding"] != nil { return nil }
@@ -33,72 +39,85 @@ public struct HTTPHead: Sendable, Hashable {
         return Int64(digits: text)
     }
 
-    /// What `Content-Length` says: several times the same is as good as once (RFC 9110, 8.6).
+    /// The values of `Content-Length`. Several equal values are valid (RFC 9110, 8.6).
     var contentLengths: [String] {
         headers.values(of: "Content-Length").flatMap { $0.parts(separatedBy: ",") }
     }
 
-    /// The type of the body without its parameters, in lower case: "application/json". Of several, the last one counts.
+    /// The media type of the body in lower case, without parameters: "application/json". If there are several, the last
+    /// one counts.
     public var contentType: String? { headers.values(of: "Content-Type").last.flatMap(Self.type) }
 
-    /// 101 is final: what follows is no HTTP.
+    /// A Boolean value that indicates whether another head follows. 101 is final, because the bytes after it are not
+    /// HTTP.
     var isInterim: Bool { 100...199 ~= status && status != 101 }
 
-    /// Without parameters, in lower case.
+    /// Returns a media type in lower case, without parameters.
     static func type(_ text: String) -> String? {
         text.parts(separatedBy: ";").first { !$0.isEmpty }?.lowercased()
     }
 }
 
 extension HTTPHead: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Status and address. User, password and query are left out, and so are the fields: they may be secret.
+    /// The status and the URL, without what may be secret: the user, the password, the query and the header fields.
     public var description: String { "\(status) \(url?.withoutSecrets ?? "")".cleanLines }
 
-    /// The same.
+    /// The same text as `description`.
     public var debugDescription: String { description }
 }
 
-/// Header fields. Their names are the same in upper and lower case, and a name may have several values.
+/// Header fields. Their names are case-insensitive, and a field may have several values.
 public struct HTTPHeaders: Sendable, Hashable {
-    /// By names in lower case. No list is empty.
+    /// The values by name in lower case. No list is empty.
     private var fields: [String: [String]] = [:]
 
-    /// Fields of these names and values.
+    /// Creates header fields from a dictionary.
+    ///
+    /// - Parameter fields: The values by name.
     public init(_ fields: [String: String] = [:]) {
         for (name, value) in fields { add(name, value) }
     }
 
-    /// The value of a field, nil if there is none.
+    /// The value of a field, or nil if there is none.
     ///
-    /// Several values are one text here, with ", " between them (RFC 9110, 5.3). `Set-Cookie` has commas of its own:
-    /// ``values(of:)`` keeps the values apart. To set a value replaces all that are there.
+    /// Several values are joined with ", " (RFC 9110, 5.3). For `Set-Cookie`, whose values contain commas, use
+    /// ``values(of:)``. A value that is set replaces all values of the field.
+    ///
+    /// - Parameter name: The name of the field, in any case.
     public subscript(name: String) -> String? {
         get { fields[name.lowercased()]?.joined(separator: ", ") }
         set { fields[name.lowercased()] = newValue.map { [$0] } }
     }
 
-    /// All values of a field, in the order in which they came.
+    /// Returns all values of a field, in the order in which they arrived.
+    ///
+    /// - Parameter name: The name of the field, in any case.
+    /// - Returns: The values; an empty array if there are none.
     public func values(of name: String) -> [String] { fields[name.lowercased()] ?? [] }
 
-    /// Adds a value to those that the field has.
+    /// Adds a value to a field, and keeps the values that it has.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the field, in any case.
+    ///   - value: The value.
     public mutating func add(_ name: String, _ value: String) { fields[name.lowercased(), default: []].append(value) }
 
-    /// The names of all fields, in lower case, sorted.
+    /// The names of all fields, in lower case and sorted.
     public var names: [String] { fields.keys.sorted() }
 }
 
 extension String {
     var trimmed: String { trimmingCharacters(in: .whitespacesAndNewlines) }
 
-    /// The texts between these characters, without blanks around them. A character is one even if an accent follows
-    /// that would combine with it: header fields are bytes.
+    /// Returns the texts between separators, without whitespace at their ends. It splits by Unicode scalars, because a
+    /// combining accent after a separator must not hide it: header fields are bytes.
     func parts(separatedBy separator: Unicode.Scalar) -> [String] {
         unicodeScalars.split(separator: separator, omittingEmptySubsequences: false).map { String($0).trimmed }
     }
 }
 
 extension Int64 {
-    /// A number that is written in digits alone, as those of HTTP are: `+5` is none.
+    /// Creates a number from a text of digits only, as HTTP writes numbers. `+5` is not one.
     init?(digits: String) {
         guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
         self.init(digits)

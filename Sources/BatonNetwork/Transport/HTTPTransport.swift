@@ -4,7 +4,7 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// What sends requests: libcurl on Linux, URLSession on Apple's platforms, or any other HTTP stack.
+/// A type that sends HTTP requests: with libcurl on Linux, URLSession on Apple platforms, or any other HTTP stack.
 ///
 /// ```swift
 /// struct OurStack: HTTPTransport {
@@ -15,18 +15,21 @@ public import Foundation
 /// let page = AsyncOperation(HTTPData(url).transport(OurStack()))
 /// ```
 ///
-/// A transport sends one request and brings its answer, whatever the status: the procedures follow redirects (see
-/// ``RedirectPolicy``), and judge the answer (see ``ResponseValidation``).
+/// A transport sends one request and returns the response, whatever its status. The procedures follow redirects (see
+/// ``RedirectPolicy``) and validate the response (see ``ResponseValidation``).
 public protocol HTTPTransport: Sendable {
-    /// Sends a request, and returns when the head of the answer is there.
+    /// Sends a request, and returns when the head of the response has arrived.
     ///
-    /// When the calling task is cancelled, the request is given up. The addresses that it is called with have the
-    /// scheme http or https, and a host. `timeoutInterval` of the request is how long nothing may come or go.
+    /// When the calling task is cancelled, the transport cancels the request. The URL of the request has the scheme
+    /// http or https, and a host. The request's `timeoutInterval` is the longest time during which no byte may arrive
+    /// or be sent.
     ///
     /// - Parameters:
-    ///   - request: Where to, with its method and header fields.
-    ///   - body: What is sent, in place of the request's own `httpBody`. Nil: that is sent, if there is one.
-    ///   - sent: To be called, from any thread, with how many bytes of the body have been sent so far.
+    ///   - request: The URL, the method and the header fields.
+    ///   - body: The body to send. If it is nil, the request's own `httpBody` is sent, if there is one.
+    ///   - sent: A closure that the transport calls, from any thread, with the number of bytes of the body that have
+    ///     been sent so far.
+    /// - Returns: The head of the response, with a body that arrives while it is read.
     /// - Throws: ``HTTPError``, or `CancellationError` after a cancel.
     func send(
         _ request: URLRequest, body: HTTPRequestBody?, sent: @escaping @Sendable (_ count: Int64) -> Void
@@ -34,39 +37,43 @@ public protocol HTTPTransport: Sendable {
 }
 
 #if os(Linux)
-    /// What sends requests unless a procedure says otherwise: libcurl, because URLSession on Linux ends the process on
-    /// some answers.
+    /// The transport of procedures that name no other. It is libcurl, because URLSession on Linux crashes on some
+    /// responses.
     public typealias DefaultHTTPTransport = CurlTransport
 #else
-    /// What sends requests unless a procedure says otherwise.
+    /// The transport of procedures that name no other.
     public typealias DefaultHTTPTransport = URLSessionTransport
 #endif
 
 extension HTTPTransport where Self == DefaultHTTPTransport {
-    /// One transport for all requests of the process that say nothing else: libcurl on Linux, URLSession on Apple's
-    /// platforms.
+    /// The transport that all requests of the process share by default.
     public static var shared: DefaultHTTPTransport { DefaultHTTPTransport.shared }
 }
 
 /// The body of a request.
 @nonexhaustive
 public enum HTTPRequestBody: Sendable {
-    /// These bytes.
+    /// The given bytes.
     case data(Data)
     /// The content of a file, which is read while it is sent.
     case file(URL)
-    /// Bytes that are made while they are sent.
+    /// Bytes that are produced while they are sent.
     case stream(HTTPBodyStream)
 }
 
-/// What a server answers: the head is there, the body comes while it is read.
+/// A response whose head has arrived, and whose body arrives while it is read.
 public struct HTTPAnswer: Sendable {
-    /// Status and headers.
+    /// The status and the header fields of the response.
     public let head: HTTPHead
-    /// To be read once. If nobody reads it and the last copy of this is gone, the transfer is given up.
+    /// The body of the response, which can be read once. If it is released before it has been read, the transfer is
+    /// cancelled.
     public let body: HTTPBody
 
-    /// Pairs a head with a body.
+    /// Creates a response. Transports call this.
+    ///
+    /// - Parameters:
+    ///   - head: The head of the response.
+    ///   - body: The body of the response.
     public init(head: HTTPHead, body: HTTPBody) {
         self.head = head
         self.body = body

@@ -5,46 +5,46 @@
     public import Foundation
 #endif
 
-/// Sends requests with URLSession.
+/// A transport that sends requests with URLSession. It is the default on Apple platforms.
 ///
-/// What has come and was not read takes little memory: a quarter of a megabyte for each request, and beyond that a file
-/// without a name in the folder for temporary ones, which no other HTTP stack has to do; but URLSession cannot pause a
-/// transfer on Linux (its `suspend()` there begins the request again). Connections are kept for later requests, and
-/// closed with the transport.
+/// Bytes that have arrived and not been read take little memory: up to 256 KB for each request are kept in memory, and
+/// the rest in an unnamed temporary file. The file is needed because URLSession cannot pause a transfer on Linux, where
+/// `suspend()` starts the request again. Connections are kept for later requests, and closed with the transport.
 ///
 /// An ``HTTPBodyStream`` is written to a temporary file before it is sent.
 ///
-/// It is the default on Apple's platforms. On Linux, ``CurlTransport`` is, because Foundation's URLSession has faults
-/// there that nothing around it can mend:
+/// On Linux, ``CurlTransport`` is the default, because Foundation's URLSession has defects there that a transport
+/// cannot work around:
 ///
-/// - A connection that the server closes inside the head of an answer, and trailers after a chunked body, end the
-///   process.
-/// - A cancel in the middle of an upload, or an idle limit that ends inside a head, may end the process.
-/// - An answer of 401 with `WWW-Authenticate: Basic realm=…` does not end before the time limit.
-/// - A request with a body on a kept connection that the server closes at that moment hangs until its time limit, or is
-///   sent twice.
-/// - While an answer is awaited, a whole core is busy.
-/// - Legal heads (`Content-Length:2`, values of blanks, bytes that are not ASCII) count as broken connections, as do a
-///   head of more than 300 KB and an unknown `Content-Encoding`; several values of one field are one; an answer after
-///   two interim ones is lost.
-/// - Addresses with an IPv6 literal cannot be asked. Proxies are not named in errors.
-/// - While a head arrives slowly, the idle limit counts.
-/// - A file that gets shorter while it is sent is noticed at the idle limit; a cancel can take 0.6 s.
+/// - If the server closes a connection inside the head of a response, or sends trailers after a chunked body, the
+///   process crashes.
+/// - A cancel in the middle of an upload, or an idle limit that ends inside a head, may crash the process.
+/// - A 401 response with `WWW-Authenticate: Basic realm=…` does not end before the time limit.
+/// - If the server closes a kept connection when a request with a body begins, the request hangs until its time limit,
+///   or is sent twice.
+/// - While a response is awaited, one core is busy.
+/// - Valid heads (`Content-Length:2`, values of blanks, bytes that are not ASCII) count as broken connections, as do a
+///   head of more than 300 KB and an unknown `Content-Encoding`. Several values of a field are merged into one. A
+///   response that follows two interim responses is lost.
+/// - URLs with an IPv6 literal do not work. Errors do not name the proxy.
+/// - While a head arrives slowly, the idle limit still counts.
+/// - If a file becomes shorter while it is sent, the request fails only at the idle limit. A cancel can take 0.6 s.
 public struct URLSessionTransport: HTTPTransport {
-    /// One for all, with the usual configuration.
+    /// The transport that all requests share by default on Apple platforms, with the default configuration.
     public static let shared = URLSessionTransport()
 
     private let session: Session
 
-    /// A transport with a session of its own, and so with its own connections.
+    /// Creates a transport with its own session, and so with its own connections.
     ///
-    /// Without a configuration it is URLSession's default, but without a limit for connections to one host (see
-    /// ``OperationCondition/perHost(_:to:)``), without its cache, which on Linux answers from memory what the server
-    /// never said to keep, and with cookies of its own, in memory: on Linux all programs of one folder share a file of
-    /// them that everybody can read.
+    /// Without a configuration, it uses an ephemeral one, which differs from URLSession's default: The number of
+    /// connections to one host is not limited (see ``OperationCondition/perHost(_:to:)``). There is no cache, because
+    /// on Linux it returns stored responses that the server never said could be stored. Cookies are kept in memory,
+    /// because on Linux all programs in one folder share a file of cookies that every user can read.
     ///
-    /// - Parameter configuration: Its `timeoutIntervalForRequest` and `timeoutIntervalForResource` do not count: the
-    ///   request's own `timeoutInterval` does, and ``HTTPProcedure/deadline(_:clock:)``.
+    /// - Parameter configuration: The configuration of the session. Its `timeoutIntervalForRequest` and
+    ///   `timeoutIntervalForResource` are ignored: the request's own `timeoutInterval` and
+    ///   ``HTTPProcedure/deadline(_:clock:)`` count.
     public init(configuration: URLSessionConfiguration? = nil) { session = Session(configuration ?? Self.usual) }
 
     private static var usual: URLSessionConfiguration {
@@ -54,7 +54,7 @@ public struct URLSessionTransport: HTTPTransport {
         return configuration
     }
 
-    /// See ``HTTPTransport/send(_:body:sent:)``.
+    /// Sends a request; see ``HTTPTransport/send(_:body:sent:)``.
     public func send(
         _ request: URLRequest, body: HTTPRequestBody?, sent: @escaping @Sendable (Int64) -> Void
     ) async throws -> HTTPAnswer {
@@ -62,9 +62,9 @@ public struct URLSessionTransport: HTTPTransport {
         let (body, file) = try await withStreamInFile(body, request)
         let exchange = HTTPTransaction(request, sent: sent)
         var request = request
-        // ‘HTTP://’ is no address for URLSession on Linux.
+        // URLSession on Linux does not accept a scheme in upper case.
         request.url = request.url?.withLowercaseScheme
-        // Longer than anything: an exchange has its own limit, which URLSession's would cross.
+        // A week. The transaction enforces the request's own limit, and that of URLSession must not end before it.
         request.timeoutInterval = 7 * 24 * 60 * 60
         session.start(exchange, request, body)
         let reader = ExchangeReader(exchange, in: session, sending: file)
@@ -72,7 +72,8 @@ public struct URLSessionTransport: HTTPTransport {
         return HTTPAnswer(head: head, body: HTTPBody { try await reader.next() })
     }
 
-    /// URLSession can be given a stream, but cannot tell it to begin again, which Foundation on Linux does.
+    /// Writes a stream to a file. URLSession accepts a stream, but cannot rewind it, which Foundation on Linux needs to
+    /// do.
     private func withStreamInFile(
         _ body: HTTPRequestBody?, _ request: URLRequest
     ) async throws -> (HTTPRequestBody?, TemporaryFile?) {
@@ -90,7 +91,7 @@ public struct URLSessionTransport: HTTPTransport {
     }
 }
 
-/// A file that goes with its last reference.
+/// A temporary file, which is removed when this object is released.
 private final class TemporaryFile: Sendable {
     let file: File
 
@@ -104,7 +105,7 @@ private final class TemporaryFile: Sendable {
     }
 }
 
-/// Gives the transfer up when nobody reads it any more, and keeps the session until then.
+/// Cancels the transfer when the response and its body have been released, and keeps the session until then.
 private final class ExchangeReader: Sendable {
     private let exchange: HTTPTransaction
     private let session: Session
