@@ -1,33 +1,37 @@
-/// Which redirects a request follows.
+/// The redirects that a request follows.
 ///
 /// ```swift
 /// HTTPData(url).redirects(.none).validation(.status(302))
 /// ```
 ///
-/// A redirect is followed if its `Location` is an address of http or https. The method of the next request is that of
-/// RFC 9110, 15.4: after 303, and after a POST that is answered by 301 or 302, it is a GET without a body (a HEAD stays
-/// one); otherwise method and body are sent once more. A request to another origin goes without `Authorization`,
-/// `Proxy-Authorization`, `Cookie` and `Host`. Any other redirect is the answer, as is one after a request whose
-/// `httpBodyStream` has been read.
+/// A redirect is followed if its `Location` is a URL with the scheme http or https. The method of the next request
+/// follows RFC 9110, 15.4: after a 303, and after a 301 or 302 response to a POST, it is a GET without a body (a HEAD
+/// stays a HEAD); after any other redirect, the method and the body are sent again. A request to another origin is sent
+/// without `Authorization`, `Proxy-Authorization`, `Cookie` and `Host`.
+///
+/// Any other redirect is returned as the response. So is a redirect that would need the request's `httpBodyStream` a
+/// second time.
 public struct RedirectPolicy: Sendable, Hashable {
-    /// How many redirects one request may follow, one after the other.
+    /// The largest number of redirects that a request follows in sequence.
     public let limit: Int
-    /// Whether a redirect may lead from https to http, which everybody on the way can read and change.
+    /// A Boolean value that indicates whether a redirect from https to http is followed. Third parties can read and
+    /// change the request that follows it.
     public let allowsInsecure: Bool
 
-    /// Follows 16 redirects, and none from https to http.
+    /// Follows up to 16 redirects, and none from https to http.
     public static let follow = RedirectPolicy(limit: 16, allowsInsecure: false)
 
-    /// Follows no redirect: it is the answer.
+    /// Follows no redirects: a redirect is returned as the response.
     public static let none = RedirectPolicy(limit: 0, allowsInsecure: false)
 
-    /// Follows at most `limit` redirects; one more is ``HTTPError/Reason/tooManyRedirects``. None: each redirect is the
-    /// answer.
+    /// Follows up to `limit` redirects. One more fails with ``HTTPError/Reason/tooManyRedirects``.
     ///
     /// - Parameters:
-    ///   - limit: How many; a negative number counts as 0.
-    ///   - allowsInsecure: Whether one may lead from https to http. Otherwise it is
+    ///   - limit: The largest number of redirects. With 0 or a negative number, each redirect is returned as the
+    ///     response.
+    ///   - allowsInsecure: Whether a redirect from https to http is followed. If false, the request fails with
     ///     ``HTTPError/Reason/insecureRedirect(to:)``.
+    /// - Returns: The policy.
     public static func follow(atMost limit: Int, allowsInsecure: Bool = false) -> RedirectPolicy {
         RedirectPolicy(limit: max(0, limit), allowsInsecure: allowsInsecure)
     }

@@ -6,9 +6,9 @@ internal import Foundation
 #endif
 
 extension HTTPOptions {
-    /// Sends the request, and after each redirect the next one.
+    /// Sends the request, and follows its redirects.
     ///
-    /// - Parameter target: Where the last redirect has led. Nil: none was followed.
+    /// - Parameter target: Set to the target of each redirect that is followed. It stays nil if none is followed.
     func send(
         _ body: HTTPRequestBody?, redirectedTo target: inout URL?, sent: @escaping @Sendable (Int64) -> Void
     ) async throws -> HTTPAnswer {
@@ -24,7 +24,7 @@ extension HTTPOptions {
                 throw HTTPError(
                     .insecureRedirect(to: next.url?.withoutSecrets ?? ""), self.request, after: answer.head)
             }
-            // One pass of a stream ends before the next one.
+            // The previous pass of a stream has to end before the next one begins.
             if body?.stream != nil || answer.head.contentLength ?? 0 <= HTTPBody.worthReading {
                 _ = await answer.body.beginning(upTo: 0)
             }
@@ -37,7 +37,7 @@ extension HTTPOptions {
 }
 
 extension URLRequest {
-    /// The request that follows a redirect. Nil: there is none, and the redirect is the answer.
+    /// Returns the request that follows a redirect. Returns nil if the response is no redirect that can be followed.
     fileprivate func redirected(by head: HTTPHead, hasBody: Bool) -> URLRequest? {
         guard let method = method(after: head.status), let target = head.target(from: url) else { return nil }
         var next = self
@@ -47,7 +47,7 @@ extension URLRequest {
             next.httpBodyStream = nil
             next.removeContentFields()
         } else if !hasBody, httpBodyStream != nil {
-            // A stream can be read once.
+            // A stream can be read only once.
             return nil
         }
         if target.origin == url?.origin {
@@ -59,7 +59,8 @@ extension URLRequest {
         return next
     }
 
-    /// RFC 9110, 15.4. Nil: the status is no redirect that can be followed.
+    /// Returns the method of the next request (RFC 9110, 15.4), or nil if the status is no redirect that can be
+    /// followed.
     private func method(after status: Int) -> String? {
         let method = httpMethod ?? "GET"
         let isRead = ["GET", "HEAD"].contains(method.uppercased())
@@ -75,14 +76,14 @@ extension URLRequest {
 
     fileprivate var isSecure: Bool { url?.scheme?.lowercased() == "https" }
 
-    /// Another origin must not see these.
+    /// Removes the header fields that another origin must not see.
     private mutating func removeSecrets() {
         for name in ["Authorization", "Proxy-Authorization", "Cookie", "Host"] {
             setValue(nil, forHTTPHeaderField: name)
         }
     }
 
-    /// These describe a body that is not sent any more (RFC 9110, 15.4).
+    /// Removes the header fields that describe the body, because the next request has none (RFC 9110, 15.4).
     private mutating func removeContentFields() {
         for name in (allHTTPHeaderFields ?? [:]).keys where name.lowercased().hasPrefix("content-") {
             setValue(nil, forHTTPHeaderField: name)
@@ -92,7 +93,7 @@ extension URLRequest {
 }
 
 extension URL {
-    /// With the fragment of another address, unless it has its own (RFC 9110, 10.2.2).
+    /// Returns this URL with the fragment of another one, unless it has its own (RFC 9110, 10.2.2).
     fileprivate func withFragment(of other: URL?) -> URL {
         guard fragment == nil, let other = other.flatMap({ URLComponents(url: $0, resolvingAgainstBaseURL: true) }),
             other.percentEncodedFragment != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
@@ -101,7 +102,7 @@ extension URL {
         return parts.url ?? self
     }
 
-    /// With the user and password of another address, unless it has its own.
+    /// Returns this URL with the user and the password of another one, unless it has its own.
     fileprivate func withUser(of other: URL?) -> URL {
         guard user == nil, let other = other.flatMap({ URLComponents(url: $0, resolvingAgainstBaseURL: true) }),
             other.percentEncodedUser != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
@@ -113,13 +114,13 @@ extension URL {
 }
 
 extension HTTPHead {
-    /// Where a redirect leads (RFC 3986, 5.3). Nil: nowhere that could be asked by HTTP.
-    /// Of a redirect, for messages.
+    /// The target of a redirect without its secrets, for messages. Nil if the response is no redirect.
     var locationWithoutSecrets: String? {
         guard 300...399 ~= status, let location = headers.values(of: "Location").first?.trimmed else { return nil }
         return (URL(address: location).map(\.withoutSecrets) ?? location.withoutSecretsOfAddress).singleLine
     }
 
+    /// Returns the target of a redirect (RFC 3986, 5.3), or nil if that is no http or https URL.
     fileprivate func target(from request: URL?) -> URL? {
         guard let location = headers.values(of: "Location").first?.trimmed, !location.isEmpty,
             let target = URL(address: location, relativeTo: request), target.isHTTP
