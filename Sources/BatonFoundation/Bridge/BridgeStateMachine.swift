@@ -1,12 +1,13 @@
-/// The life of an operation of ours as one of Foundation's. Pure; ``BridgedOperation`` locks, asks, unlocks, and acts.
+/// The state of an operation as a Foundation operation. It is pure: ``BridgedOperation`` locks it, asks it, unlocks it,
+/// and acts.
 ///
-/// Foundation wants to be told before and after each change, outside every lock. So a change is claimed first, by the
-/// one who will make it, then announced, and made in between.
+/// Foundation requires a notification before and after each change, outside every lock. The thread that makes a change
+/// therefore claims it first, then sends the first notification, makes the change, and sends the second one.
 struct BridgeStateMachine {
     enum Phase: Equatable {
-        /// Waits to be started by its queue.
+        /// The operation waits until its queue starts it.
         case idle
-        /// Somebody has started it, and is about to say so.
+        /// A thread has claimed the start, and has not notified Foundation yet.
         case starting
         case executing
         case finishing
@@ -18,7 +19,7 @@ struct BridgeStateMachine {
     var isExecuting: Bool { phase == .executing || phase == .finishing }
     var isFinished: Bool { phase == .finished }
 
-    /// False: somebody has started it before.
+    /// Returns false if another call has started the operation.
     mutating func claimStart() -> Bool {
         if phase != .idle { return false }
         phase = .starting
@@ -29,7 +30,7 @@ struct BridgeStateMachine {
         if phase == .starting { phase = .executing }
     }
 
-    /// False: it has not begun, or somebody else finishes it.
+    /// Returns false if the operation is not executing, or if another thread finishes it.
     mutating func claimFinish() -> Bool {
         if phase != .executing { return false }
         phase = .finishing

@@ -1,16 +1,16 @@
 internal import Baton
 internal import Foundation
 
-/// An operation of ours as one of Foundation's: for an `OperationQueue`, and for what depends on it there.
+/// An operation as a Foundation operation, for an `OperationQueue` and for Foundation operations that depend on it.
 ///
-/// It holds ours, and the queue until it has finished. Ours does not hold it.
+/// It retains the operation and, until it has finished, the queue of that operation. The operation does not retain it.
 final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
-    // @unchecked: what it adds to Foundation's operation is constant or locked.
+    // @unchecked: the properties that it adds to its superclass are constant or locked.
 
     private let operation: AnyOperation
     private let table: Counterparts<BridgedOperation>
     private let machine = Locked(BridgeStateMachine())
-    /// Nil when it has finished.
+    /// The queue to which the operation is added; nil when the bridge has finished.
     private let queue: Locked<AsyncOperationQueue?>
 
     init(of operation: AnyOperation, on queue: AsyncOperationQueue, in table: Counterparts<BridgedOperation>) {
@@ -27,28 +27,28 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         stopWaiting()
     }
 
-    /// To be called once, when it is the one that others find, too.
+    /// Passes cancels of the operation on to this object. Must be called once, after the table has stored this object.
     func follow() {
         table.follow(operation) { $0.noteCancel() }
     }
 
-    // MARK: What it waits for in Foundation
+    // MARK: Foundation operations that the operation waits for
 
-    /// What is known of the Foundation operations behind ours, since the graph has changed for the last time.
+    /// The result of a search for Foundation operations that the operation waits for. It holds until the graph changes.
     private struct Known {
         let change: UInt64
-        /// One that has not finished when it was found. Nil: there is none.
+        /// An operation that had not finished when it was found, or nil if there was none.
         let foundation: Foundation.Operation?
     }
 
-    /// The first that is found of the Foundation operations behind ours: when that has ended, the next one is looked
-    /// for.
+    /// The wait for one Foundation operation. When that operation finishes, the bridge searches for the next one.
     private struct Wait {
         var known: Known?
-        /// What is watched, until it has ended.
+        /// The watch on that operation, until it finishes.
         var watch: EndWatch?
         var foundation: Foundation.Operation?
-        /// It waits for nothing any more.
+        /// A Boolean value that indicates whether the bridge has stopped waiting, because it was started or is being
+        /// released.
         var isOver = false
 
         var isSatisfied: Bool { isOver || watch == nil }
@@ -56,32 +56,32 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
 
     private let wait = Locked(Wait())
 
-    /// Started before the Foundation operations that ours waits for, it would keep a permit of its queue that those may
-    /// need.
+    /// Searches for a Foundation operation that the operation waits for, and waits for it before the bridge is ready.
     ///
-    /// It is looked for them whenever Foundation asks, because dependencies may be added in any order. Not by
-    /// dependencies in Foundation: on Linux one that has not finished would keep the address of a bridge that is
-    /// released.
+    /// If the bridge started earlier, it would occupy a place in its `OperationQueue` that the other operation may
+    /// need. The search runs whenever Foundation asks, because dependencies may be added in any order. The bridge does
+    /// not use a Foundation dependency for this: on Linux, an operation that has not finished would keep the address of
+    /// a bridge that has been released.
     private func lookBehind() {
         guard let foundation = unfinishedBehind() else { return }
         let watch = EndWatch(of: foundation) { [weak self] in self?.noteEnd(of: foundation) }
-        // Another thread may have found one, too.
+        // Another thread may have stored a watch in the meantime.
         let isNeeded = wait.withLock { wait in
             if !wait.isSatisfied || wait.isOver { return false }
             (wait.watch, wait.foundation) = (watch, foundation)
             return true
         }
         if !isNeeded { return watch.stop() }
-        // Its end may have come before it was known here.
+        // The operation may have finished before the watch was stored.
         if foundation.isFinished { noteEnd(of: foundation) }
     }
 
-    /// A Foundation operation that has not finished and for which ours waits: directly, through its dependencies, or as
-    /// the children of a group. Nil: there is none, besides this one.
+    /// Returns an unfinished Foundation operation, other than this one, that the operation waits for: directly, through
+    /// its dependencies, or through the children of a group. Returns nil if there is none.
     ///
-    /// - Complexity: O(*n*) in what ours waits for. Each bridge on the way remembers what was found, until a graph
-    ///   changes somewhere or that operation finishes; so all bridges of a chain together take about as long as one of
-    ///   them.
+    /// - Complexity: O(*n*) for *n* operations that the operation waits for. Each bridge on the path stores the result,
+    ///   until the graph changes or the found operation finishes. All bridges of a chain together therefore take about
+    ///   as long as one of them.
     private func unfinishedBehind() -> Foundation.Operation? {
         let change = GraphChanges.count
         if case .isClear = answer(at: change) { return nil }
@@ -123,7 +123,8 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
     private func answer(at change: UInt64) -> Answer {
         let (known, foundation) = wait.withLock { ($0.known, $0.foundation) }
         if let foundation, !foundation.isFinished { return .waits(foundation) }
-        // Started, everything that ours waits for has been added, and is waited for by ours.
+        // Once a bridge has been started, its operation and everything that it waits for have been added, so the search
+        // needs to go no further.
         if machine.withLock({ $0.phase }) != .idle { return .isClear }
         guard let known, known.change == change else { return .unknown }
         guard let foundation = known.foundation else { return .isClear }
@@ -132,7 +133,7 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
 
     private func remember(_ known: Known) { wait.withLock { $0.known = known } }
 
-    /// Through what an operation waits for, each once.
+    /// A walk over everything that an operation waits for, which visits each operation once.
     private struct Walk {
         private var steps: [(operation: AnyOperation, from: Int)]
         private var left = [0]
@@ -178,13 +179,14 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         guard let former else { return }
         former.stop()
         lookAgain()
-        // On Linux, a queue that is adding it at this moment has seen it wait, and does not hear of this.
+        // On Linux, a queue that is adding the bridge at this moment has already found it not ready, and misses the
+        // notification, so the bridge sends another one a little later.
         let later = AsyncOperation<Void>.delay(.milliseconds(50))
         later.didFinish { [weak self] _ in self?.lookAgain() }
         AsyncOperationQueue.foundation.add(later)
     }
 
-    /// Has Foundation ask anew whether it is ready.
+    /// Makes Foundation ask again whether the bridge is ready.
     func lookAgain() {
         if machine.withLock({ $0.phase }) != .idle { return }
         willChangeValue(for: \.isReady)
@@ -200,12 +202,12 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         watch?.stop()
     }
 
-    // MARK: What Foundation asks
+    // MARK: Properties that Foundation reads
 
     override var isReady: Bool {
         if !super.isReady { return false }
-        // On Linux a queue asks all that wait whenever one has finished. What is to come is looked for when what was
-        // found has ended.
+        // On Linux, a queue asks all waiting operations whenever one has finished, so this has to be cheap: while the
+        // bridge waits for one Foundation operation, it does not search for others.
         if isCancelled || !wait.withLock(\.isSatisfied) { return isCancelled }
         if !FoundationStandIn.areThere { return true }
         lookBehind()
@@ -220,9 +222,9 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
 
     override var isCancelled: Bool { super.isCancelled || operation.isCancelled }
 
-    // MARK: What Foundation does
+    // MARK: Methods that Foundation calls
 
-    /// Called by its queue, or by hand; after the first time it does nothing.
+    /// Starts the operation. A queue or the user calls this; calls after the first one do nothing.
     override func start() {
         guard machine.withLock({ $0.claimStart() }) else { return }
         stopWaiting()
@@ -230,11 +232,12 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         machine.withLock { $0.execute() }
         didChangeValue(for: \.isExecuting)
         let queue = queue.withLock { $0 }
-        // First: what is added by nobody else would not finish without it. One that was cancelled has finished, or is
-        // about to.
+        // The operation is added first, because it would not finish if nobody else adds it. A cancelled operation has
+        // finished, or is about to.
         if !operation.isCancelled { queue?.addUnlessAdded(operation) }
         if operation.state == .finished { return finish() }
-        // Not a handler: those that came before could be slow, or wait for this.
+        // A dependent operation waits for the end, because a `didFinish` handler would run after earlier handlers,
+        // which may be slow or may wait for this bridge.
         AsyncOperationQueue.foundation.add(
             AsyncOperation("finish in Foundation") { self.finish() }.addDependency(operation))
     }
@@ -244,7 +247,7 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         operation.cancel(reason: .because("its operation in Foundation was cancelled"))
     }
 
-    /// Ours was cancelled: so is this, and its queue may start it, whatever it waits for.
+    /// Cancels the bridge, because its operation was cancelled. Its queue may then start it, whatever it waits for.
     private func noteCancel() { super.cancel() }
 
     private func finish() {
@@ -259,8 +262,8 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         withExtendedLifetime(queue) {}
     }
 
-    /// On Linux, a dependency keeps the address of what was cancelled meanwhile, and would look there: also one that
-    /// says that it has finished, because it looks after that.
+    /// Removes all dependencies. On Linux, a dependency keeps the address of a cancelled dependent, and accesses it
+    /// later, even if the dependency already says that it has finished.
     private func dropDependencies() {
         #if !canImport(ObjectiveC)
             for dependency in dependencies { removeDependency(dependency) }

@@ -1,11 +1,13 @@
 internal import Baton
 
-/// Finds what was made for an operation again, as long as somebody keeps it. It keeps neither.
+/// Finds the object that was made for an operation, as long as that object exists. The table retains neither.
 final class Counterparts<Made: AnyObject & Sendable>: Sendable {
-    /// An object: Swift 6.3.1 takes the absence of a generic struct with a weak reference for one that is there.
+    /// An entry of the table. It is a class, because Swift 6.3.1 takes a missing generic struct with a weak reference
+    /// for one that exists.
     private final class Entry: Sendable {
         weak let made: Made?
-        /// Of one that is being released, `made` is nil; this tells it from the one that has replaced it.
+        /// The identity of the object. While that object is being released, `made` is nil, and this property
+        /// distinguishes its entry from that of its replacement.
         let identity: ObjectIdentifier
 
         init(_ made: Made) {
@@ -14,10 +16,11 @@ final class Counterparts<Made: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// By the number of the operation, which no other one has after it.
+    /// The entries by the identifiers of the operations, which are never reused.
     private let entries = Locked<[UInt64: Entry]>([:])
 
-    /// What there is for the operation, or else `candidate`, of which the caller then learns that it was taken.
+    /// Returns the object for an operation. If there is none, it stores and returns `candidate`, with `isNew` set to
+    /// true.
     func find(for operation: AnyOperation, orTake candidate: () -> Made) -> (made: Made, isNew: Bool) {
         let id = operation.reference.id
         if let made = entries.withLock({ $0[id]?.made }) { return (made, false) }
@@ -30,10 +33,10 @@ final class Counterparts<Made: AnyObject & Sendable>: Sendable {
         return other.map { ($0, false) } ?? (candidate, true)
     }
 
-    /// What there is for the operation with this number.
+    /// Returns the object for the operation with this identifier.
     func existing(for id: UInt64) -> Made? { entries.withLock { $0[id]?.made } }
 
-    /// From the `deinit` of what was made.
+    /// Removes an object from the table. The `deinit` of the object calls this.
     func forget(_ made: Made, of operation: AnyOperation) {
         forget(ObjectIdentifier(made), of: operation.reference.id)
     }
@@ -44,12 +47,12 @@ final class Counterparts<Made: AnyObject & Sendable>: Sendable {
         }
     }
 
-    // MARK: Cancels
+    // MARK: Cancellation
 
-    /// Operations whose cancel is told to what is made for them.
+    /// The operations whose cancels are passed on to their objects.
     private let followed = Locked<Set<UInt64>>([])
 
-    /// Lives as long as the operation's handler.
+    /// Keeps an operation in `followed` as long as the operation retains its `didCancel` handler.
     private final class Following: Sendable {
         let table: Counterparts
         let id: UInt64
@@ -61,15 +64,15 @@ final class Counterparts<Made: AnyObject & Sendable>: Sendable {
         var made: Made? { table.existing(for: id) }
     }
 
-    /// Tells the cancel of the operation to what there is for it then: one handler, however often something is made for
-    /// it anew.
+    /// Passes the cancel of an operation on to the object that exists for it at that time. The operation gets one
+    /// handler, however many objects are made for it one after another.
     func follow(_ operation: AnyOperation, whenCancelled tell: @escaping @Sendable (Made) -> Void) {
         let id = operation.reference.id
         if followed.withLock({ $0.insert(id).inserted }) {
             let following = Following(id, in: self)
             operation.didCancel { _ in following.made.map(tell) }
         } else if operation.isCancelled {
-            // The handler may have been called before this was made.
+            // The handler may have run before this object was stored.
             existing(for: id).map(tell)
         }
     }

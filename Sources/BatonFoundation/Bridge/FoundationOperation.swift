@@ -2,12 +2,13 @@ public import Baton
 public import Foundation
 
 extension AnyOperation {
-    /// This operation as one of Foundation's, for an `OperationQueue`; it runs on ``AsyncOperationQueue/shared``.
+    /// This operation as a Foundation operation for an `OperationQueue`. It runs on ``AsyncOperationQueue/shared``.
     ///
     /// See ``foundationOperation(on:)``.
     public var foundationOperation: Foundation.Operation { foundationOperation(on: .shared) }
 
-    /// This operation as one of Foundation's, for an `OperationQueue`, and for operations there that depend on it.
+    /// Returns a Foundation operation that stands for this operation, for an `OperationQueue` and for its dependents
+    /// there.
     ///
     /// ```swift
     /// let legacy = image.foundationOperation(on: queue)
@@ -15,26 +16,37 @@ extension AnyOperation {
     /// OperationQueue.main.addOperations([legacy, show], waitUntilFinished: false)
     /// ```
     ///
-    /// It is the same one as long as somebody keeps it, on the queue of the first call. It has the name and the
-    /// priority that this has at that moment. The result is this operation's.
+    /// As long as the Foundation operation exists, all calls return the same one, with the queue of the first call. It
+    /// takes over the name and the priority that this operation has at the first call. Read the result from this
+    /// operation.
     ///
-    /// **Start.** It is ready when its dependencies in Foundation have finished, and the Foundation operations for
-    /// which this operation waits through dependencies of its own (``AnyOperation/addDependency(_:on:file:line:)``),
-    /// however long the way to them: so a queue of any width runs both, in whatever order they are added. When its
-    /// queue starts it, this operation is added to `queue`, with everything that it needs and nobody has added yet,
-    /// unless it was added before. What else this one waits for does not count for `isReady`, because who else would
-    /// add it: meanwhile it executes, blocks no thread, and counts for `maxConcurrentOperationCount`. That queue must
-    /// therefore be wider than the number of its bridged operations whose own dependencies or bodies run Foundation
-    /// operations there (``FoundationProcedure``).
+    /// **Start.** The Foundation operation is ready when two groups of operations have finished: its own dependencies
+    /// in Foundation, and the Foundation operations that this operation waits for through
+    /// ``AnyOperation/addDependency(_:on:file:line:)``, directly or through other dependencies. A queue of any width
+    /// can therefore run both, whatever the order in which they are added. When its `OperationQueue` starts it, this
+    /// operation is added to `queue`, together with all dependencies that have not been added yet, unless it was added
+    /// before.
     ///
-    /// **End.** It finishes when it was started and this operation has finished: Foundation wants each operation of a
-    /// queue to be started, so it does not finish before, in a suspended queue, or if nobody adds it to one.
+    /// Other operations that this one waits for do not affect `isReady`, because nobody else may add them. While this
+    /// operation waits for them, the Foundation operation is executing: it blocks no thread, but counts towards
+    /// `maxConcurrentOperationCount`. If the dependencies or the bodies of bridged operations run Foundation operations
+    /// on the same `OperationQueue` (``FoundationProcedure``), that queue must be wider than the number of these
+    /// bridged operations.
     ///
-    /// **Cancel.** Cancelling either cancels the other. A cancelled one does not wait for its dependencies in
-    /// Foundation.
+    /// **End.** The Foundation operation finishes when it has been started and this operation has finished. Foundation
+    /// requires each operation of a queue to be started, so it does not finish while its queue is suspended, or if it
+    /// is not added to a queue.
     ///
-    /// It keeps this operation alive, and is not kept alive by it. Add it to one queue, once; this is Foundation's
-    /// rule.
+    /// **Cancellation.** Cancelling one of the two operations cancels the other. A cancelled Foundation operation does
+    /// not wait for its dependencies.
+    ///
+    /// The Foundation operation retains this operation; this operation does not retain it. Add it to one queue only,
+    /// and only once, as Foundation requires.
+    ///
+    /// - Parameter queue: The queue to which this operation is added when the Foundation operation starts.
+    /// - Returns: The Foundation operation.
+    /// - Complexity: O(1). Each time Foundation asks whether it is ready, it may walk over everything that this
+    ///   operation waits for.
     public func foundationOperation(on queue: AsyncOperationQueue) -> Foundation.Operation {
         let table = BridgedOperation.table
         let (bridge, isNew) = table.find(for: self) { BridgedOperation(of: self, on: queue, in: table) }
