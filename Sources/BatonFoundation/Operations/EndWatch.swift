@@ -1,18 +1,19 @@
 internal import Foundation
 
-/// Tells when a Foundation operation has finished, by a block operation that depends on it.
+/// Reports when a Foundation operation has finished, through a block operation that depends on it.
 ///
-/// Not by KVO, which does not exist on Linux, nor by `completionBlock`, of which an operation has one, and that is its
-/// owner's. A dependency is what every queue honours, on every platform, also for an operation that has finished
-/// before.
+/// KVO does not exist on Linux, and an operation has only one `completionBlock`, which belongs to its owner. Every
+/// queue honours dependencies, on every platform, also if the operation has already finished.
 final class EndWatch: Sendable {
     private let operation: Foundation.Operation
     private let end: BlockOperation
 
-    /// - Parameter handler: Called once, on a thread of Foundation's, unless it is stopped before.
+    /// - Parameter handler: A closure that is called once, on one of Foundation's threads, unless the watch is stopped
+    ///   before.
     init(of operation: Foundation.Operation, _ handler: @escaping @Sendable () -> Void) {
         self.operation = operation
-        // A queue for each: one for all would look at all that wait in it whenever one is added.
+        // Each watch has its own queue, because a shared queue would check all its waiting operations for each one
+        // added.
         let queue = OperationQueue()
         queue.name = "Baton"
         end = BlockOperation { withExtendedLifetime(queue, handler) }
@@ -20,17 +21,16 @@ final class EndWatch: Sendable {
         queue.addForSure(end)
     }
 
-    /// Nothing is held any more, even if the operation never finishes.
+    /// Releases everything that the watch retains, even if the operation never finishes.
     ///
-    /// In this order: cancelled, it leaves its queue, dependency or not. On Linux the dependency still has its address
-    /// then, and would look there when it finishes.
+    /// The order of the calls matters. A cancelled block operation leaves its queue whatever it depends on. On Linux
+    /// the dependency still has its address then, and would access it when it finishes, so it is removed next.
     func stop() {
         end.cancel()
         end.removeDependency(operation)
     }
 
-    /// Returns when `operation` has finished; a cancel of the calling task alone does not end this, but calls
-    /// `onCancel`.
+    /// Returns when `operation` has finished. A cancel of the calling task does not end the wait, but calls `onCancel`.
     static func end(of operation: Foundation.Operation, onCancel: @Sendable () -> Void) async {
         let signal = Signal()
         _ = EndWatch(of: operation) { signal.give() }
@@ -41,9 +41,10 @@ final class EndWatch: Sendable {
 extension OperationQueue {
     /// Adds an operation whose dependencies may be about to finish.
     ///
-    /// On Linux, one whose last dependency finishes while it is being added is found to be ready, and not started: not
-    /// before the queue has a reason to look again. The reason is its own width; where that is the user's, who may
-    /// change it at this moment, only an operation that has dependencies is worth it.
+    /// On Linux, if the last dependency finishes while the operation is being added, the queue finds the operation
+    /// ready, but does not start it until it has another reason to check. Setting the queue's width to its present
+    /// value is such a reason. The user may be changing the width of a user's queue at that moment, so the width is set
+    /// only if the operation has dependencies.
     func addForSure(_ operation: Foundation.Operation) {
         addOperation(operation)
         #if !canImport(ObjectiveC)

@@ -2,21 +2,27 @@ public import Baton
 public import Foundation
 
 extension AnyOperation {
-    /// Makes this start only after a Foundation operation has finished, and run only if that ended as `policy` says.
+    /// Makes this operation wait for a Foundation operation, and run only if `policy` accepts its outcome.
     ///
     /// ```swift
     /// image.addDependency(legacyImport)
     /// image.addDependency(legacyImport, on: .success)     // skipped if it was cancelled
     /// ```
     ///
-    /// One that was cancelled has the outcome ``OperationOutcome/cancelled``; every other one has succeeded, because a
-    /// Foundation operation has no error. It may have finished before, and may be a dependency of any number of
-    /// operations. One that nobody adds to a queue does not finish, cancelled or not; ``AnyOperation/explain()`` names
-    /// it.
+    /// A cancelled Foundation operation has the outcome ``OperationOutcome/cancelled``. Any other one has succeeded,
+    /// because a Foundation operation has no error. It may already have finished, and any number of operations may
+    /// depend on it. A Foundation operation that is not added to a queue does not finish, even if it is cancelled;
+    /// ``AnyOperation/explain()`` names it.
     ///
-    /// What stands for it among the ``AnyOperation/dependencies`` is an operation with its name. Its `completionBlock`
-    /// is left alone. It is held until it has finished, or this operation has, or has been released. A circle through
-    /// Foundation's dependencies is not found. After the add this is ``Misuse`` and changes nothing.
+    /// In ``AnyOperation/dependencies``, an operation of the same name represents the Foundation operation, whose
+    /// `completionBlock` is not used. The Foundation operation is retained until it has finished, or until this
+    /// operation has finished or is released. A cycle through dependencies in Foundation is not detected. Calling this
+    /// method after the add is ``Misuse`` and changes nothing.
+    ///
+    /// - Parameters:
+    ///   - operation: The Foundation operation.
+    ///   - policy: The outcomes after which this operation runs.
+    /// - Returns: This operation.
     @discardableResult
     public func addDependency(
         _ operation: Foundation.Operation, on policy: DependencyPolicy = .always, file: StaticString = #fileID,
@@ -25,16 +31,18 @@ extension AnyOperation {
         let standIn = FoundationStandIn(for: operation)
         addDependency(standIn.operation, on: policy, file: file, line: line)
         standIn.begin()
-        // Its bridge may be in a queue already, and must not start before the operation has finished.
+        // The bridge of this operation may be in a queue already, and must not start before the Foundation operation
+        // has finished.
         BridgedOperation.table.existing(for: reference.id)?.lookAgain()
-        // Held by the list of handlers, which is dropped with the operation, and when that has finished.
+        // The list of handlers retains the stand-in. It is released with this operation, and when this operation has
+        // finished.
         didCancel { _ in standIn.touch() }
         return self
     }
 }
 
-/// Owns the operation of ours that finishes when a Foundation operation has, and ends it when nobody waits for it any
-/// more.
+/// Owns an operation that finishes when a Foundation operation has finished, and cancels it when no operation depends
+/// on it any more.
 final class FoundationStandIn: Sendable {
     let operation: AsyncOperation<Void>
     let foundation: Foundation.Operation
@@ -47,7 +55,7 @@ final class FoundationStandIn: Sendable {
         operation.addCondition(HasFinished(operation: foundation))
     }
 
-    /// To be called when whoever waits for it depends on it.
+    /// Adds the operation to its queue. Must be called after the dependent has been linked to it.
     func begin() {
         _ = Self.table.find(for: operation) { self }
         AsyncOperationQueue.foundation.add(operation)
@@ -55,7 +63,7 @@ final class FoundationStandIn: Sendable {
 
     static var areThere: Bool { table.count > 0 }
 
-    /// The Foundation operation that this stands for, unless that has finished.
+    /// Returns the Foundation operation that an operation represents, unless it has finished.
     static func unfinished(of operation: AnyOperation) -> Foundation.Operation? {
         let foundation = table.existing(for: operation.reference.id)?.foundation
         return foundation?.isFinished ?? true ? nil : foundation
@@ -70,19 +78,20 @@ final class FoundationStandIn: Sendable {
 }
 
 extension AsyncOperationQueue {
-    /// Holds what goes between Foundation and operations of ours, so that it is neither counted nor suspended with
-    /// those.
+    /// The queue of the operations that connect Foundation and Baton. It is separate from the user's queues, so that
+    /// these operations are neither counted nor suspended with the user's.
     static let foundation = serving(name: "Foundation")
 }
 
-/// A condition, and not the body: it holds no permit, and an explanation tells it by this name.
+/// A condition, because an operation holds no permit while it waits for one, and explanations show its name.
 private struct HasFinished: OperationCondition {
     let operation: Foundation.Operation
 
     var name: String { "the Foundation operation, which has to be in an OperationQueue or started, has finished" }
 
     func evaluate(for standIn: AnyOperation) async throws -> ConditionResult {
-        // Foundation does not notice the end of one that has not told it, so it is asked.
+        // Foundation does not notice that an operation has finished if the operation sends no notification, so it is
+        // asked.
         if !operation.isFinished {
             let signal = Signal()
             let watch = EndWatch(of: operation) { signal.give() }

@@ -1,33 +1,37 @@
 public import Baton
 public import Foundation
 
-/// Runs a Foundation operation, on threads of Foundation's, and takes the output from it when it has finished.
+/// Runs a Foundation operation on Foundation's threads, and reads the output from it when it has finished.
 ///
 /// ```swift
 /// let thumbnail = AsyncOperation(foundation: render) { $0.image }
 /// let pages = AsyncOperation(FoundationProcedure { LegacyImport(file) }).retry(.constant(.seconds(1)), attempts: 3)
 /// ```
 ///
-/// The operation is added to an `OperationQueue`, where it waits for its own dependencies and may block its thread. The
-/// run ends when it has finished. Cancelling the run cancels it; if it was cancelled, by whomever, the run ends as
-/// ``OperationError/cancelled(reason:)``, whatever it has done.
+/// The Foundation operation is added to an `OperationQueue`, where it waits for its own dependencies and may block its
+/// thread. The run ends when it has finished. Cancelling the run cancels the Foundation operation. If the Foundation
+/// operation was cancelled, by the run or by other code, the run ends with ``OperationError/cancelled(reason:)``, even
+/// if the Foundation operation has produced an output.
 ///
-/// **One that is not new.** One that has finished, runs already or is in a queue already is not started: the run takes
-/// part in its end. Foundation does not say whether an operation waits in a queue. It is known here on Linux, and of
-/// those that Baton has added; on Apple platforms do not give this one that waits in a queue of your own, which is an
-/// exception of Foundation's: use it as a dependency. In no case add it to a queue afterwards.
+/// **Operations that are not new.** If the Foundation operation has finished, is executing or is in a queue already,
+/// the procedure does not start it, and only waits for its end. Foundation does not say whether an operation is in a
+/// queue. The procedure finds that out on Linux and, on every platform, for operations that Baton has added. On Apple
+/// platforms, do not pass an operation that waits in a queue of your own, because adding it twice raises an exception;
+/// use it as a dependency instead. Do not add an operation to a queue after you have passed it to this procedure.
 public struct FoundationProcedure<Performed: Foundation.Operation, Output: Sendable>: Procedure {
     private let make: @Sendable () -> Performed
     private let output: @Sendable (Performed) throws -> Output
     private let queue: OperationQueue?
 
-    /// Plans to run what `make` returns: a new operation for each run, because a Foundation operation runs once.
+    /// Creates a procedure with a closure that makes a new operation for each run, because a Foundation operation runs
+    /// once.
     ///
     /// - Parameters:
-    ///   - queue: Where it runs; a queue of Baton's own without a limit if nil. While it is suspended, nothing begins
-    ///     or ends.
-    ///   - make: Called once for each run, on the task of the run.
-    ///   - output: Called when the operation has finished, and was not cancelled. What it throws fails the run.
+    ///   - queue: The queue that runs the operation, or nil for an unlimited queue of Baton's. While a queue is
+    ///     suspended, its operations neither begin nor end.
+    ///   - make: A closure that is called once for each run, on the task of the run.
+    ///   - output: A closure that is called on the task of the run when the operation has finished without being
+    ///     cancelled. An error that it throws fails the run.
     public init(
         on queue: OperationQueue? = nil, _ make: @escaping @Sendable () -> Performed,
         output: @escaping @Sendable (Performed) throws -> Output
@@ -37,7 +41,11 @@ public struct FoundationProcedure<Performed: Foundation.Operation, Output: Senda
         self.queue = queue
     }
 
-    /// Runs it. Throws what the closure for the output does, and `CancellationError` if it was cancelled.
+    /// Runs the operation that the closure makes.
+    ///
+    /// - Returns: The output of the operation.
+    /// - Throws: Any error of the closure that reads the output, and `CancellationError` if the operation was
+    ///   cancelled.
     public func execute(in context: OperationContext) async throws -> Output {
         let operation = make()
         let claim = RunClaim(on: operation)
@@ -53,19 +61,29 @@ public struct FoundationProcedure<Performed: Foundation.Operation, Output: Senda
 }
 
 extension FoundationProcedure where Output == Void {
-    /// Plans to run what `make` returns: a new operation for each run, because a Foundation operation runs once.
+    /// Creates a procedure with a closure that makes a new operation for each run, because a Foundation operation runs
+    /// once.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue that runs the operation, or nil for an unlimited queue of Baton's.
+    ///   - make: A closure that is called once for each run, on the task of the run.
     public init(on queue: OperationQueue? = nil, _ make: @escaping @Sendable () -> Performed) {
         self.init(on: queue, make, output: { _ in })
     }
 }
 
 extension AsyncOperation {
-    /// Plans the run of one Foundation operation, and takes the output from it when it has finished, as
-    /// ``FoundationProcedure`` does.
+    /// Creates an operation that runs one Foundation operation, as ``FoundationProcedure`` does, and reads its output.
     ///
-    /// It is called as the Foundation operation is, or after its type. If the run ends before it begins, because it was
-    /// cancelled or skipped, the Foundation operation is cancelled and finishes, so that nothing waits for it in vain;
-    /// but not one that somebody else has started.
+    /// It has the name of the Foundation operation or, if that has none, the name of its type. If this operation is
+    /// cancelled or skipped before its run begins, the Foundation operation is cancelled and finished, so that its
+    /// dependents do not wait forever, unless another party has started it.
+    ///
+    /// - Parameters:
+    ///   - operation: The Foundation operation.
+    ///   - queue: The queue that runs the operation, or nil for an unlimited queue of Baton's.
+    ///   - output: A closure that is called on the task of the run when the operation has finished without being
+    ///     cancelled. An error that it throws fails the run.
     public convenience init<Performed: Foundation.Operation>(
         foundation operation: Performed, on queue: OperationQueue? = nil,
         output: @escaping @Sendable (Performed) throws -> Output
@@ -81,9 +99,13 @@ extension AsyncOperation {
 }
 
 extension AsyncOperation where Output == Void {
-    /// Plans the run of one Foundation operation, as ``FoundationProcedure`` does.
+    /// Creates an operation that runs one Foundation operation, as ``FoundationProcedure`` does.
     ///
-    /// It is called as the Foundation operation is, or after its type.
+    /// It has the name of the Foundation operation or, if that has none, the name of its type.
+    ///
+    /// - Parameters:
+    ///   - operation: The Foundation operation.
+    ///   - queue: The queue that runs the operation, or nil for an unlimited queue of Baton's.
     public convenience init(foundation operation: Foundation.Operation, on queue: OperationQueue? = nil) {
         self.init(foundation: operation, on: queue, output: { _ in })
     }

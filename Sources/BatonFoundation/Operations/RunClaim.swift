@@ -1,40 +1,43 @@
 internal import Baton
 internal import Foundation
 
-/// Who adds a Foundation operation to a queue: to add one twice is an exception, so the first of those who want it run
-/// does.
+/// The right to add a Foundation operation to a queue. Adding one twice raises an exception, so of several claims only
+/// the first one succeeds.
 struct RunClaim {
     private static let claimed = Locked<Set<ObjectIdentifier>>([])
 
     private let operation: Foundation.Operation
-    /// The caller has to add it.
+    /// A Boolean value that indicates whether the claim succeeded, so that the caller has to add the operation.
     let isFirst: Bool
 
     init(on operation: Foundation.Operation) {
         self.operation = operation
         let id = ObjectIdentifier(operation)
         let isFirst = Self.claimed.withLock { $0.insert(id).inserted }
-        // Asked after the claim: whoever had it before has added or finished it by the time that it is given back.
+        // The operation is checked after the claim: a former holder has added or finished it before giving the claim
+        // back.
         let isTaken = isFirst && (operation.isFinished || operation.isExecuting || operation.isEnqueued)
         if isTaken { _ = Self.claimed.withLock { $0.remove(id) } }
         self.isFirst = isFirst && !isTaken
     }
 
-    /// The operation has finished. It is held until now, so that no other one has its identity.
+    /// Ends the claim when the operation has finished. The claim retains the operation until now, so that no other
+    /// operation can have the same identifier.
     func end() {
         if isFirst { _ = Self.claimed.withLock { $0.remove(ObjectIdentifier(operation)) } }
     }
 }
 
 enum FoundationRuns {
-    /// Without a limit: the queue of ours has one.
+    /// A queue without a limit, because the `AsyncOperationQueue` that runs the procedures has one.
     static let queue = {
         let queue = OperationQueue()
         queue.name = "Baton, operations that it runs"
         return queue
     }()
 
-    /// Its run has ended, and will not begin. Cancelled and in a queue, it finishes without having begun.
+    /// Finishes an operation whose run has ended without beginning. A cancelled operation in a queue finishes without
+    /// running.
     static func end(_ operation: Foundation.Operation, wasCancelled: Bool) {
         let claim = RunClaim(on: operation)
         if wasCancelled || claim.isFirst { operation.cancel() }
@@ -45,11 +48,11 @@ enum FoundationRuns {
 }
 
 extension Foundation.Operation {
-    /// Whether a queue has it already. False where that cannot be known.
+    /// A Boolean value that indicates whether the operation is in a queue. It is false where that cannot be found out.
     ///
-    /// Foundation keeps it to itself. On Linux a mirror shows it; should it be renamed, this is false. It is looked for
-    /// from the end: what stands before it changes under the operation's lock, and what stands behind it are plain
-    /// values.
+    /// The state is private to Foundation. On Linux, a mirror shows it; if Foundation renames it, this property is
+    /// false. The state is searched from the end of the properties: those before it change under the operation's lock,
+    /// and must not be read here, while those after it are plain values.
     var isEnqueued: Bool {
         #if canImport(ObjectiveC)
             return false

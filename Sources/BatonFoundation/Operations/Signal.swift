@@ -1,6 +1,6 @@
 internal import Baton
 
-/// One event for which one task waits. It may come before anybody waits.
+/// One event that one task waits for. The event may occur before the task waits.
 final class Signal: Sendable {
     private enum Phase {
         case quiet
@@ -10,7 +10,7 @@ final class Signal: Sendable {
 
     private let phase = Locked(Phase.quiet)
 
-    /// From any thread, any number of times; the first one counts.
+    /// Signals the event. May be called from any thread and any number of times; only the first call counts.
     func give() {
         let waiter = phase.withLock { phase -> UnsafeContinuation<Void, Never>? in
             defer { phase = .given }
@@ -20,8 +20,8 @@ final class Signal: Sendable {
         waiter?.resume()
     }
 
-    /// Returns when it was given. A cancel of the task alone does not end this: it calls `onCancel`, on the thread that
-    /// cancels.
+    /// Returns when the event has occurred. A cancel of the calling task does not end the wait; it calls `onCancel`, on
+    /// the thread that cancels.
     func wait(onCancel: @Sendable () -> Void) async {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in
@@ -32,7 +32,7 @@ final class Signal: Sendable {
                 }
                 if isGiven { waiter.resume() }
             }
-            // ThreadSanitizer does not see that a continuation hands over what was written before its resumption.
+            // ThreadSanitizer does not know that resuming a continuation publishes the writes before it.
             phase.withLock { _ in }
         } onCancel: {
             onCancel()
