@@ -2,7 +2,7 @@ public import Baton
 public import Foundation
 
 extension OperationContext {
-    /// Reports the `Progress` of Foundation as this operation's while `body` runs, and returns what that returns.
+    /// Reports a Foundation `Progress` as the progress of this operation while `body` runs.
     ///
     /// ```swift
     /// let archive = AsyncOperation("archive") { context in
@@ -10,27 +10,28 @@ extension OperationContext {
     /// }
     /// ```
     ///
-    /// It is looked at once in each `interval`, and when `body` has ended, because Foundation tells nobody of its
-    /// changes on Linux; on a task that no body blocks. What it says replaces the counts of
-    /// ``OperationContext/progress``: its units, or, when children of it count for a part of a unit, 1000 times as
-    /// many; no total while it is indeterminate.
+    /// Foundation does not report changes of a `Progress` on Linux. It is therefore read once in each `interval`, on a
+    /// task that no body can block, and once more when `body` has ended. Its values replace the counts of
+    /// ``OperationContext/progress``. If children of the `Progress` have completed a part of a unit, the counts are
+    /// 1000 times as fine. While it is indeterminate, there is no total.
     ///
-    /// Cancelling the operation, or the calling task, cancels the progress, and with it, if it is a good one, what it
-    /// measures. A progress that is cancelled cancels the operation, when it is looked at. It is not retained
-    /// afterwards.
+    /// Cancelling the operation, or the calling task, cancels the `Progress`, and so the work that honours it. If the
+    /// `Progress` was cancelled, the operation is cancelled the next time that it is read. The `Progress` is not
+    /// retained after `body` has ended.
     ///
     /// - Parameters:
-    ///   - progress: What tells how far the work is.
-    ///   - interval: How often it is looked at; less than a millisecond counts as one.
-    ///   - clock: What measures the interval.
-    ///   - body: The work, called once, on the task of the caller.
-    /// - Throws: What `body` throws.
+    ///   - progress: The progress of the work.
+    ///   - interval: The time between two reads. Less than a millisecond counts as one.
+    ///   - clock: The clock that measures the interval.
+    ///   - body: The work. It is called once, on the calling task.
+    /// - Returns: The value that `body` returns.
+    /// - Throws: Any error that `body` throws.
     public func follow<Value: Sendable>(
         _ progress: Foundation.Progress, every interval: Duration = .milliseconds(100),
         clock: some Clock<Duration> = ContinuousClock(), while body: () async throws -> Value
     ) async rethrows -> Value {
         try await withTaskCancellationHandler {
-            // Not a child task: the body may block the threads of its executor.
+            // This is not a child task, because the body may block the threads of its executor.
             let looker = operation.services.spawn {
                 await look(at: progress, every: max(interval, .milliseconds(1)), clock)
             }
@@ -46,7 +47,7 @@ extension OperationContext {
         }
     }
 
-    /// What it has seen is older than what is reported then.
+    /// Stops the reader before the final report, so that no older report can follow it.
     private func end(_ looker: Task<Void, Never>, at progress: Foundation.Progress) async {
         looker.cancel()
         await looker.value

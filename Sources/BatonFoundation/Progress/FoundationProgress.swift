@@ -2,23 +2,23 @@ public import Baton
 public import Foundation
 
 extension AnyOperation {
-    /// How far this has come, as a `Progress` of Foundation: for a view, or as the child of another one.
+    /// The progress of this operation as a Foundation `Progress`, for a view or as a child of another `Progress`.
     ///
     /// ```swift
     /// total.addChild(image.foundationProgress, withPendingUnitCount: 10)
     /// ```
     ///
-    /// It follows ``AnyOperation/progress`` as that changes, the newest only, a moment later, on a task of its own. Its
-    /// units are those of the operation; when children that still run count for a part of a unit, 1000 times as many.
-    /// It is finished when the operation has succeeded, not before; a failure or a cancel leaves it where it was. While
-    /// the operation does not know its total, it is indeterminate.
+    /// It follows ``AnyOperation/progress`` with a small delay, on a task of its own, and may skip intermediate values.
+    /// It has the units of the operation; if running children have completed a part of a unit, its counts are 1000
+    /// times as fine. It is finished only when the operation has succeeded; after a failure or a cancel it keeps its
+    /// last value. While the operation does not know its total, it is indeterminate.
     ///
-    /// Cancelling it, or a parent of it, cancels the operation, and cancelling the operation cancels it. It cannot be
+    /// Cancelling it or one of its parents cancels the operation, and cancelling the operation cancels it. It cannot be
     /// paused.
     ///
-    /// It is the same one as long as somebody keeps it. It does not keep the operation alive, nor the other way round.
-    /// On Linux Foundation does not protect a `Progress` against several threads: a reader may see a total and a count
-    /// that do not belong together.
+    /// As long as it exists, all calls return the same one. It does not retain the operation, and the operation does
+    /// not retain it. On Linux, Foundation's `Progress` is not thread-safe: a reader may see a total and a count that
+    /// do not belong together.
     public var foundationProgress: Foundation.Progress {
         let table = ProgressMirror.table
         let (mirror, isNew) = table.find(for: self) { ProgressMirror(of: self, in: table) }
@@ -27,9 +27,9 @@ extension AnyOperation {
     }
 }
 
-/// A `Progress` of Foundation that shows that of an operation.
+/// A Foundation `Progress` that shows the progress of an operation.
 private final class ProgressMirror: Foundation.Progress, @unchecked Sendable {
-    // @unchecked: what it adds to Foundation's is constant or locked.
+    // @unchecked: the properties that it adds to its superclass are constant or locked.
 
     static let table = Counterparts<ProgressMirror>()
 
@@ -40,7 +40,7 @@ private final class ProgressMirror: Foundation.Progress, @unchecked Sendable {
     init(of operation: AnyOperation, in table: Counterparts<ProgressMirror>) {
         id = operation.reference.id
         self.table = table
-        // Not of the progress that happens to be current on this thread.
+        // Without an explicit parent, the progress that is current on this thread would become its parent.
         super.init(parent: nil, userInfo: nil)
         totalUnitCount = -1
         isCancellable = true
@@ -52,7 +52,7 @@ private final class ProgressMirror: Foundation.Progress, @unchecked Sendable {
         task.withLock { $0.take() }?.cancel()
     }
 
-    /// To be called once, when it is the one that others find, too.
+    /// Begins to follow the operation. Must be called once, after the table has stored this object.
     func follow(_ operation: AnyOperation) {
         show(operation.progress)
         cancellationHandler = { [weak operation] in
@@ -71,7 +71,8 @@ private final class ProgressMirror: Foundation.Progress, @unchecked Sendable {
 
     func show(_ progress: OperationProgress) {
         let counts = UnitCounts(of: progress)
-        // In an order in which it never seems to be finished in between: a parent would count it as that for good.
+        // The order of the assignments keeps the mirror from appearing finished in between, because a parent would
+        // count it as finished from then on.
         if counts.total <= 0 || counts.total >= totalUnitCount && completedUnitCount < counts.total {
             totalUnitCount = counts.total
             completedUnitCount = counts.completed
@@ -82,7 +83,8 @@ private final class ProgressMirror: Foundation.Progress, @unchecked Sendable {
     }
 }
 
-/// Makes the changes of all mirrors, one at a time: on Linux, two children of one parent may not tell it at once.
+/// Applies the changes of all mirrors one at a time, because on Linux two children of a parent must not notify it at
+/// once.
 private actor ProgressActor {
     static let shared = ProgressActor()
 

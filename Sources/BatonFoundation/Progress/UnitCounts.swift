@@ -1,18 +1,19 @@
-/// The counts of a progress that say the same fraction, however they are made of children: a `Progress` without
-/// children, or the report of a body, has nothing else.
+/// Counts that express the fraction of a progress without its children. A `Progress` without children, or the report of
+/// a body, can express a fraction by its counts alone.
 struct UnitCounts: Hashable {
-    /// Of how many parts a unit is made when the fraction lies between two units.
+    /// The number of parts of a unit, used when the fraction lies between two units.
     private static let scale: Int64 = 1000
 
     var completed: Int64
-    /// Below 0: nobody knows. As in Foundation.
+    /// The total, or a negative number if it is unknown, as in Foundation.
     var total: Int64
 
     /// - Parameters:
-    ///   - total: Not positive: nobody knows.
-    ///   - fraction: Includes what children have reached that have not finished. It counts if it is not that of the
-    ///     counts.
-    ///   - isOver: Else it never says that all is done: Foundation takes that as the end, and it may go back.
+    ///   - total: The total. If it is not positive, it is unknown.
+    ///   - fraction: The fraction, including the part that unfinished children have completed. It takes precedence if
+    ///     it differs from that of the counts.
+    ///   - isOver: Whether the work is complete. If false, the counts stay below the total, because Foundation takes
+    ///     equal counts for the end, and the progress may still go back.
     init(completed: Int64, total: Int64, fraction: Double, isOver: Bool) {
         guard total > 0 else {
             self.init(completed: max(completed, 0), total: -1)
@@ -35,6 +36,6 @@ struct UnitCounts: Hashable {
         self.total = total
     }
 
-    /// All is done, and nobody had said how much there was.
+    /// Returns the counts of completed work whose total was never known.
     static func done(_ completed: Int64) -> Self { Self(completed: max(completed, 1), total: max(completed, 1)) }
 }
