@@ -4,12 +4,15 @@ public import Foundation
 extension AnyOperation {
     /// Starts the operation no sooner than at `date`.
     ///
-    /// The wall clock is read once, when the dependencies have finished and it has its turn; from then on, what is left
-    /// is a duration on the queue's clock. So it does not follow the wall clock when somebody sets that meanwhile. A
-    /// date that has passed is not waited for, one that never comes is waited for until a cancel. It holds no permit of
-    /// its queue meanwhile.
+    /// The operation reads the wall clock once, when its dependencies have finished and its queue has a permit for it.
+    /// From then on it waits for the remaining duration on the queue's clock, without holding the permit, so later
+    /// changes of the wall clock have no effect. If the date has passed, the operation does not wait. If the date is
+    /// infinitely far away, it waits until it is cancelled.
     ///
-    /// Otherwise it is as `delay(_:)` says.
+    /// In all other respects this method behaves like `delay(_:)`.
+    ///
+    /// - Parameter date: The earliest time of the start.
+    /// - Returns: This operation.
     @discardableResult
     public final func delay(until date: Date, file: StaticString = #fileID, line: UInt = #line) -> Self {
         delay(until: date, now: { Date() }, file: file, line: line)
@@ -24,9 +27,12 @@ extension AnyOperation {
 }
 
 extension AsyncOperation where Output == Void {
-    /// An operation that finishes at `date`, or when its dependencies have finished, if that is later.
+    /// Creates an operation that finishes at `date`, or when its dependencies have finished, if that is later.
     ///
     /// It waits as ``Baton/AnyOperation/delay(until:file:line:)`` does.
+    ///
+    /// - Parameter date: The earliest time of the end.
+    /// - Returns: The operation.
     public static func delay(until date: Date) -> AsyncOperation<Void> { delay(until: date, now: { Date() }) }
 
     package static func delay(until date: Date, now: @escaping @Sendable () -> Date) -> AsyncOperation<Void> {
@@ -35,9 +41,13 @@ extension AsyncOperation where Output == Void {
 }
 
 extension AsyncOperation {
-    /// A new operation with this one's output, at `date`, or when this one has finished, if that is later.
+    /// Creates an operation with the output of this one that finishes at `date`, or with this one, if that is later.
     ///
-    /// It waits as ``Baton/AnyOperation/delay(until:file:line:)`` does. If this one has no output, it does not wait.
+    /// It waits as ``Baton/AnyOperation/delay(until:file:line:)`` does. If this operation has no output, the new one
+    /// does not wait.
+    ///
+    /// - Parameter date: The earliest time of the end.
+    /// - Returns: The new operation.
     public func delayed(until date: Date) -> AsyncOperation<Output> { delayed(until: date, now: { Date() }) }
 
     package func delayed(until date: Date, now: @escaping @Sendable () -> Date) -> AsyncOperation<Output> {
@@ -46,12 +56,13 @@ extension AsyncOperation {
 }
 
 extension Date {
-    /// About 30,000 years. A date may be infinite, and a duration ends at 5 million million years.
+    /// The longest duration, in seconds: about 30,000 years. A date may be infinite, but a `Duration` must not exceed
+    /// about 5 · 10¹² years.
     private static let longest = 1e12
 
     fileprivate func duration(since now: Date) -> Duration {
         let seconds = timeIntervalSince(now)
-        // A date that is no number has passed.
+        // A date that is not a number counts as one that has passed.
         return seconds > 0 ? .seconds(min(seconds, Self.longest)) : .zero
     }
 }

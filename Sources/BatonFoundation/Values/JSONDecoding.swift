@@ -1,7 +1,7 @@
 public import Baton
 public import Foundation
 
-/// Decodes a value from JSON.
+/// A procedure that decodes a value from JSON.
 ///
 /// ```swift
 /// let page = data.then(JSONDecoding<Page>())
@@ -14,18 +14,25 @@ public import Foundation
 public struct JSONDecoding<Value: Decodable & Sendable>: InputProcedure {
     private let makeDecoder: @Sendable () -> JSONDecoder
 
-    /// Makes a procedure that decodes values of this type.
+    /// Creates a procedure that decodes values of one type.
     ///
     /// - Parameters:
-    ///   - type: What is decoded; it need not be said where it is known.
-    ///   - decoder: Makes the decoder of a run, on the task of that run. Without one, it is a new `JSONDecoder`.
+    ///   - type: The type to decode. It can be left out where the compiler infers it.
+    ///   - decoder: A closure that makes the decoder of a run, on the task of that run. By default it makes a
+    ///     `JSONDecoder` without options.
     public init(
         _ type: Value.Type = Value.self, decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
     ) {
         makeDecoder = decoder
     }
 
-    /// Decodes `input`. What does not fit fails with the decoder's own `DecodingError`, whose text says where it is.
+    /// Decodes the input.
+    ///
+    /// - Parameters:
+    ///   - input: The JSON text.
+    ///   - context: The context of the run.
+    /// - Returns: The decoded value.
+    /// - Throws: The decoder's own `DecodingError`, whose text says where in the input the error is.
     public func execute(_ input: Data, in context: OperationContext) async throws -> Value {
         let decoder = makeDecoder()
         do {
@@ -37,8 +44,8 @@ public struct JSONDecoding<Value: Decodable & Sendable>: InputProcedure {
 }
 
 extension DecodingError.Context {
-    /// The same context, with what the parser says of the place in the text. On Linux the decoder does not pass that
-    /// on, and the older parser of Foundation is asked.
+    /// Returns the same context with the parser's description of the position in the text. On Linux the decoder does
+    /// not pass that on, so the older parser of Foundation is asked.
     fileprivate func withPlace(in input: Data) -> Self {
         var parser = underlyingError
         if parser == nil {

@@ -1,18 +1,18 @@
 public import Baton
 public import Foundation
 
-/// What a user is shown is what the original error shows, whoever passes it on: that of a body, a condition, a
-/// dependency.
+/// Conformance to `LocalizedError`, so that a user reads the text of the original error, even if a condition or a
+/// dependency has passed that error on.
 extension OperationError: LocalizedError {
-    /// That of the ``OperationError/underlyingError``; without one, the description.
+    /// The description of the ``OperationError/underlyingError`` or, if there is none, that of this error.
     public var errorDescription: String? { underlyingError?.localizedDescription ?? description }
 
-    /// That of the ``OperationError/underlyingError``, if it has one.
+    /// The failure reason of the ``OperationError/underlyingError``, if it has one.
     public var failureReason: String? { (underlyingError as? any LocalizedError)?.failureReason }
 
-    /// That of the ``OperationError/underlyingError``, if it has one.
+    /// The recovery suggestion of the ``OperationError/underlyingError``, if it has one.
     public var recoverySuggestion: String? { (underlyingError as? any LocalizedError)?.recoverySuggestion }
 
-    /// That of the ``OperationError/underlyingError``, if it has one.
+    /// The help anchor of the ``OperationError/underlyingError``, if it has one.
     public var helpAnchor: String? { (underlyingError as? any LocalizedError)?.helpAnchor }
 }
