@@ -48,7 +48,7 @@ public struct HTTPError: Error, Sendable {
         case deadlineExceeded(after: Duration)
         /// The connection ended before the response was complete.
         case connectionBroken
-        /// The connection ended before the number of bytes that the head promised had arrived.
+        /// The body has another length than the head promised, usually because the connection ended early.
         case bodyTooShort(received: Int64, promised: Int64)
         /// The response is not HTTP, or its content encoding cannot be decoded. The text says why.
         ///
