@@ -5,7 +5,7 @@
 #endif
 public import Baton
 
-/// A program to run: its arguments, its environment, where its input comes from and where its outputs go.
+/// A program to run, with its arguments, its environment, its input and its outputs.
 ///
 /// ```swift
 /// let log = AsyncOperation(Subprocess("git", arguments: ["log", "--oneline"], directory: repository))
@@ -13,59 +13,75 @@ public import Baton
 /// print(try await queue.run(sorted).text)
 /// ```
 ///
-/// **Start.** Its body starts the program in a session of its own, with its three standard descriptors and no other,
-/// and every signal at its default. A keyboard's Ctrl-C therefore reaches this process and not the program, and a
-/// program that asks for a password on the terminal finds none: it fails at once instead of waiting unseen. If all
-/// descriptors or processes that there may be are in use, the start is tried again whenever another program has ended;
-/// it fails if none of those that run can end by itself.
+/// **Start.** The body of the operation starts the program in a session of its own, with its three standard descriptors
+/// and no other, and with every signal at its default. Ctrl-C on the keyboard therefore reaches this process and not
+/// the program. A program that asks for a password on the terminal finds no terminal, and fails at once instead of
+/// waiting unseen. If the process or the system has no descriptor or no process left, the start is tried again whenever
+/// another program has ended. It fails if none of the running programs can end by itself.
 ///
-/// **End.** The body returns when the program itself has ended, whatever processes it leaves behind. What it wrote
-/// until then is complete; what those write to its pipes afterwards is not read, and they get a broken pipe. An exit
-/// status that is not ``accepted``, and every signal, is a ``SubprocessError``.
+/// **End.** The body returns when the program itself has ended, even if it leaves other processes behind. Everything
+/// that the program wrote until then is read. Output that the remaining processes write to its pipes afterwards is not
+/// read, and they get a broken pipe. If the exit status is not ``accepted``, or if a signal ended the program, the
+/// operation fails with a ``SubprocessError``.
 ///
 /// **Cancel.** When the operation is cancelled, or an attempt reaches its time limit, every process of the group gets
-/// `SIGTERM` and, if the program has not ended after ``grace``, `SIGKILL`. As soon as the program has ended, what is
-/// left of its group is killed. So nothing of it goes on behind the operation's outcome, but what left its group. A
-/// program that fails by what it writes (``StandardOutput/collected(limit:)``, a handler that throws) is ended in the
-/// same way.
+/// `SIGTERM` and, if the program has not ended after ``grace``, `SIGKILL`. As soon as the program has ended, the rest
+/// of its group is killed. So when the operation has an outcome, no process of the group is left, except for those that
+/// have left the group. A program that fails because of its output (``StandardOutput/collected(limit:)``, a closure
+/// that throws) is ended in the same way.
 ///
-/// **The end of this process.** However it ends, by Ctrl-C, by any other signal, by `exit` or by a crash, the programs
-/// that run, and their groups, get `SIGTERM` and, if they have not ended after five seconds, `SIGKILL`, and the drafts
-/// of files that they write are removed. A shell that waits in the background for the end of this process sees to that.
-/// A program that is to outlive this process has to leave its session (`setsid`).
+/// **End of this process.** However this process ends (by Ctrl-C, another signal, `exit` or a crash), the running
+/// programs and their groups get `SIGTERM` and, if they have not ended after five seconds, `SIGKILL`. The drafts of the
+/// files that they write are removed. A shell in the background waits for the end of this process to do that. A program
+/// that is to outlive this process has to leave its session (`setsid`).
 ///
-/// **Threads.** Nothing blocks the threads of the tasks. Two threads, for all programs together, start them and wait
-/// for their pipes; they stay until this process ends.
+/// **Threads.** Programs do not block the threads of Swift tasks. Two threads, shared by all programs, start the
+/// programs and poll their pipes. They stay until this process ends.
 public struct Subprocess: Sendable {
-    /// A path, if there is a slash in it; else a name, to be looked up in the `PATH` of its environment.
+    /// The path of the program if it contains a slash, otherwise a name to look up in the `PATH` of its environment.
     ///
-    /// A relative path starts from its ``directory``. Relative entries of `PATH` are not searched.
+    /// A relative path starts from ``directory``. Relative entries of `PATH` are not searched.
     public var program: String
-    /// What it gets as arguments, after its own name.
+    /// The arguments, without the name of the program.
     public var arguments: [String]
-    /// Which environment it gets.
+    /// The environment variables that the program gets.
     public var environment: ProgramEnvironment
-    /// Where it begins; nil is the directory of this process.
+    /// The working directory of the program, or nil for that of this process.
     public var directory: String?
-    /// What it reads.
+    /// The source of the program's standard input.
     public var input: StandardInput
-    /// Where its standard output goes.
+    /// The destination of the program's standard output.
     public var output: StandardOutput
-    /// Where its standard error goes.
+    /// The destination of the program's standard error.
     public var errors: StandardError
-    /// Which exit statuses are a success.
+    /// The exit statuses that count as a success.
     public var accepted: AcceptedStatuses
-    /// How long it has between `SIGTERM` and `SIGKILL`. Zero or less: `SIGKILL` comes at once.
+    /// The time between `SIGTERM` and `SIGKILL`. If it is zero or negative, the program gets `SIGKILL` at once.
     public var grace: Duration
-    /// What measures the grace.
+    /// The clock that measures ``grace``.
     public var clock: any Clock<Duration>
-    /// In a pipeline: whether it is a success to end because the program that reads from it has ended. Without effect
+    /// In a pipeline, the way to treat this program if the program that reads from it has ended. It has no effect
     /// elsewhere.
     public var brokenPipe = BrokenPipe.success
-    /// All pipes of its pipeline.
+    /// All pipes of the program's pipeline.
     var pipeline: [ProgramPipe] = []
 
-    /// A program to run. Only what differs from a bare run need be said.
+    /// Makes a program to run.
+    ///
+    /// Only `program` is required; the other parameters have the defaults of a plain run: no input, collected output,
+    /// the status 0 for success and a grace of five seconds.
+    ///
+    /// - Parameters:
+    ///   - program: The path of the program, or a name to look up in `PATH`; see ``program``.
+    ///   - arguments: The arguments, without the name of the program.
+    ///   - environment: The environment variables.
+    ///   - directory: The working directory, or nil for that of this process.
+    ///   - input: The source of standard input.
+    ///   - output: The destination of standard output.
+    ///   - errors: The destination of standard error.
+    ///   - accepted: The exit statuses that count as a success.
+    ///   - grace: The time between `SIGTERM` and `SIGKILL` when the program is ended.
+    ///   - clock: The clock that measures `grace`.
     public init(
         _ program: String, arguments: [String] = [], environment: ProgramEnvironment = .inherited,
         directory: String? = nil, input: StandardInput = .none, output: StandardOutput = .collected(),
@@ -86,12 +102,24 @@ public struct Subprocess: Sendable {
 }
 
 extension Subprocess: Procedure {
-    /// Runs the program. See ``Subprocess`` for when this returns and what it throws.
+    /// Runs the program; see ``Subprocess``.
+    ///
+    /// - Parameter context: The context of the operation. It is not used.
+    /// - Returns: The output of the program, when the program has ended.
+    /// - Throws: A ``SubprocessError`` if the program cannot be started or fails, the error of a closure that takes its
+    ///   output, or `CancellationError`.
     public func execute(in context: OperationContext) async throws -> SubprocessResult { try await run() }
 }
 
 extension Subprocess: InputProcedure {
-    /// Runs the program with this as its standard input, in place of ``input``.
+    /// Runs the program with `input` as its standard input, in place of ``input``.
+    ///
+    /// - Parameters:
+    ///   - input: The bytes that the program reads. It is not an error if it does not read all of them.
+    ///   - context: The context of the operation. It is not used.
+    /// - Returns: The output of the program, when the program has ended.
+    /// - Throws: A ``SubprocessError`` if the program cannot be started or fails, the error of a closure that takes its
+    ///   output, or `CancellationError`.
     public func execute(_ input: Data, in context: OperationContext) async throws -> SubprocessResult {
         try await reading(.data(input)).run()
     }
@@ -103,12 +131,15 @@ extension Subprocess: InputProcedure {
     }
 }
 
-// MARK: - Inputs that are no data
+// MARK: - Inputs from results and strings
 
 extension AsyncOperation<SubprocessResult> {
-    /// A new operation that runs the program on what that of this one wrote, when that has ended.
+    /// Makes an operation that runs the program on the output of this operation's program, after that has ended.
     ///
-    /// For programs that run at the same time see ``SubprocessPipeline``.
+    /// To run programs at the same time, use ``SubprocessPipeline``.
+    ///
+    /// - Parameter program: The program to run. Its ``Subprocess/input`` is replaced.
+    /// - Returns: A new operation, which has to be added to a queue.
     public func then(_ program: Subprocess) -> AsyncOperation<SubprocessResult> {
         let next = AsyncOperation<SubprocessResult>(self) { result in
             try await program.reading(.data(result.standardOutput)).run()
@@ -119,7 +150,10 @@ extension AsyncOperation<SubprocessResult> {
 }
 
 extension AsyncOperation<String> {
-    /// A new operation that runs the program on the output of this one, in UTF-8.
+    /// Makes an operation that runs the program on the output of this operation, encoded in UTF-8.
+    ///
+    /// - Parameter program: The program to run. Its ``Subprocess/input`` is replaced.
+    /// - Returns: A new operation, which has to be added to a queue.
     public func then(_ program: Subprocess) -> AsyncOperation<SubprocessResult> {
         let next = AsyncOperation<SubprocessResult>(self) { text in try await program.reading(.text(text)).run() }
         next.name = "Subprocess"

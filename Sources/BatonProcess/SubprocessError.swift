@@ -1,42 +1,45 @@
 internal import Baton
 internal import CBatonProcess
 
-/// Why a ``Subprocess`` failed. Every case names the program, as it was given.
+/// The reason why a ``Subprocess`` failed. Every case contains the name of the program, as it was given.
 @nonexhaustive
 public enum SubprocessError: Error, Sendable, Hashable {
-    /// It ended with a status that is no success. `errors` is the end of what it wrote to standard error.
+    /// The program exited with a status that is not accepted. `errors` is the end of its standard error.
     case exited(program: String, status: Int32, errors: String)
-    /// A signal that was not ours ended it. `errors` is the end of what it wrote to standard error.
+    /// A signal that this process did not send ended the program. `errors` is the end of its standard error.
     case signalled(program: String, signal: Int32, errors: String)
-    /// No directory of the `PATH` of its environment has a file of this name. These were searched.
+    /// None of the directories in the `PATH` of the program's environment has a file of this name. `searched` lists
+    /// them.
     case notFound(program: String, searched: [String])
-    /// The system did not start it, for this reason.
+    /// The system did not start the program.
     case notStarted(program: String, reason: SystemFailure)
-    /// It cannot begin in this directory.
+    /// The program cannot be started in its working directory.
     case directoryNotEntered(program: String, directory: String, reason: SystemFailure)
-    /// A file for its input or its outputs cannot be opened, made or put in its place.
+    /// A file for the program's input or outputs cannot be opened, created or moved to its final path.
     case fileNotUsable(program: String, path: String, reason: SystemFailure)
-    /// It wrote more than was to be collected, and was ended.
+    /// The program wrote more than `limit` bytes to an output that is collected, and was ended.
     case outputTooLong(program: String, limit: Int)
-    /// It wrote a line longer than this, and was ended.
+    /// The program wrote a line of more than `limit` bytes, and was ended.
     case lineTooLong(program: String, limit: Int)
-    /// The system can hand over no such argument, variable or path. The text says what is wrong with which.
+    /// An argument, a variable or a path cannot be passed to the system. `problem` says which one and why.
     case invalidText(program: String, problem: String)
-    /// Its pipe in a pipeline has been used before: a program of a pipeline cannot run a second time.
+    /// The program's pipe has been used before: a program of a pipeline cannot run a second time.
     case pipeUsed(program: String)
-    /// It has ended, and nobody knows how, because other code of this process has waited for every child, or ignores
-    /// `SIGCHLD`.
+    /// The program has ended, but its status was lost, because other code of this process has waited for every child,
+    /// or ignores `SIGCHLD`.
     case statusLost(program: String)
 }
 
-/// What the system said: the number and the text of an `errno`.
+/// An error of the operating system: the number of an `errno` and its text.
 public struct SystemFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The number, for example `ENOENT`.
     public let code: Int32
-    /// What was found out about the reason, as a sentence without its full stop; nil if the number says everything.
+    /// The reason in more detail, as a sentence without its full stop, or nil if the number says everything.
     public let detail: String?
 
-    /// Makes the failure of an `errno`.
+    /// Makes the failure for an `errno`.
+    ///
+    /// - Parameter code: The number, for example `ENOENT`.
     public init(code: Int32) { self.init(code: code, detail: nil) }
 
     init(code: Int32, detail: String?) {
@@ -44,10 +47,10 @@ public struct SystemFailure: Error, Sendable, Hashable, CustomStringConvertible 
         self.detail = detail
     }
 
-    /// The text, for example "No such file or directory".
+    /// The text of the system for the number, for example "No such file or directory".
     public var description: String { String(cString: baton_error_text(code)) }
 
-    /// Two failures are equal when their numbers are.
+    /// Returns true if both failures have the same number.
     public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     /// Hashes the number.
@@ -55,10 +58,10 @@ public struct SystemFailure: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 extension SystemFailure {
-    /// All descriptors or processes that there may be are in use: when some of them have gone, the same call succeeds.
+    /// True if all descriptors or processes that the limits allow are in use, so that the same call may succeed later.
     var isShortage: Bool { [baton_no_descriptor, baton_no_file, baton_again].contains(code) }
 
-    /// The text, what was found out, and what to do.
+    /// The text of the system, followed by the detail or by advice.
     fileprivate var sentences: String {
         let advice: String? =
             switch code {
@@ -79,7 +82,7 @@ extension SystemFailure {
 }
 
 extension SubprocessError {
-    /// The program has not been started, because there are too many already.
+    /// True if the program was not started because descriptors or processes were short.
     var isShortage: Bool {
         switch self {
         case .notStarted(_, let reason), .fileNotUsable(_, _, let reason), .directoryNotEntered(_, _, let reason):
@@ -91,9 +94,10 @@ extension SubprocessError {
 }
 
 extension SubprocessError: CustomStringConvertible {
-    /// What happened to which program, and what to do where something can be done.
+    /// A message that says what happened to which program, and what can be done about it.
     ///
-    /// What a program wrote keeps its lines, without anything that a terminal would obey.
+    /// The lines of a program's standard error are kept, but without control characters that a terminal would
+    /// interpret.
     public var description: String { text.cleanLines }
 
     private var text: String {

@@ -1,6 +1,6 @@
 public import Baton
 
-/// Programs that run at the same time, each reading what the one before it writes: `cat | sort | uniq`.
+/// Programs that run at the same time, each reading the output of the one before it, as in `cat | sort | uniq`.
 ///
 /// ```swift
 /// let pipeline = SubprocessPipeline(
@@ -8,28 +8,38 @@ public import Baton
 /// let counted = try await queue.run(AsyncOperation(pipeline)).text
 /// ```
 ///
-/// The bytes go from program to program and not through this process. The ``Subprocess/input`` of the first and the
-/// ``Subprocess/output`` of the last are what they say; the others are connected, whatever they say.
+/// The bytes flow from program to program and not through this process. The first program keeps its
+/// ``Subprocess/input``, and the last program keeps its ``Subprocess/output``. The other inputs and outputs are
+/// replaced by pipes.
 ///
-/// A program whose reader has ended gets a broken pipe, as `yes` does in `yes | head`; to be ended by that is a success
-/// here, unless its ``Subprocess/brokenPipe`` says something else. A program whose writer has ended, or never starts,
-/// sees the end of its input.
+/// A program whose reader has ended gets a broken pipe, as `yes` does in `yes | head`. Termination by a broken pipe
+/// counts as a success here, unless the program's ``Subprocess/brokenPipe`` says otherwise. A program whose writer has
+/// ended, or is never started, sees the end of its input.
 public struct SubprocessPipeline: Sendable {
     /// The programs, in the order in which data flows.
     public var programs: [Subprocess]
 
-    /// Programs in the order in which data flows.
+    /// Makes a pipeline of the given programs.
+    ///
+    /// - Parameter programs: The programs, in the order in which data flows.
     public init(_ programs: Subprocess...) { self.programs = programs }
 
-    /// Programs in the order in which data flows.
+    /// Makes a pipeline of the given programs.
+    ///
+    /// - Parameter programs: The programs, in the order in which data flows.
     public init(_ programs: [Subprocess]) { self.programs = programs }
 
-    /// An operation for each of the programs, with an outcome of its own.
+    /// Makes an operation for each program, with an outcome of its own.
     ///
-    /// They do not depend on one another. All of them have to be added, to any queues and in any order: a program waits
-    /// for what the one before it writes. While one waits for another to be started it holds no permit, so the queue
-    /// may be narrower than the pipeline. They cannot be retried one by one: that is
+    /// The operations do not depend on one another. Add all of them, to any queues and in any order: a program waits
+    /// for what the one before it writes. An operation holds no permit while it waits for another program to be
+    /// started, so a queue may be narrower than the pipeline.
+    ///
+    /// The operations cannot be retried one by one: a further attempt fails with
     /// ``SubprocessError/pipeUsed(program:)``.
+    ///
+    /// - Returns: New operations, in the order of ``programs``.
+    /// - Complexity: O(*n*), where *n* is the number of programs.
     public func operations() -> [AsyncOperation<SubprocessResult>] {
         let pipes = programs.dropFirst().map { _ in ProgramPipe() }
         return programs.enumerated().map { place, program in
@@ -41,7 +51,7 @@ public struct SubprocessPipeline: Sendable {
             if let after { program.output = StandardOutput(target: .pipe(after)) }
             let operation = AsyncOperation(program)
             operation.name = program.program
-            // Also of one that never ran.
+            // The handler is called also if the operation never ran.
             operation.didFinish { _ in
                 before?.giveUpReading()
                 after?.giveUpWriting()
@@ -52,10 +62,14 @@ public struct SubprocessPipeline: Sendable {
 }
 
 extension SubprocessPipeline: Procedure {
-    /// Runs all programs as children of the operation, and returns what the last one leaves.
+    /// Runs all programs as children of the operation, and returns the result of the last one.
     ///
-    /// When one of them fails, the others are cancelled, and its error is this one's. Without any program there is
-    /// nothing to do, and nothing in the result. It can be retried: every attempt makes the pipeline anew.
+    /// When one program fails, the others are cancelled, and the operation fails with its error. A pipeline without
+    /// programs returns an empty result. The operation can be retried, because every attempt makes new pipes.
+    ///
+    /// - Parameter context: The context of the operation, which runs the programs as its children.
+    /// - Returns: The result of the last program.
+    /// - Throws: The error of the first program that fails, or `CancellationError`.
     public func execute(in context: OperationContext) async throws -> SubprocessResult {
         let operations = operations()
         return try await withThrowingTaskGroup(of: (Int, SubprocessResult).self) { runs in

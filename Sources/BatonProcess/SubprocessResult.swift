@@ -4,24 +4,31 @@
     public import Foundation
 #endif
 
-/// What a program that has succeeded leaves.
+/// The output and the termination of a program that has succeeded.
 public struct SubprocessResult: Sendable, Hashable {
-    /// What it wrote to its standard output, byte for byte, if that was collected; else empty.
+    /// The bytes that the program wrote to its standard output if they were collected, otherwise empty.
     public let standardOutput: Data
-    /// What it wrote to its standard error, or the end of it; empty if that went elsewhere.
+    /// The bytes, or the last bytes, that the program wrote to its standard error. Empty if they went elsewhere.
     public let standardError: Data
-    /// How it ended.
+    /// The way in which the program ended.
     public let termination: SubprocessTermination
 
-    /// The standard output as text. Bytes that are no UTF-8 become U+FFFD.
+    /// The standard output as text. Bytes that are not valid UTF-8 become U+FFFD.
+    ///
+    /// - Complexity: O(*n*), where *n* is the number of bytes.
     public var text: String { String(decoding: standardOutput, as: UTF8.self) }
 
-    /// Its exit status; nil if a signal ended it, which only a program of a pipeline may survive as a success.
+    /// The exit status, or nil if a signal ended the program, which can be a success only in a pipeline.
     public var status: Int32? {
         if case .exited(let status) = termination { status } else { nil }
     }
 
-    /// For tests of what takes such a result.
+    /// Makes a result, for tests of code that takes one.
+    ///
+    /// - Parameters:
+    ///   - standardOutput: The bytes of standard output.
+    ///   - standardError: The bytes of standard error.
+    ///   - termination: The way in which the program ended.
     public init(
         standardOutput: Data = Data(), standardError: Data = Data(), termination: SubprocessTermination = .exited(0)
     ) {
@@ -31,11 +38,11 @@ public struct SubprocessResult: Sendable, Hashable {
     }
 }
 
-/// How a program ended.
+/// The way in which a program ended.
 @nonexhaustive
 public enum SubprocessTermination: Sendable, Hashable {
-    /// By itself, with this status.
+    /// The program exited with this status.
     case exited(Int32)
-    /// By this signal.
+    /// This signal ended the program.
     case signalled(Int32)
 }

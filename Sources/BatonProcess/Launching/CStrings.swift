@@ -1,6 +1,6 @@
 internal import CBatonProcess
 
-/// Texts as C wants them: each ending with a zero, the list with a null. Freed with this.
+/// A null-terminated array of C strings, as `execve` takes it. The strings are freed when the object is released.
 final class CStrings {
     private(set) var pointers: [UnsafeMutablePointer<CChar>?] = [nil]
 
@@ -15,7 +15,7 @@ final class CStrings {
 
     func append(_ text: String) { text.withCString { append($0) } }
 
-    /// A copy of it.
+    /// Appends a copy of the text.
     func append(_ text: UnsafePointer<CChar>) {
         var count = 1
         while text[count - 1] != 0 { count += 1 }

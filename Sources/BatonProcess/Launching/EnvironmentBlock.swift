@@ -1,6 +1,6 @@
 internal import CBatonProcess
 
-/// The environment of a program as `NAME=value`, byte for byte that of this process where it is inherited.
+/// The environment of a program as `NAME=value` strings. Inherited variables are copied byte for byte.
 struct EnvironmentBlock {
     let entries = CStrings()
 
@@ -25,7 +25,7 @@ struct EnvironmentBlock {
         }
     }
 
-    /// Nil: it is not set.
+    /// Returns the value of a variable, or nil if the variable is not set.
     func value(of name: String) -> String? {
         let name = Array(name.utf8)
         for case let entry? in entries.pointers where Self.name(of: entry) == name && entry[name.count] != 0 {
@@ -34,8 +34,9 @@ struct EnvironmentBlock {
         return nil
     }
 
-    /// What comes before the first `=`, as bytes. Characters would not do: a `=` and a combining mark at the beginning
-    /// of the value are one, and two names that Swift takes for equal are different to the system.
+    /// Returns the bytes before the first `=`. The comparison is by bytes and not by characters, because Swift merges a
+    /// `=` and a combining mark at the beginning of the value into one character, and treats as equal some names that
+    /// the system tells apart.
     private static func name(of entry: UnsafePointer<CChar>) -> [UInt8] {
         var name: [UInt8] = []
         while case let byte = UInt8(truncatingIfNeeded: entry[name.count]), byte != 0, byte != UInt8(ascii: "=") {
@@ -44,7 +45,7 @@ struct EnvironmentBlock {
         return name
     }
 
-    /// What is wrong with a variable that no environment can have, or nil.
+    /// Describes the first variable that no environment can hold, or returns nil if there is no such variable.
     static func problem(of environment: ProgramEnvironment) -> String? {
         let variables: [(String, String)] =
             switch environment.kind {
@@ -62,6 +63,6 @@ struct EnvironmentBlock {
 }
 
 extension String {
-    /// C would take what comes before it.
+    /// True if the string contains a zero byte, where C would end it.
     var hasZero: Bool { utf8.contains(0) }
 }

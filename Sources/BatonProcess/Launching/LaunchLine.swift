@@ -1,16 +1,13 @@
 internal import Baton
 
-/// Who waits to start a program because all descriptors, or all processes, that there may be are in use.
-///
-/// One of them tries again whenever a program ends. If none of those that run can end, because each waits for another
-/// program of its pipeline, the start fails.
+/// The queue of starts that wait because the process or the system has no descriptor or no process left.
 final class LaunchLine: Sendable {
     private struct State {
-        /// The pipes of each program that runs.
+        /// The pipes of the pipeline of each running program.
         var running: [ObjectIdentifier: [ProgramPipe]] = [:]
-        /// How many programs have ended.
+        /// The number of programs that have ended.
         var endCount = 0
-        /// By their places in the line.
+        /// The waiting starts, by their places in the queue.
         var waiting: [Int: Wakeup] = [:]
         var places = 0..<0
 
@@ -41,14 +38,14 @@ final class LaunchLine: Sendable {
 
     private let state = Locked(State())
 
-    /// Before a start is tried: how many programs have ended, and whether others wait.
+    /// The number of programs that have ended, and whether other starts wait. To be read before a start is tried.
     var situation: (endCount: Int, isBusy: Bool) { state.withLock { ($0.endCount, !$0.waiting.isEmpty) } }
 
     func launched(_ program: AnyObject, _ pipeline: [ProgramPipe]) {
         state.withLock { $0.running[ObjectIdentifier(program)] = pipeline }
     }
 
-    /// The program has ended, and its descriptors are closed.
+    /// Notes that the program has ended and that its descriptors are closed, and wakes the first waiting start.
     func ended(_ program: AnyObject) {
         let wakeup = state.withLock { state in
             state.endCount += 1
@@ -58,20 +55,22 @@ final class LaunchLine: Sendable {
         wakeup?.end(true)
     }
 
-    /// The next one may try, too.
+    /// Wakes the next waiting start.
     func passOn() { state.withLock { $0.takeFirst() }?.end(true) }
 
     /// Waits until a start may succeed.
     ///
     /// - Parameters:
-    ///   - endCount: What ``situation`` was before the start that failed; nil: none has been tried.
-    ///   - atFront: It has waited before.
-    /// - Returns: False: no program that runs can end.
+    ///   - endCount: The count that ``situation`` returned before the start that failed, or nil if no start has been
+    ///     tried.
+    ///   - atFront: True if this start has waited before, so that it goes to the front of the queue.
+    /// - Returns: True if the start is to be tried again; false if none of the running programs can end.
+    /// - Throws: `CancellationError` if the task is cancelled while it waits.
     func wait(since endCount: Int?, atFront: Bool) async throws -> Bool {
         let wakeup = Wakeup()
         let pipelines = state.withLock { Array($0.running.values) }
-        // Looked at without the lock. Who connects pipes meanwhile starts a program, or gives one up: both bring an end
-        // nearer.
+        // The pipes are read without holding the lock of this queue. A task that connects pipes in the meantime starts
+        // a program or gives one up, and either brings the end of a program nearer.
         let canEnd = pipelines.contains { $0.allSatisfy(\.isConnected) }
         let step: Step = state.withLock { state in
             if let endCount {

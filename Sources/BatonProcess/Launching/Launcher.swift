@@ -1,7 +1,7 @@
 internal import Baton
 internal import CBatonProcess
 
-/// Starts programs, on a thread of its own: the system may take its time to find a file and to load it.
+/// Starts programs on a thread of its own, because the system may take its time to find a file and to load it.
 enum Launcher {
     private static let thread = ThreadExecutor(name: "baton-launch", threads: 1)
 
@@ -9,15 +9,16 @@ enum Launcher {
         try await withTaskExecutorPreference(thread) { try await begin(program) }
     }
 
-    /// On the thread, also if the caller belongs to an actor.
+    /// `@concurrent`, so that the function runs on the launcher's thread even if the caller is isolated to an actor.
     @concurrent
     private static func begin(_ program: Subprocess) async throws -> RunningProgram {
-        // Others may have been started first.
+        // The task may have been cancelled while the thread was starting other programs.
         try Task.checkCancellation()
         try check(program)
         let line = LaunchLine.shared
         let hasWaited = line.situation.isBusy ? try await line.wait(since: nil, atFront: false) : false
-        // Whatever comes of it, there may be room for the next one in the line, or no hope.
+        // Whether or not this start succeeds, the next waiting start has to look again: there may be room for it, or it
+        // may have to fail.
         defer { line.passOn() }
         var ends = PipelineEnds()
         do {
@@ -31,7 +32,8 @@ enum Launcher {
         }
     }
 
-    /// Waits for what it lacks, as long as there is hope.
+    /// Tries to start the program. If descriptors or processes are short, waits and tries again as long as a running
+    /// program can end.
     private static func start(
         _ program: Subprocess, _ ends: inout PipelineEnds, hasWaited: Bool
     ) async throws -> RunningProgram {
@@ -61,7 +63,7 @@ enum Launcher {
 }
 
 extension Subprocess {
-    /// Of its input and its outputs.
+    /// The paths of the files that the program reads from or writes to.
     fileprivate var paths: [String] {
         var paths: [String] = []
         if case .file(let path) = input.source { paths.append(path) }

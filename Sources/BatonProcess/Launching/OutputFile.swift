@@ -1,19 +1,26 @@
 internal import CBatonProcess
 internal import Synchronization
 
-/// The file that a program writes, beside the one that it replaces when the program has succeeded.
+/// The file that a program writes. A new file is written as a draft, next to its final path, and replaces the old one
+/// when the program has succeeded.
 final class OutputFile: Sendable {
     let descriptor: Descriptor
     private let path: String
-    /// Where it is until then. Nil: it is written directly.
+    /// The path of the draft, or nil if the file is written directly.
     private let draft: String?
-    /// What a draft has after its name.
+    /// The suffix of the draft's name.
     private let ending = ".\(UInt64.random(in: 0...(.max))).partial"
     private let isSettled = Atomic(false)
-    /// Has the draft removed if this process ends first.
+    /// The watchdog's entry, which removes the draft if this process ends first.
     private let watch: Watchdog.Entry?
 
-    /// - Parameter resemble: For tests.
+    /// Opens the file, or makes a draft.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file. A relative path starts from the directory of this process.
+    ///   - appending: True if the program writes to the end of the file.
+    ///   - resemble: Copies owner, group and rights of the old file to the draft. Tests replace it.
+    /// - Throws: A `SystemFailure` if the file cannot be examined or opened, or is a directory.
     init(
         _ path: String, appending: Bool,
         resemble: (_ descriptor: Int32, _ file: UnsafePointer<baton_file>) -> Int32 = baton_resemble
@@ -33,19 +40,20 @@ final class OutputFile: Sendable {
                 descriptor = try .opened { baton_make_file(draft, 0o666, $0) }
                 return
             }
-            // Whoever opened it before it has its rights could read it for ever.
+            // The draft starts readable for its owner alone: a process that opens it before it has its final rights
+            // could go on reading it.
             descriptor = try .opened { baton_make_file(draft, 0o600, $0) }
-            // Where that is not possible, it stays its owner's alone.
+            // If the rights cannot be copied, the draft stays readable for its owner alone.
             _ = resemble(descriptor.number, &found.file)
         }
     }
 
     deinit { abandon() }
 
-    /// What there is under a name.
+    /// The kind of the file at a path, and the place where a new file for this path belongs.
     private struct Found {
         var file = baton_file()
-        /// What a link leads to is replaced, and not the link.
+        /// The target of a link is replaced, and not the link itself.
         let place: String
 
         init(_ path: String) throws(SystemFailure) {
@@ -58,10 +66,10 @@ final class OutputFile: Sendable {
                 }
         }
 
-        /// Where a new file belongs: at the end of the links that lead to nothing yet.
+        /// Follows links that lead to a file that does not exist yet, and returns the path at their end.
         private static func endOfLinks(from path: String) -> String {
             var place = path
-            // The system follows 40, and has found that these end.
+            // The system follows at most 40 links, and it has already found that these links end.
             for _ in 0..<40 {
                 guard let text = baton_link_target(place) else { break }
                 defer { baton_free(text) }
@@ -79,16 +87,16 @@ final class OutputFile: Sendable {
         }
     }
 
-    /// Whether it takes the place of what is, or would be, under this name.
+    /// Returns true if this file will replace the file at `path`.
     ///
-    /// What would be the draft there is its own: so the file system says which names are one, with its links, and with
-    /// or without a difference between upper and lower case.
+    /// The suffix of the draft's name is unique, so the method asks the file system whether the draft that `path` would
+    /// have with this suffix is this draft. The answer accounts for links, and for file systems that ignore case.
     func replaces(_ path: String) -> Bool {
         guard let draft, let found = try? Found(path) else { return false }
         return baton_is_one_file(draft, found.place + ending) != 0
     }
 
-    /// The program has succeeded.
+    /// Moves the draft to its final path, after the program has succeeded.
     func putInPlace() throws(SystemFailure) {
         guard let draft, !isSettled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let code = baton_rename(draft, path)
@@ -97,7 +105,7 @@ final class OutputFile: Sendable {
         try SystemFailure.check(code)
     }
 
-    /// What is in its place stays. Without effect after ``putInPlace()``.
+    /// Removes the draft and leaves the old file as it is. Has no effect after ``putInPlace()``.
     func abandon() {
         guard let draft, !isSettled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         baton_remove(draft)

@@ -5,9 +5,15 @@ enum ProgramSearch {
     private static let slash = UInt8(ascii: "/")
     private static let usualPath = "/usr/bin:/bin"
 
-    /// - Parameter path: The `PATH` of its environment.
+    /// Returns the path of the file to run.
+    ///
+    /// - Parameters:
+    ///   - program: A path, if it contains a slash; otherwise a name to look up.
+    ///   - path: The `PATH` of the program's environment, or nil for `/usr/bin:/bin`.
+    /// - Throws: `notFound` if no directory has such a file, `notStarted` if one has it but it may not be run.
     static func file(of program: String, path: String?) throws(SubprocessError) -> String {
-        // Bytes, as the system sees them: to Swift a slash and an accent that follows it are one character.
+        // The search compares bytes, as the system does: to Swift a slash and an accent that follows it are one
+        // character.
         if program.utf8.contains(slash) { return program }
         let directories = (path ?? usualPath).utf8.split(separator: UInt8(ascii: ":"))
             .filter { $0.first == slash }.map { String(Substring($0)) }
@@ -18,7 +24,7 @@ enum ProgramSearch {
             case 0: return candidate
             case SystemFailure.notThere.code, SystemFailure.notInADirectory.code, SystemFailure.isDirectory.code:
                 continue
-            // As shells do, it goes on: another directory may have one that can be run.
+            // The search goes on, as in shells, because a later directory may have a file that can be run.
             case let code:
                 let detail = "‘\(candidate)’ may not be run by this user"
                 refusal = refusal ?? SystemFailure(code: code, detail: code == baton_no_permission ? detail : nil)

@@ -5,23 +5,28 @@
 #endif
 internal import CBatonProcess
 
-/// What a program gets as its three descriptors, and what this process keeps of them.
+/// The three standard descriptors of a program, and the ends that this process keeps.
 struct StandardStreams: Sendable {
     private(set) var input: Descriptor
     private(set) var output: Descriptor
     private(set) var errors: Descriptor
 
-    /// Where its input is written to, and what.
+    /// The end of the pipe that the input is written to, and the data to write.
     private(set) var feed: (end: Descriptor, data: Data)?
     private(set) var outputReader: Descriptor?
     private(set) var errorReader: Descriptor?
     private(set) var files: [(path: String, file: OutputFile)] = []
     private let pipelineOutput: Descriptor?
-    /// The end that the program writes to, if it is asked in the end whether somebody still reads. The program that
-    /// reads sees no end before this is closed, too.
+    /// A duplicate of the end that the program writes to, kept to find out whether the reader is still there when the
+    /// program has ended. The reader sees the end of its input only when this descriptor is closed as well.
     private(set) var readerProbe: Descriptor?
 
-    /// - Parameter ends: What the program has of its pipeline.
+    /// Opens or makes the descriptors that the program's options ask for.
+    ///
+    /// - Parameters:
+    ///   - program: The program that gets the descriptors.
+    ///   - ends: The ends that the program has taken of the pipes of its pipeline.
+    /// - Throws: A `SubprocessError` if a file cannot be opened, or a pipe cannot be made.
     init(_ program: Subprocess, _ ends: PipelineEnds) throws(SubprocessError) {
         let nothing = try Self.opening("/dev/null", for: program) { baton_open_reading("/dev/null", $0) }
         (input, output, errors) = (nothing, nothing, nothing)
@@ -37,7 +42,8 @@ struct StandardStreams: Sendable {
             (output, outputReader) = try open(program.output.target, of: program, inheriting: 1)
             errors = output
         case .file:
-            // Before standard output, which may be added to the same file: then that goes to the draft, too.
+            // Standard error is opened before standard output: if the output is appended to the same file, it goes to
+            // the draft as well.
             (errors, errorReader) = try open(program.errors.target, of: program, inheriting: 2)
             (output, outputReader) = try open(program.output.target, of: program, inheriting: 1)
         case .collected, .tail, .lines, .bytes, .appendedFile, .discarded, .inherited, .pipe:
@@ -69,7 +75,7 @@ struct StandardStreams: Sendable {
         }
     }
 
-    /// What the program gets, and what is read from.
+    /// Returns the descriptor that the program gets, and the end that this process reads from, if there is one.
     private mutating func open(
         _ target: OutputTarget, of program: Subprocess, inheriting number: Int32
     ) throws(SubprocessError) -> (Descriptor, Descriptor?) {
@@ -79,7 +85,7 @@ struct StandardStreams: Sendable {
             try Self.neverWait(ends.reading, for: program)
             return (ends.writing, ends.reading)
         case .file(let path), .appendedFile(let path):
-            // With a draft of its own, one of the outputs would replace the other.
+            // If each output had a draft of its own, the second rename would replace the file of the first.
             if let file = files.first?.file, file.replaces(path) { return (file.descriptor, nil) }
             var isAppended = false
             if case .appendedFile = target { isAppended = true }
@@ -97,12 +103,12 @@ struct StandardStreams: Sendable {
         }
     }
 
-    /// The program has them now.
+    /// Closes the descriptors of this process that the started program has inherited.
     func closeItsEnds() {
         for end in [input, output, errors] { end.close() }
     }
 
-    /// The program did not succeed.
+    /// Removes the drafts, because the program did not succeed.
     func abandonFiles() {
         for (_, file) in files { file.abandon() }
     }

@@ -1,18 +1,19 @@
 internal import CBatonProcess
 
-/// One attempt to start a program: what it needs, and what has become of it. If it fails, nothing is left but the ends
-/// of its pipeline.
+/// The result of one attempt to start a program. If the attempt fails, everything that it opened is closed again,
+/// except for the ends of the pipeline.
 struct Start {
     let pid: Int32
     let wiring: StandardStreams
     let poller: Poller
-    /// Has its group ended if this process ends first.
+    /// The watchdog's entry, which ends the program's process group if this process ends first.
     let watch: Watchdog.Entry?
-    /// Keeps a descriptor free for watching the end of the program: the start of one that cannot be watched could not
-    /// be undone.
+    /// A spare descriptor, closed just before the descriptor that watches the end of the program is opened. Without it,
+    /// a program could be started that cannot be watched, and its start could not be undone.
     let reserve: Descriptor
 
-    /// A result, because Swift 6.3.1 does not compile a loop that catches a typed error and awaits.
+    /// Tries to start the program. Returns a `Result`, because Swift 6.3.1 does not compile a loop that catches a typed
+    /// error and awaits.
     static func result(_ program: Subprocess, _ ends: inout PipelineEnds) -> Result<Start, SubprocessError> {
         do { return .success(try attempt(program, &ends)) } catch { return .failure(error) }
     }
@@ -29,7 +30,8 @@ struct Start {
             wiring.abandonFiles()
             throw error
         }
-        // At once: nobody would end it if this process ended now.
+        // The group is registered right after the spawn: until then, nothing would end the program if this process
+        // ended.
         let watch = watchdog?.watch(group: pid)
         wiring.closeItsEnds()
         return Start(pid: pid, wiring: wiring, poller: poller, watch: watch, reserve: reserve)
@@ -54,7 +56,7 @@ struct Start {
                 wiring.output.number, wiring.errors.number)
         }
         if code == 0 { return pid }
-        // The system does not tell which of the two it was.
+        // `baton_spawn` does not tell whether it failed on the directory or on the file.
         if let directory = program.directory {
             let reason = baton_may_enter(directory)
             if reason != 0 {

@@ -1,19 +1,24 @@
 internal import CBatonProcess
 
-/// Finds out why the system does not start a file, where its answer is that of a file that is missing or means nothing.
+/// Finds out why the system does not start a file. The system's own code may say only that a file is missing, or
+/// nothing useful.
 struct UnstartableFile {
     private static let slash = UInt8(ascii: "/")
-    /// More of a first line no system reads.
+    /// The number of bytes to read. No system reads more of a first line.
     private static let headSize = 512
 
     private let path: String
 
-    /// - Parameter directory: From where a relative path starts; nil: from the directory of this process.
+    /// Makes the absolute path of the file, as far as `directory` is known.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - directory: The directory that a relative path starts from, or nil for the directory of this process.
     init(_ path: String, from directory: String?) {
         self.path = path.utf8.first == Self.slash ? path : directory.map { "\($0)/\(path)" } ?? path
     }
 
-    /// What is wrong, as a sentence without its full stop; nil if the code of the system says everything.
+    /// Returns a sentence without its full stop, or nil if the system's code says everything.
     func problem(_ code: Int32) -> String? {
         switch baton_may_run(path) {
         case 0: content(code)
@@ -25,7 +30,7 @@ struct UnstartableFile {
 
     private func content(_ code: Int32) -> String? {
         var file = baton_file()
-        // Nothing else is sure to have a beginning that can be read at once.
+        // Only a regular file is known to have a beginning that can be read without waiting.
         guard baton_examine(path, &file) == 0, file.kind == baton_file_regular else { return nil }
         let head = Self.head(of: path)
         if head.starts(with: "#!".utf8) { return firstLine(head.dropFirst(2)) }

@@ -1,15 +1,16 @@
 internal import Baton
 internal import CBatonProcess
 
-/// Another process that ends the programs and removes the drafts of this one when this one has gone, however that
-/// happened.
+/// A second process that ends the programs of this process and removes its drafts when this process has ended, for
+/// whatever reason.
 ///
-/// It reads from a pipe which programs run and which drafts there are. When this process ends, of a signal, by `exit`
-/// or by a crash, the system closes the pipe, and the other process finds the end of its input. It is a shell, so that
-/// there is nothing to install, and no child of this process, so that code that waits for every child does not wait for
+/// The watchdog reads from a pipe which programs run and which drafts exist. When this process ends, by a signal, by
+/// `exit` or by a crash, the system closes the pipe, and the watchdog sees the end of its input. It is a shell, so
+/// nothing has to be installed. It is not a child of this process, so code that waits for every child does not wait for
 /// it.
 final class Watchdog: Sendable {
-    /// Something that is to go when this process does, until ``forget()`` is called or this is released.
+    /// A process group to end, or a draft to remove, when this process ends. The entry is valid until ``forget()`` is
+    /// called or the entry is released.
     final class Entry: Sendable {
         private let watchdog: Watchdog
         private let number: Locked<Int?>
@@ -27,18 +28,18 @@ final class Watchdog: Sendable {
     }
 
     private static let running = Locked<Watchdog?>(nil)
-    /// What the system writes to a pipe in one piece.
+    /// The number of bytes that the system writes to a pipe atomically.
     private static let longestMessage = 4096
 
     private let messages: Descriptor
     private let numbers = Locked(Numbers())
 
-    /// The watchdog of this process; nil if it cannot be started. Takes a few milliseconds the first time.
+    /// Returns the watchdog of this process, or nil if it cannot be started. The first call takes a few milliseconds.
     static func shared() -> Watchdog? {
         if let running = running.withLock({ $0 }) { return running }
         guard let new = Watchdog() else { return nil }
         return running.withLock { running in
-            // If two were first, the other one ends when its pipe is closed.
+            // If two threads started a watchdog at once, the surplus one ends when its pipe is closed.
             if running == nil { running = new }
             return running
         }
@@ -57,20 +58,21 @@ final class Watchdog: Sendable {
                 nowhere.number, nowhere.number)
         }
         if code != 0 { return nil }
-        // It leaves the one that reads behind, and ends.
+        // The shell starts the reading loop in the background and exits, so it can be reaped at once.
         var (status, isSignal): (Int32, Int32) = (0, 0)
         _ = baton_reap(pid, &status, &isSignal)
         messages = ends.writing
     }
 
-    /// Has a group of processes ended.
+    /// Registers a process group that is to be ended with this process.
     func watch(group: Int32) -> Entry {
         let number = numbers.withLock { $0.take() }
         send("group \(number)\n\(group)\n")
         return Entry(self, number)
     }
 
-    /// Has a file removed. Nil: its path cannot be told.
+    /// Registers a file that is to be removed with this process. Returns nil if the path cannot be sent: it contains a
+    /// newline, is too long, or cannot be made absolute.
     func watch(draft path: String) -> Entry? {
         guard let path = Self.absolute(path), !path.utf8.contains(UInt8(ascii: "\n")),
             path.utf8.count < Self.longestMessage - 100
@@ -85,7 +87,8 @@ final class Watchdog: Sendable {
         numbers.withLock { $0.giveBack(number) }
     }
 
-    /// If nobody reads it, nobody watches any more, and there is nothing to be done about that.
+    /// Sends a message to the watchdog. If the watchdog has been killed, the write fails. The error is ignored, because
+    /// there is no remedy.
     private func send(_ message: String) {
         var message = message
         message.withUTF8 { bytes in
@@ -100,7 +103,7 @@ final class Watchdog: Sendable {
         return "\(String(cString: text))/\(path)"
     }
 
-    /// The numbers of entries are small, because the shell goes through all of them.
+    /// Allocates the numbers of entries. They are reused, because the shell loops over all numbers up to the largest.
     private struct Numbers {
         private var free: [Int] = []
         private var count = 0
@@ -114,10 +117,11 @@ final class Watchdog: Sendable {
         mutating func giveBack(_ number: Int) { free.append(number) }
     }
 
-    /// Each message is a word and a number on one line, and the rest on the next.
+    /// The script of the watchdog. Each message is a word and a number on one line, and a path or a process group on
+    /// the next.
     ///
-    /// Groups get `SIGTERM`, and `SIGKILL` after five seconds. In the background a shell would read from /dev/null,
-    /// unless the descriptor has another number.
+    /// Groups get `SIGTERM`, and `SIGKILL` after five seconds. The pipe is moved to descriptor 3, because a shell
+    /// redirects the standard input of a background command to /dev/null.
     private static let script = #"""
         exec 3<&0
         watch() {

@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// What a program reads from its standard input.
+/// The source of what a program reads from its standard input.
 public struct StandardInput: Sendable {
     enum Source: Sendable {
         case none
@@ -15,18 +15,27 @@ public struct StandardInput: Sendable {
 
     let source: Source
 
-    /// Nothing: it is at the end at once.
+    /// An empty input: the program sees its end at the first read.
     public static let none = StandardInput(source: .none)
 
-    /// These bytes, as fast as the program takes them. It need not read them all, or any.
+    /// Passes the given bytes as fast as the program reads them.
+    ///
+    /// It is not an error if the program does not read all of them.
+    ///
+    /// - Parameter data: The bytes to pass.
     public static func data(_ data: Data) -> StandardInput { StandardInput(source: .data(data)) }
 
-    /// This text, in UTF-8.
+    /// Passes the given text, encoded in UTF-8.
+    ///
+    /// - Parameter text: The text to pass.
     public static func text(_ text: String) -> StandardInput { .data(Data(text.utf8)) }
 
-    /// What is in this file, which the program reads itself.
+    /// Passes a file, which the program reads itself.
     ///
-    /// A relative path starts from the directory of this process, not from that of the program. A named pipe that
-    /// nobody has opened for writing is empty: nothing waits for a writer.
+    /// If `path` is a named pipe that no process has opened for writing, the input is empty: the start does not wait
+    /// for a writer.
+    ///
+    /// - Parameter path: The path of the file. A relative path starts from the directory of this process, not from that
+    ///   of the program.
     public static func file(_ path: String) -> StandardInput { StandardInput(source: .file(path)) }
 }

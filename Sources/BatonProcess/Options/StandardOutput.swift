@@ -4,74 +4,91 @@
     public import Foundation
 #endif
 
-/// Where a program's standard output goes.
+/// The destination of a program's standard output.
 public struct StandardOutput: Sendable {
     let target: OutputTarget
 
-    /// What ``collected(limit:)`` takes unless told otherwise: 16 MiB.
+    /// The default limit of ``collected(limit:)``: 16 MiB.
     public static let defaultLimit = 16 << 20
 
-    /// What is the longest line unless told otherwise: 1 MiB.
+    /// The default length of the longest line: 1 MiB.
     public static let defaultLongestLine = 1 << 20
 
-    /// Into ``SubprocessResult/standardOutput``, byte for byte.
+    /// Collects all bytes in ``SubprocessResult/standardOutput``.
     ///
-    /// - Parameter limit: In bytes. A program that writes more is ended, and the error is
-    ///   ``SubprocessError/outputTooLong(program:limit:)``.
+    /// If the program writes more than `limit` bytes, it is ended, and the operation fails with
+    /// ``SubprocessError/outputTooLong(program:limit:)``.
+    ///
+    /// - Parameter limit: The number of bytes that the program may write. The default is 16 MiB.
     public static func collected(limit: Int = defaultLimit) -> StandardOutput {
         StandardOutput(target: .collected(limit: limit))
     }
 
-    /// To a closure, line by line, while the program runs.
+    /// Passes each line to a closure while the program runs.
     ///
-    /// It is called for one line at a time, on a child task of the body. While it takes its time nothing is read, so a
-    /// program that is faster waits at its pipe, and memory stays bounded. A line comes without its newline, or its
-    /// carriage return and newline; what comes after the last newline is a line, if it is not empty. Bytes that are no
-    /// UTF-8 become U+FFFD.
+    /// ```swift
+    /// let build = Subprocess("make", output: .lines { line in print(line) })
+    /// ```
     ///
-    /// What it throws ends the program, and is the error. When the operation is cancelled, so is the task it runs on,
-    /// and no further line comes.
+    /// The closure is called for one line at a time, on a child task of the body. Nothing is read while it runs, so a
+    /// program that writes faster waits at its pipe, and memory stays bounded.
+    ///
+    /// A line is passed without the newline, or the carriage return and newline, that ends it. Text after the last
+    /// newline is a line of its own, unless it is empty. Bytes that are not valid UTF-8 become U+FFFD.
+    ///
+    /// If the closure throws, the program is ended, and the operation fails with that error. When the operation is
+    /// cancelled, the closure's task is cancelled as well, and no further line is passed.
     ///
     /// - Parameters:
-    ///   - longest: In bytes, without the newline or the carriage return and newline. A longer line ends the program
-    ///     when the lines before it have been handed over, and the error is
+    ///   - longest: The length of the longest line, in bytes, without the characters that end it. If a line is longer,
+    ///     the lines before it are passed, the program is ended, and the operation fails with
     ///     ``SubprocessError/lineTooLong(program:limit:)``.
-    ///   - handle: Called with each line, one at a time.
+    ///   - handle: The closure that is called with each line.
     public static func lines(
         longest: Int = defaultLongestLine, _ handle: @escaping @Sendable (_ line: String) async throws -> Void
     ) -> StandardOutput {
         StandardOutput(target: .lines(longest: longest, handle))
     }
 
-    /// To a closure, byte for byte, in pieces of up to 64 KiB while the program runs.
+    /// Passes the bytes to a closure, in pieces of up to 64 KiB, while the program runs.
     ///
-    /// It is called as the closure of ``lines(longest:_:)`` is.
+    /// The closure is called in the same way as that of ``lines(longest:_:)``.
+    ///
+    /// - Parameter handle: The closure that is called with each piece, one piece at a time, on a child task of the
+    ///   body.
     public static func bytes(_ handle: @escaping @Sendable (_ piece: Data) async throws -> Void) -> StandardOutput {
         StandardOutput(target: .bytes(handle))
     }
 
-    /// To a file, which the program writes itself.
+    /// Writes to a file, which replaces the one at `path` when the program has succeeded.
     ///
-    /// It is written beside the one of this name, and takes its place when the program has succeeded, with its rights,
-    /// and with its owner and group as far as this process may give a file to them: after a failure or a cancel that is
-    /// as it was. Meanwhile it gives nobody but its owner more rights than that one. What is there and is no file, such
-    /// as a device, is written to directly. A relative path starts from the directory of this process.
+    /// The program writes to a draft next to the file. When the program has succeeded, the draft takes the file's
+    /// place, with the file's rights, and with its owner and group as far as this process may assign them. After a
+    /// failure or a cancel the file is as it was. While the program runs, the draft gives nobody but its owner more
+    /// rights than the file does. If `path` names something else than a regular file, such as a device, the program
+    /// writes to it directly.
     ///
-    /// If standard error goes to the same file, under whatever name, both are in it in the order in which the program
-    /// writes, as with ``StandardError/merged``; also if one of the two is to be added to its end.
+    /// If standard error goes to the same file, under whatever name, the file contains both outputs in the order in
+    /// which the program writes, as with ``StandardError/merged``. This holds also if one of the two outputs is
+    /// appended.
+    ///
+    /// - Parameter path: The path of the file. A relative path starts from the directory of this process.
     public static func file(_ path: String) -> StandardOutput { StandardOutput(target: .file(path)) }
 
-    /// To the end of a file, which is made if it is not there. What a failed program wrote stays.
+    /// Appends to a file, which is created if it does not exist.
     ///
-    /// If the other output replaces that file, this one is part of the new one; see ``file(_:)``.
+    /// The output of a program that fails stays in the file. If the other output replaces the same file, this output
+    /// becomes part of the new file; see ``file(_:)``.
+    ///
+    /// - Parameter path: The path of the file. A relative path starts from the directory of this process.
     public static func appending(to path: String) -> StandardOutput { StandardOutput(target: .appendedFile(path)) }
 
-    /// Nowhere.
+    /// Discards standard output.
     public static let discarded = StandardOutput(target: .discarded)
 
-    /// To the standard output of this process.
+    /// Sends standard output to that of this process.
     ///
-    /// What `print` has written before may come after what the program writes, because it is kept in a buffer unless it
-    /// goes to a terminal: flush it with `fflush(nil)` before.
+    /// Unless the output of this process is a terminal, `print` buffers its text, so this text may appear after that of
+    /// the program. Call `fflush(nil)` before the program starts.
     public static let inherited = StandardOutput(target: .inherited)
 }

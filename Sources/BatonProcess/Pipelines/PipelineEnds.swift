@@ -1,12 +1,12 @@
-/// The ends of its pipes that a program of a pipeline has taken. Each can be taken once, so they are kept when the
-/// start of the program is tried again.
+/// The ends of its pipeline's pipes that a program has taken. Each end can be taken once, so the ends are kept while
+/// the start of the program is tried again.
 struct PipelineEnds {
     private(set) var input: Descriptor?
     private(set) var output: Descriptor?
 
     init() {}
 
-    /// Takes what has not been taken yet.
+    /// Takes the ends that have not been taken yet.
     mutating func take(for program: Subprocess) throws(SubprocessError) {
         if case .pipe(let pipe) = program.input.source, input == nil {
             input = try Self.taking(for: program) { () throws(SystemFailure) in try pipe.takeReading() }
@@ -16,14 +16,14 @@ struct PipelineEnds {
         }
     }
 
-    /// The program runs.
+    /// Tells the pipes that the program runs.
     func didStart(_ program: Subprocess) {
         if input != nil, case .pipe(let pipe) = program.input.source { pipe.didStartReading() }
         if output != nil, case .pipe(let pipe) = program.output.target { pipe.didStartWriting() }
     }
 
-    /// The program will never run: those that it would have been connected with are told at once, not when its
-    /// operation ends.
+    /// Gives up the ends of a program that will never run. The programs at the other ends learn of it now, and not when
+    /// this program's operation ends.
     mutating func giveUp(for program: Subprocess) {
         if let input = input.take(), case .pipe(let pipe) = program.input.source {
             input.close()
@@ -35,7 +35,7 @@ struct PipelineEnds {
         }
     }
 
-    /// Nil: it was taken before.
+    /// Takes an end. Throws `pipeUsed` if the end was taken before.
     private static func taking(
         for program: Subprocess, _ take: () throws(SystemFailure) -> Descriptor?
     ) throws(SubprocessError) -> Descriptor {

@@ -1,13 +1,14 @@
 internal import Baton
 
-/// What connects the output of one program with the input of another. Each end is taken once, by the start of the
-/// program whose it is, and used from then on that this runs; or given up, when that will not need it any more. So the
-/// other program is never left waiting.
+/// A pipe between the output of one program and the input of another.
+///
+/// The start of a program takes the program's end of the pipe. The end is then in use once the program runs, or is
+/// given up when the program will no longer need it. So a program never waits for a peer that will not come.
 final class ProgramPipe: Sendable {
     private struct End {
         enum Use {
             case none
-            /// The start of the program is being tried, or waits to be tried again.
+            /// A start of the program is being tried, or waits to be tried again.
             case taken
             case running
             case givenUp
@@ -15,7 +16,7 @@ final class ProgramPipe: Sendable {
 
         var use = Use.none
         var isSettled: Bool { use == .running || use == .givenUp }
-        /// There, if the pipe is open, until it is taken or given up.
+        /// The open descriptor. It is nil before the pipe is made, and after the end was taken or given up.
         var descriptor: Descriptor?
     }
 
@@ -23,7 +24,7 @@ final class ProgramPipe: Sendable {
         var reading = End()
         var writing = End()
         private var isOpen = false
-        /// Of programs that wait for the other one.
+        /// The waits of programs for the program at the other end.
         private var wakeups: [Wakeup] = []
 
         var isConnected: Bool { reading.isSettled && writing.isSettled }
@@ -35,7 +36,7 @@ final class ProgramPipe: Sendable {
             if writing.use == .none { writing.descriptor = ends.writing }
         }
 
-        /// False: it is connected already.
+        /// Registers a wait for the connection. Returns false if the pipe is connected already.
         mutating func await(_ wakeup: Wakeup) -> Bool {
             if !isConnected { wakeups.append(wakeup) }
             return !isConnected
@@ -50,35 +51,36 @@ final class ProgramPipe: Sendable {
 
     private let state = Locked(State())
 
-    /// Nil: it was taken before, or given up.
+    /// Takes the reading end. Returns nil if it was taken before, or given up.
     func takeReading() throws(SystemFailure) -> Descriptor? { try take(\.reading) }
 
-    /// Nil: it was taken before, or given up.
+    /// Takes the writing end. Returns nil if it was taken before, or given up.
     func takeWriting() throws(SystemFailure) -> Descriptor? { try take(\.writing) }
 
-    /// The program that reads runs.
+    /// Notes that the reading program runs.
     func didStartReading() { didStart(\.reading) }
 
-    /// The program that writes runs.
+    /// Notes that the writing program runs.
     func didStartWriting() { didStart(\.writing) }
 
-    /// The program that would read has ended. Whoever writes gets a broken pipe.
+    /// Notes that the reading program has ended or will never run. The writing program then gets a broken pipe.
     func giveUpReading() { giveUp(\.reading) }
 
-    /// The program that would write has ended. Whoever reads sees the end.
+    /// Notes that the writing program has ended or will never run. The reading program then sees the end of its input.
     func giveUpWriting() { giveUp(\.writing) }
 
-    /// A wait that ends when both programs run, or never will. Nil: that is so.
+    /// Returns a wait that ends when each of the two programs runs or has been given up, or nil if that is so already.
     func connection() -> Wakeup? {
         let wakeup = Wakeup()
         return state.withLock { $0.await(wakeup) } ? wakeup : nil
     }
 
-    /// Whether each of both programs runs, or has ended, or never will run.
+    /// True if each of the two programs runs, has ended, or will never run.
     var isConnected: Bool { state.withLock { $0.isConnected } }
 
     private func take(_ end: WritableKeyPath<State, End>) throws(SystemFailure) -> Descriptor? {
-        // Made outside the lock; closed again if there was one.
+        // The pipe is made outside the lock. If there was one already, the new descriptors are closed with the last
+        // reference.
         let ends = try PipeEnds()
         return state.withLock { state in
             if state[keyPath: end].use != .none { return nil }

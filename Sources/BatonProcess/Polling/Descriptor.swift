@@ -1,7 +1,7 @@
 internal import CBatonProcess
 internal import Synchronization
 
-/// An open descriptor, closed once: when told, else with the last who holds it.
+/// An open file descriptor. It is closed once: by ``close()``, or when the last reference is released.
 final class Descriptor: Sendable {
     let number: Int32
     private let isClosed = Atomic(false)
@@ -14,13 +14,13 @@ final class Descriptor: Sendable {
         if !isClosed.exchange(true, ordering: .acquiringAndReleasing) { baton_close(number) }
     }
 
-    /// Whether this is the writing end of a pipe that nobody can read any more.
+    /// True if this is the writing end of a pipe whose reading end is no longer open anywhere.
     var hasNoReader: Bool { baton_has_no_reader(number) != 0 }
 
-    /// For the end of a pipe that is ours, so that no thread blocks.
+    /// Makes the descriptor non-blocking. To be called for pipe ends that this process keeps, so that no thread blocks.
     func neverWait() throws(SystemFailure) { try SystemFailure.check(baton_never_wait(number)) }
 
-    /// Opened by one of the calls that return an `errno`.
+    /// Returns the descriptor that `open` stores. `open` returns an `errno`, or 0.
     static func opened(by open: (UnsafeMutablePointer<Int32>) -> Int32) throws(SystemFailure) -> Descriptor {
         var number: Int32 = -1
         try SystemFailure.check(open(&number))

@@ -1,4 +1,4 @@
-/// The descriptors that somebody waits for, and the thread that waits for them: the machine of ``Poller``.
+/// The state machine of ``Poller``: the descriptors that tasks wait for, and the state of the polling thread.
 struct PollTable<Waiter> {
     typealias Ticket = UInt64
 
@@ -15,13 +15,13 @@ struct PollTable<Waiter> {
 
     private var watches: [Ticket: (watch: Watch, waiter: Waiter)] = [:]
     private var lastTicket: Ticket = 0
-    /// The thread waits, or is about to, for what it knew of when it last asked.
+    /// True while the thread polls, or is about to poll, the watches that it last asked for.
     private var isAsleep = false
     private var isClosed = false
 
     var count: Int { watches.count }
 
-    /// Whether the thread must be woken, so that it learns of this one.
+    /// Adds a watch. `mustWake` is true if the thread must be woken to learn of it.
     mutating func add(
         _ waiter: Waiter, for interest: Interest, on descriptor: Int32
     ) -> (ticket: Ticket, mustWake: Bool) {
@@ -30,29 +30,29 @@ struct PollTable<Waiter> {
         return (lastTicket, wake())
     }
 
-    /// Nobody waits for it any more. That it has been taken out meanwhile is no error.
+    /// Removes a watch. It is not an error if it was removed before.
     mutating func remove(_ ticket: Ticket) { watches[ticket] = nil }
 
-    /// What the thread waits for next. Nil: it ends.
+    /// Returns the watches that the thread polls next, or nil if the thread is to end.
     mutating func nextRound() -> [Watch]? {
         if isClosed { return nil }
         isAsleep = true
         return watches.values.map(\.watch)
     }
 
-    /// Takes out those whose descriptors are ready. Some may have been removed since the round began.
+    /// Removes and returns the waiters whose descriptors are ready. Some may have been removed since the round began.
     mutating func endRound(ready: [Ticket]) -> [Waiter] {
         isAsleep = false
         return ready.compactMap { watches.removeValue(forKey: $0)?.waiter }
     }
 
-    /// Whether the thread must be woken, so that it ends.
+    /// Closes the table. Returns true if the thread must be woken so that it ends.
     mutating func close() -> Bool {
         isClosed = true
         return wake()
     }
 
-    /// One wake is enough for a round.
+    /// Returns true for the first wake-up of a round, because one is enough.
     private mutating func wake() -> Bool {
         defer { isAsleep = false }
         return isAsleep

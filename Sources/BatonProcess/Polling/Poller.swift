@@ -1,11 +1,11 @@
 internal import Baton
 internal import CBatonProcess
 
-/// One thread that waits until descriptors are ready, for all tasks that want to know.
+/// A thread that polls descriptors for all tasks that wait for one.
 ///
-/// It is started with the first program and stays, asleep while nobody waits. `poll` and not `epoll` or `kqueue`,
-/// because it is everywhere, and because the few descriptors of the programs that run at a time are listed in
-/// microseconds.
+/// The first program starts it. It stays until this process ends, and sleeps while no task waits. It uses `poll` and
+/// not `epoll` or `kqueue`, because `poll` exists on every platform, and the few descriptors of the programs that run
+/// at a time can be listed in microseconds.
 final class Poller: Sendable {
     typealias Ticket = PollTable<Wakeup>.Ticket
     typealias Interest = PollTable<Wakeup>.Interest
@@ -16,7 +16,7 @@ final class Poller: Sendable {
 
     private static let running = Locked<Poller?>(nil)
 
-    /// That of the process. It is made in the first call that can make it.
+    /// Returns the poller of this process, which the first successful call makes.
     static func shared() throws(SystemFailure) -> Poller {
         if let running = running.withLock({ $0 }) { return running }
         let mine = try Poller()
@@ -24,12 +24,17 @@ final class Poller: Sendable {
             if running == nil { running = mine }
             return running ?? mine
         }
-        // Two were first: the thread of one of them ends.
+        // Two threads have made a poller at once: the thread of the surplus one ends.
         if first !== mine { mine.close() }
         return first
     }
 
-    /// - Parameter pause: Between a poll that failed and the next.
+    /// Makes the poller and starts its thread.
+    ///
+    /// - Parameters:
+    ///   - start: Starts a named thread, and returns false if it cannot. Tests replace it.
+    ///   - pause: Blocks the thread after a failed poll, by default for 10 ms. Tests replace it.
+    /// - Throws: A `SystemFailure` if the pipe or the thread cannot be made.
     init(
         start: (String?, @escaping @Sendable () -> Void) -> Bool = { name, body in PosixThread.start(name, body) },
         pause: @escaping @Sendable () -> Void = { baton_pause(10) }
@@ -40,8 +45,8 @@ final class Poller: Sendable {
         if !start("baton-poll", { [self] in work() }) { throw SystemFailure(code: baton_again) }
     }
 
-    /// `wakeup` ends with true when the descriptor is ready, at its end, or of no use. It must not be closed before
-    /// that, or before it has been taken out.
+    /// Ends `wakeup` with true when the descriptor is ready, at its end, or invalid. The caller must not close the
+    /// descriptor before that, or before it has removed the ticket.
     func add(_ wakeup: Wakeup, for interest: Interest, on descriptor: Descriptor) -> Ticket {
         let (ticket, mustWake) = table.withLock { $0.add(wakeup, for: interest, on: descriptor.number) }
         if mustWake { ring() }
@@ -50,17 +55,17 @@ final class Poller: Sendable {
 
     func remove(_ ticket: Ticket) { table.withLock { $0.remove(ticket) } }
 
-    /// The thread ends. Nobody may wait.
+    /// Ends the thread. No task may wait at this time.
     func close() {
         if table.withLock({ $0.close() }) { ring() }
     }
 
-    /// For tests.
+    /// The number of waiting tasks, for tests.
     var waiterCount: Int { table.withLock { $0.count } }
 
-    // MARK: The thread
+    // MARK: Thread
 
-    /// A full pipe rings already.
+    /// Wakes the thread. If the pipe is full, the write fails, but the thread will wake all the same.
     private func ring() {
         var byte: UInt8 = 0
         _ = baton_write(bell.writing.number, &byte, 1)
@@ -73,8 +78,8 @@ final class Poller: Sendable {
                 let wanted = watch.interest == .reading ? baton_readable : baton_writable
                 watches.append(baton_watch(descriptor: watch.descriptor, wanted: wanted, found: 0))
             }
-            // No memory, or more descriptors than the process may have by now: that may pass, and to ask at once again
-            // would take a whole core.
+            // The poll fails if memory is short, or if the limit of descriptors was lowered below their number. That
+            // may pass, and to poll again at once would take a whole core.
             if baton_poll(&watches, watches.count) != 0 { pause() }
             if watches[0].found != 0 { silence() }
             let ready = zip(round, watches.dropFirst()).filter { $1.found != 0 }.map { $0.0.ticket }

@@ -1,6 +1,6 @@
 internal import Baton
 
-/// The waits of one program's pipes, all of which end when the program has ended.
+/// The waits for one program's pipes, all of which end when the program has ended.
 final class WaitScope: Sendable {
     private struct State {
         var isClosed = false
@@ -14,7 +14,7 @@ final class WaitScope: Sendable {
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Suspends until the descriptor is ready. False: the program has ended first.
+    /// Suspends until the descriptor is ready. Returns false if the program has ended first.
     func untilReady(_ descriptor: Descriptor, for interest: Poller.Interest) async -> Bool {
         let wakeup = Wakeup()
         guard enter(wakeup) else { return false }
@@ -25,7 +25,7 @@ final class WaitScope: Sendable {
         return isReady
     }
 
-    /// Ends it when this is closed. False: this is closed.
+    /// Registers a wait that ends when the scope is closed. Returns false if the scope is closed already.
     func enter(_ wakeup: Wakeup) -> Bool {
         state.withLock { state in
             if !state.isClosed { state.wakeups[ObjectIdentifier(wakeup)] = wakeup }
@@ -34,11 +34,11 @@ final class WaitScope: Sendable {
     }
 
     func leave(_ wakeup: Wakeup) {
-        // What it gives back is released after unlocking.
+        // The removed value is released after unlocking.
         _ = state.withLock { $0.wakeups.removeValue(forKey: ObjectIdentifier(wakeup)) }
     }
 
-    /// The program has ended.
+    /// Ends all waits, because the program has ended.
     func close() {
         let wakeups = state.withLock { state in
             state.isClosed = true

@@ -1,6 +1,6 @@
 internal import Baton
 
-/// One suspension of one task, ended once: by whoever comes first, which may be before the task has suspended.
+/// One suspension of one task. The first call of ``end(_:)`` ends it, also if the task has not suspended yet.
 final class Wakeup: Sendable {
     private enum Phase {
         case notSuspended
@@ -10,7 +10,8 @@ final class Wakeup: Sendable {
 
     private let phase = Locked(Phase.notSuspended)
 
-    /// Suspends until it is ended, and returns what with. Ignores cancellation. To be called once.
+    /// Suspends until ``end(_:)`` is called, and returns the value passed to it. Ignores cancellation. To be called
+    /// once.
     func wait() async -> Bool {
         let answer = await withCheckedContinuation { continuation in
             let early: Bool? = phase.withLock { phase in
@@ -21,13 +22,13 @@ final class Wakeup: Sendable {
             if let early { continuation.resume(returning: early) }
         }
         #if BATON_TSAN
-            // ThreadSanitizer does not see that a continuation hands over what was written before its resumption.
+            // ThreadSanitizer does not see that resuming a continuation publishes the writes made before it.
             phase.withLock { _ in }
         #endif
         return answer
     }
 
-    /// Without effect if it has been ended before.
+    /// Ends the suspension. Has no effect if it has been ended before.
     func end(_ answer: Bool) {
         let continuation: CheckedContinuation<Bool, Never>? = phase.withLock { phase in
             switch phase {
@@ -38,7 +39,7 @@ final class Wakeup: Sendable {
                 phase = .ended(answer)
                 return continuation
             case .ended:
-                // Two reasons to wake crossed: the first has decided.
+                // Two events raced to end the wait: the first has decided.
                 return nil
             }
         }

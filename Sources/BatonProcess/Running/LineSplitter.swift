@@ -1,25 +1,25 @@
 internal import CBatonProcess
 
-/// Makes lines of pieces.
+/// Splits pieces of output into lines.
 ///
-/// A newline ends a line, and so does a carriage return with a newline: neither is part of it, and neither counts for
-/// its length.
+/// A line ends with a newline, or with a carriage return and a newline. These characters are not part of the line, and
+/// do not count for its length.
 struct LineSplitter {
-    /// What a piece, or the end of the output, brings.
+    /// The lines that a piece, or the end of the output, completes.
     struct Result: Equatable {
-        /// The lines that are complete now.
+        /// The completed lines.
         var lines: [String] = []
-        /// The line after these is longer than lines may be. Nothing that follows is of use.
+        /// True if the line after these is too long. Output that follows is of no use then.
         var isNextTooLong = false
     }
 
     private let longest: Int
-    /// What came after the last newline.
+    /// The bytes after the last newline.
     private var rest: [UInt8] = []
 
     init(longest: Int) { self.longest = longest }
 
-    /// The lines that this piece ends.
+    /// Returns the lines that this piece completes.
     mutating func lines(of piece: [UInt8]) -> Result {
         var result = Result()
         var start = 0
@@ -31,12 +31,12 @@ struct LineSplitter {
             start = newline + 1
         }
         rest.append(contentsOf: piece[start...])
-        // A carriage return at the end of the piece may be the first half of an end of line.
+        // A carriage return at the end of the piece may belong to the end of a line, so it is not counted.
         result.isNextTooLong = rest.count - (rest.last == UInt8(ascii: "\r") ? 1 : 0) > longest
         return result
     }
 
-    /// The line that no newline ends, if there is one.
+    /// Returns the last line, if no newline ends it.
     mutating func lastLine() -> Result {
         var result = Result()
         if !rest.isEmpty { takeLine(into: &result) }

@@ -4,14 +4,14 @@
     internal import Foundation
 #endif
 
-/// Takes what a program writes to one of its outputs, and keeps what its target says.
+/// Takes the bytes that a program writes to one output, and handles them as the output's target says.
 struct OutputSink {
     private let target: OutputTarget
     private let program: String
     private var collected = Data()
     private var splitter: LineSplitter
     private var shownTail: Tail
-    /// For the error, if the program fails.
+    /// The last 4 KiB, for the error that is thrown if the program fails.
     private(set) var tail = Tail(limit: 4 << 10)
 
     init(_ target: OutputTarget, of program: String) {
@@ -24,13 +24,13 @@ struct OutputSink {
         shownTail = Tail(limit: shown)
     }
 
-    /// What belongs into the result.
+    /// The bytes that the result contains.
     var kept: Data {
         if case .tail = target { return Data(shownTail.content) }
         return collected
     }
 
-    /// Returns when the next piece may be read.
+    /// Handles a piece. Returns when the next piece may be read.
     mutating func take(_ piece: [UInt8]) async throws {
         tail.append(piece)
         switch target {
@@ -51,7 +51,7 @@ struct OutputSink {
         }
     }
 
-    /// The output is at its end.
+    /// Handles the end of the output.
     mutating func finish() async throws {
         guard case .lines(let longest, let handle) = target else { return }
         try await hand(splitter.lastLine(), longest: longest, to: handle)

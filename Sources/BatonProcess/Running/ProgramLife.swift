@@ -1,9 +1,10 @@
-/// The life of a program that was started: whom signals may go to, when it may be reaped, and why it ended.
+/// The state machine of a started program. It decides when signals may be sent, when the program may be reaped, and
+/// what its outcome is.
 ///
-/// A number of a process or a group may belong to somebody else as soon as it has been reaped. So nothing is sent after
-/// that, and it is not reaped while something is being sent.
+/// As soon as a process has been reaped, the system may reuse its process number. So no signal is sent after the
+/// program was reaped, and the program is not reaped while a signal is being sent.
 struct ProgramLife {
-    /// Why it was ended from here.
+    /// The reason for which this process ended the program.
     enum Reason {
         case cancelled
         case failed(any Error)
@@ -11,19 +12,20 @@ struct ProgramLife {
 
     enum Step: Equatable {
         case none
-        /// To the whole group; then ``signalSent()`` is to be called.
+        /// Send a signal to the whole group, then call ``signalSent()``.
         case signal
-        /// It has ended. What is left of its group is killed before, if it was ended from here.
+        /// Reap the program, which has exited. If `killingTheRest` is true, kill the rest of its group before.
         case reap(killingTheRest: Bool)
     }
 
     private(set) var reason: Reason?
-    /// It was ended from here in time; what it leaves is not complete.
+    /// True if this process ended the program before it exited by itself, so its output is not complete.
     private(set) var isEnded = false
     private var hasExited = false
     private var signalsOnTheWay = 0
 
-    /// It is to be ended. The first reason is the one that stays; a cancel that comes after its exit is none.
+    /// Ends the program. The first reason is kept. A cancel that comes after the program's exit has no effect, but a
+    /// failure of its output is kept.
     mutating func end(_ reason: Reason) -> Step {
         if hasExited {
             if case .failed = reason, self.reason == nil { self.reason = reason }
@@ -36,9 +38,9 @@ struct ProgramLife {
         return .signal
     }
 
-    /// It was ended, and has not.
+    /// Handles the end of the grace period.
     mutating func graceIsOver() -> Step {
-        // It has exited, and the alarm was on its way.
+        // The program exited while the timer fired.
         if hasExited { return .none }
         signalsOnTheWay += 1
         return .signal
@@ -49,7 +51,7 @@ struct ProgramLife {
         return hasExited && signalsOnTheWay == 0 ? reap : .none
     }
 
-    /// Nobody has reaped it.
+    /// Notes that the program has exited. It has not been reaped yet.
     mutating func exited() -> Step {
         hasExited = true
         return signalsOnTheWay == 0 ? reap : .none

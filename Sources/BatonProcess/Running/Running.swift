@@ -7,7 +7,7 @@ internal import Baton
 internal import CBatonProcess
 
 extension Subprocess {
-    /// Starts it and waits for its end.
+    /// Starts the program and waits until it has ended.
     func run() async throws -> SubprocessResult {
         try Task.checkCancellation()
         let running = try await Launcher.launch(self)
@@ -26,7 +26,7 @@ extension Subprocess {
         }
     }
 
-    /// What a child task has done.
+    /// The result of one child task.
     private enum Part: Sendable {
         case ended(SubprocessTermination?)
         case output(OutputSink)
@@ -70,7 +70,7 @@ extension Subprocess {
         return try outcome(of: running, termination, outputs)
     }
 
-    /// If it fails, the program is ended.
+    /// Reads an output to its end. If that fails, ends the program.
     private static func read(_ reader: OutputReader, of running: RunningProgram) async -> OutputSink {
         var reader = reader
         do { try await reader.run() } catch { running.end(.failed(error)) }
@@ -86,7 +86,7 @@ extension Subprocess {
         case .failed(let error): throw error
         case nil: break
         }
-        // Standard error that is merged is in the output.
+        // If standard error is merged, its text is part of standard output.
         let isMerged = if case .merged = errors.target { true } else { false }
         let lastWords = { String(decoding: (isMerged ? outputs.output : outputs.errors).tail.content, as: UTF8.self) }
         guard let termination else { throw SubprocessError.statusLost(program: program) }
@@ -123,7 +123,7 @@ extension Subprocess {
 }
 
 extension SubprocessTermination {
-    /// The signal, or the status with which a shell says that a program that it ran was ended by it.
+    /// True if the program was ended by `SIGPIPE`, or is a shell that says so of a program that it ran.
     fileprivate var isBrokenPipe: Bool {
         switch self {
         case .exited(let status): status == 128 + baton_sigpipe

@@ -1,17 +1,17 @@
 internal import Baton
 internal import CBatonProcess
 
-/// A program that was started, until it has been reaped.
+/// A started program, until it has been reaped.
 final class RunningProgram: Sendable {
     let wiring: StandardStreams
-    /// Of its pipes. Closed when it has ended.
+    /// The waits for the program's pipes. The scope is closed when the program has ended.
     let waits: WaitScope
 
     private let program: Subprocess
     private let pid: Int32
-    /// Can be read when it has ended.
+    /// A descriptor that becomes readable when the program has ended.
     private let exit: Descriptor
-    /// Has its group ended if this process ends first.
+    /// The watchdog's entry, which ends the program's process group if this process ends first.
     private let watch: Watchdog.Entry?
     private let life = Locked(ProgramLife())
     private let termination = Locked<SubprocessTermination?>(nil)
@@ -19,10 +19,12 @@ final class RunningProgram: Sendable {
     private let hasBeenReaped = Wakeup()
     private let alarm = Locked<AsyncOperation<Void>?>(nil)
 
-    /// For the alarms of programs whose clock is the system's.
+    /// The queue of the grace timers of programs that use the continuous clock.
     private static let alarms = AsyncOperationQueue.serving(name: "grace of programs")
 
-    /// If its end cannot be watched, it is ended at once.
+    /// Watches a started program.
+    ///
+    /// - Throws: A `SubprocessError` if the end of the program cannot be watched. The program is killed then.
     init(_ program: Subprocess, _ start: Start) throws(SubprocessError) {
         self.program = program
         pid = start.pid
@@ -32,7 +34,7 @@ final class RunningProgram: Sendable {
         start.reserve.close()
         do { exit = try .opened { [pid] in baton_exit_descriptor(pid, $0) } } catch {
             wiring.abandonFiles()
-            // Its number may be somebody else's by now.
+            // The process was reaped by other code, so its number may belong to another process by now.
             if error == .noSuchProcess { throw .statusLost(program: program.program) }
             baton_signal_group(pid, baton_sigkill)
             watch?.forget()
@@ -42,16 +44,17 @@ final class RunningProgram: Sendable {
         }
     }
 
-    /// Whether nobody read what this one writes when it ended, if its end depends on that. To be asked after
-    /// ``ended()``.
+    /// True if the reader of this program's output was gone when the program ended. Only known with
+    /// ``BrokenPipe/successWithAnyStatus``, and only after ``ended()`` has returned.
     var readerWasFirst: Bool { readerHadEnded.withLock { $0 } }
 
-    /// Why it was ended from here; nil if it was not.
+    /// The reason for which this process ended the program, or nil if it did not.
     var endingReason: ProgramLife.Reason? { life.withLock { $0.reason } }
 
-    // MARK: Its end
+    // MARK: Termination
 
-    /// Returns how it ended, when it has been reaped; nil if nobody knows. To be called once.
+    /// Waits until the program has been reaped. Returns how the program ended, or nil if its status was lost. To be
+    /// called once.
     func ended() async -> SubprocessTermination? {
         let wakeup = Wakeup()
         let ticket = waits.poller.add(wakeup, for: .reading, on: exit)
@@ -59,18 +62,19 @@ final class RunningProgram: Sendable {
         waits.poller.remove(ticket)
         if let probe = wiring.readerProbe {
             if probe.hasNoReader { readerHadEnded.withLock { $0 = true } }
-            // Not before: without it, the end of this program could be what has ended the reader.
+            // The probe is closed only now: closed earlier, the end of this program's output could have made the reader
+            // end.
             probe.close()
         }
         take(life.withLock { $0.exited() })
-        // A signal may be on its way: then whoever sends it reaps.
+        // If a thread is sending a signal, that thread reaps the program afterwards.
         _ = await hasBeenReaped.wait()
         waits.close()
         stopAlarm()
         return termination.withLock { $0 }
     }
 
-    /// Ends it, with its whole group. Called on any thread.
+    /// Ends the program and its whole process group. May be called on any thread.
     func end(_ reason: ProgramLife.Reason) {
         let step = life.withLock { $0.end(reason) }
         guard step == .signal else { return }
@@ -80,7 +84,7 @@ final class RunningProgram: Sendable {
 
     private func signal(_ number: Int32) {
         baton_signal_group(pid, number)
-        // One that was stopped would not see it.
+        // A stopped process does not receive the signal before it is continued.
         if number != baton_sigkill { baton_signal_group(pid, baton_sigcont) }
         take(life.withLock { $0.signalSent() })
     }
@@ -88,7 +92,7 @@ final class RunningProgram: Sendable {
     private func take(_ step: ProgramLife.Step) {
         guard case .reap(let killsTheRest) = step else { return }
         if killsTheRest { baton_signal_group(pid, baton_sigkill) }
-        // Before its number may be somebody else's.
+        // The watchdog forgets the group before the program is reaped and the system may reuse its number.
         watch?.forget()
         var (code, isSignal): (Int32, Int32) = (0, 0)
         if baton_reap(pid, &code, &isSignal) == 0 {
@@ -99,7 +103,7 @@ final class RunningProgram: Sendable {
         hasBeenReaped.end(true)
     }
 
-    // MARK: Its grace
+    // MARK: Grace period
 
     private func setAlarm() {
         let alarm = AsyncOperation<Void>.delay(program.grace)
@@ -109,7 +113,7 @@ final class RunningProgram: Sendable {
         self.alarm.withLock { $0 = alarm }
         let queue = program.clock is ContinuousClock ? Self.alarms : Self.makeQueue(clock: program.clock)
         queue.add(alarm)
-        // Its end may have come in between, and would not have found it.
+        // The program may have ended before the alarm was stored, so ``ended()`` did not find it.
         if waits.isClosed { stopAlarm() }
     }
 

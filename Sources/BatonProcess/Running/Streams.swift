@@ -5,7 +5,7 @@
 #endif
 internal import CBatonProcess
 
-/// Reads one output of a program, as fast as its sink takes it.
+/// Reads one output of a program as fast as the sink takes it.
 struct OutputReader {
     private static let pieceSize = 64 << 10
 
@@ -13,12 +13,12 @@ struct OutputReader {
     let waits: WaitScope
     var sink: OutputSink
 
-    /// Returns when the output is at its end, or the program is, and what it has written is read.
+    /// Reads until the end of the output, or until the program has ended and everything in the pipe has been read.
     mutating func run() async throws {
-        // Whoever writes on then gets a broken pipe.
+        // A process that goes on writing to the pipe gets a broken pipe.
         defer { end.close() }
-        // What was in the pipe when the program had ended: all that it can have written, and perhaps some of those
-        // that it leaves behind.
+        // The number of bytes to read before returning, set when the program has ended. They are all that the program
+        // can have written, and perhaps some bytes of processes that it left behind.
         var left: Int?
         while left != 0 {
             if left == nil, waits.isClosed {
@@ -29,7 +29,7 @@ struct OutputReader {
             case .piece(let piece):
                 left = left.map { $0 - piece.count }
                 try await sink.take(piece)
-                // A program that always has more to say must not keep the thread from others.
+                // A program that writes without a pause must not keep the thread from other tasks.
                 await Task.yield()
             case .notNow:
                 if left != nil { return try await sink.finish() }
@@ -59,15 +59,15 @@ struct OutputReader {
     }
 }
 
-/// Writes the input of a program, as fast as it takes it.
+/// Writes the input of a program as fast as the program reads it.
 struct InputWriter {
     let end: Descriptor
     let data: Data
     let waits: WaitScope
 
-    /// Returns when all is written, or the program wants no more, or has ended.
+    /// Returns when all data is written, the program has closed its input, or the program has ended.
     func run() async {
-        // The program sees the end of its input.
+        // Closing the pipe lets the program see the end of its input.
         defer { end.close() }
         var place = data.startIndex
         while place < data.endIndex {
@@ -76,7 +76,7 @@ struct InputWriter {
                 place += written
                 await Task.yield()
             } else if written != -Int(baton_again) {
-                // Nobody reads it any more. That is up to the program.
+                // The program has closed its input. It need not read all of it, so this is not an error.
                 return
             } else if await !waits.untilReady(end, for: .writing) {
                 return

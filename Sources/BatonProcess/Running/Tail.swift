@@ -1,4 +1,4 @@
-/// The last bytes of an output, however long that is.
+/// The last bytes of an output of any length.
 struct Tail {
     private var bytes: [UInt8] = []
     private let limit: Int
@@ -7,7 +7,7 @@ struct Tail {
 
     mutating func append(_ piece: [UInt8]) {
         bytes.append(contentsOf: piece.suffix(limit))
-        // Twice as much is kept, so that little pieces are not each paid for with a move of all that is kept.
+        // Up to twice the limit is kept, so that small pieces do not each move all the bytes that are kept.
         if bytes.count / 2 > limit { bytes.removeFirst(bytes.count - limit) }
     }
 
