@@ -1,16 +1,16 @@
 internal import Baton
 
-/// Why a picture of a ``Trace`` could not be made or written.
+/// The reason why a picture of a ``Trace`` could not be made or written.
 @nonexhaustive
 public enum TraceError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Graphviz is not there: these are the places where its program `dot` was looked for.
+    /// Graphviz is not installed. `searched` lists the paths where its program `dot` was looked for.
     case graphvizMissing(searched: [String])
-    /// `dot` ended with this status, and said this on its standard error.
+    /// The program `dot` ended with this status. `message` is the text of its standard error.
     case graphvizFailed(status: Int32, message: String)
-    /// The file could not be written, and this is what the system said.
+    /// The file could not be written. `reason` is the text of the system.
     case notWritten(path: String, reason: String)
 
-    /// What happened, and what to do.
+    /// A message that says what happened and what to do.
     public var description: String { text.cleanLines }
 
     private var text: String {

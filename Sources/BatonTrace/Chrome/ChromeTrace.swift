@@ -1,13 +1,17 @@
 import Baton
 
 extension Trace {
-    /// The trace as JSON in the Trace Event Format, for chrome://tracing, Perfetto, Speedscope and others.
+    /// Returns the trace as JSON in the Trace Event Format, for chrome://tracing, Perfetto, Speedscope and others.
     ///
-    /// Each run is a slice (`X`; `B` if it goes on) in the first lane that was free, so no two overlap in one.
-    /// Dependencies are arrows (`s`, `f`) from the end of the last run of the one to the first run of the other.
-    /// Operations that never ran are marks (`i`) in a lane of their own. Times are microseconds on the clock of the
-    /// queue; waits are among the arguments of the first run, in microseconds, too, each with what it was for and the
-    /// name of the exclusion or the rate. The format is described in Google's document "Trace Event Format".
+    /// Each run is a slice (`X`, or `B` if it has not ended) in the first free lane, so slices in a lane do not
+    /// overlap. Dependencies are arrows (`s`, `f`) from the end of the source's last run to the start of the
+    /// dependent's first run. Operations that never ran are marks (`i`) in a lane of their own.
+    ///
+    /// Times are microseconds on the clock of the queue. Waits are among the arguments of the first run: each has its
+    /// reason, its duration in microseconds, and the name of the exclusion or the rate. The format is described in
+    /// Google's document "Trace Event Format".
+    ///
+    /// - Complexity: O(*n* log *n*), where *n* is the number of runs, dependencies and waits.
     public func chromeTrace() -> String { String(decoding: chromeTraceBytes(), as: UTF8.self) }
 
     func chromeTraceBytes() -> [UInt8] {
@@ -17,14 +21,14 @@ extension Trace {
     }
 }
 
-/// Writes the events of the format, one a line.
+/// Writes the events of the Trace Event Format, one per line.
 struct ChromeTrace {
     private static let neverRan = 0
 
     private let trace: Trace
     private let lanes: RunLanes
     private let process: Int
-    /// Of each operation by its id: where its runs are.
+    /// The index in `lanes.runs` of the first run of each operation, by the operation's id.
     private var firstRun: [UInt64: Int] = [:]
     private var lastRun: [UInt64: Int] = [:]
 
@@ -166,7 +170,8 @@ struct ChromeTrace {
                 guard let place = lastRun[edge.source.id], let end = lanes.runs[place].end else { continue }
                 let source = lanes.runs[place]
                 number += 1
-                // An arrow belongs to the slice in which it begins, and a slice does not include its end.
+                // An arrow belongs to the slice in which it begins, and a slice does not include its end. So the arrow
+                // begins 1 ns before.
                 writeFlow("s", number, lane: source.lane + 1, at: max(source.start, end - 1), to: &json)
                 writeFlow("f", number, lane: target.lane + 1, at: target.start, to: &json)
             }

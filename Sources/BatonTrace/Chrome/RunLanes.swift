@@ -1,19 +1,20 @@
-/// The runs of a trace in lanes, in which none overlaps another one: each takes the first lane that is free. Pure.
+/// Assigns the runs of a trace to lanes, so that runs in a lane do not overlap: each run takes the first free lane.
+/// Pure.
 ///
-/// These are not the queue's own lanes, of which events say nothing; there are as many as bodies ran at a time.
+/// The lanes are not the queue's workers, which events do not name. There are as many lanes as bodies ran at a time.
 struct RunLanes {
     struct Run {
-        /// Of the operation, in the trace.
+        /// The index of the operation in the trace.
         let place: Int
-        /// Of the attempt, in the operation.
+        /// The index of the attempt in the operation.
         let attempt: Int
         let start: Int64
-        /// Nil: it goes on.
+        /// The end of the run, or nil if it has not ended.
         let end: Int64?
         var lane = 0
     }
 
-    /// In the order in which they started.
+    /// The runs, in the order in which they started.
     private(set) var runs: [Run] = []
     private(set) var count = 0
 

@@ -1,4 +1,4 @@
-/// Gives its smallest element first: a binary heap. Pure.
+/// A binary heap, whose first element is the smallest.
 struct SmallestFirst<Element: Comparable> {
     private var elements: [Element] = []
 

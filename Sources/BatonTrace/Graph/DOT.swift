@@ -1,22 +1,30 @@
 public import Baton
 
 extension Trace {
-    /// The operations and their dependencies in the DOT language of Graphviz, coloured by outcome; the critical path is
-    /// bold.
+    /// Returns the operations and their dependencies in the DOT language of Graphviz, coloured by outcome.
     ///
-    /// Any name gives a valid text: control characters become spaces, all others stay what they are. Of a name with
-    /// more than a thousand the rest is cut, because Graphviz refuses long ones.
+    /// The critical path is bold. Every name gives valid DOT: control characters become spaces, and all other
+    /// characters stay as they are. A name is cut after a thousand characters, because Graphviz refuses long names.
+    ///
+    /// - Complexity: O(*n* log *n*), where *n* is the number of events in the trace.
     public func dot() -> String { Graph(of: self).dot(named: queueName ?? "trace") }
 
-    /// The same as a flowchart in the language of Mermaid, which GitHub shows in a code block named `mermaid`.
+    /// Returns the same graph as a flowchart in the language of Mermaid, which GitHub shows in a code block named
+    /// `mermaid`.
+    ///
+    /// - Complexity: O(*n* log *n*), where *n* is the number of events in the trace.
     public func mermaid() -> String { Graph(of: self).mermaid() }
 }
 
 extension QueueSnapshot {
-    /// What is in the queue at this moment and what it waits for, in the DOT language of Graphviz.
+    /// Returns the operations in the queue and what they wait for, in the DOT language of Graphviz.
+    ///
+    /// - Complexity: O(*n*), where *n* is the number of operations and waits.
     public func dot() -> String { Graph(of: self).dot(named: name ?? "queue") }
 
-    /// The same as a flowchart in the language of Mermaid.
+    /// Returns the operations in the queue and what they wait for as a flowchart in the language of Mermaid.
+    ///
+    /// - Complexity: O(*n*), where *n* is the number of operations and waits.
     public func mermaid() -> String { Graph(of: self).mermaid() }
 }
 
@@ -30,7 +38,7 @@ extension Graph {
         ]
         for node in nodes {
             let (fill, line) = node.condition.colours
-            // Never empty: Graphviz would show nothing at all.
+            // A node with an empty label has no size in Graphviz.
             let label = Self.label(node.name.isEmpty ? " " : node.name)
             let note = node.note.isEmpty ? "" : "\\n" + Self.label(node.note)
             let width = node.isCritical ? " penwidth=3" : ""
@@ -47,12 +55,13 @@ extension Graph {
         return lines.joined(separator: "\n") + "\n}\n"
     }
 
-    /// As an ID, in which only the quote is special. A backslash before a quote could not be told from an escape.
+    /// Returns the text as a quoted ID, in which only the quote is special. A backslash becomes a space, because one
+    /// before the closing quote could not be told from an escape.
     private static func quoted(_ text: String) -> String {
         "\"\(spelled(text) { $0 == "\"" || $0 == "\\" || $0 == "\n" ? " " : nil })\""
     }
 
-    /// In a label a backslash begins an escape, and `&` an HTML entity.
+    /// Returns the text as it is written in a label, where a backslash begins an escape and `&` begins an HTML entity.
     private static func label(_ text: String) -> String {
         spelled(text) { scalar in
             switch scalar {

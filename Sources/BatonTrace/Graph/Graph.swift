@@ -1,12 +1,12 @@
 import Baton
 
-/// Operations and what they wait for, to be drawn. Pure.
+/// Operations and what they wait for, as nodes and edges to draw. Pure.
 struct Graph {
-    /// How an operation is doing, which is its colour.
+    /// The state of an operation, which decides its colour.
     enum Condition: String, CaseIterable {
         case success, failure, cancelled, skipped, running, waiting
 
-        /// Of its fill and its outline: readable under black letters.
+        /// The colours of the fill and the outline. Black text is readable on the fill.
         var colours: (fill: String, line: String) {
             switch self {
             case .success: ("#d9f2e3", "#2e8b57")
@@ -22,7 +22,7 @@ struct Graph {
     struct Node {
         let id: UInt64
         let name: String
-        /// Below the name.
+        /// The second line of the label.
         let note: String
         let condition: Condition
         let isCritical: Bool
@@ -31,9 +31,9 @@ struct Graph {
     struct Edge {
         let source: UInt64
         let target: UInt64
-        /// Empty: it simply comes first.
+        /// The kind of the dependency, or empty if it is only an order.
         let label: String
-        /// It is no dependency: one runs the other.
+        /// True if the edge is not a dependency: the source runs or has produced the target.
         let isOrigin: Bool
         let isCritical: Bool
     }
@@ -54,7 +54,7 @@ extension Graph {
                     condition: operation.condition, isCritical: critical.contains(operation.id)))
         }
         func connect(_ source: OperationReference, _ target: TracedOperation, _ label: String, isOrigin: Bool) {
-            // It had finished before the recording began, or is in another queue.
+            // The source is not in the trace: it finished before the recording began, or is in another queue.
             if known.insert(source.id).inserted {
                 nodes.append(Node(id: source.id, name: source.name, note: "", condition: .waiting, isCritical: false))
             }
@@ -109,7 +109,7 @@ extension TracedOperation {
         }
     }
 
-    /// "1.25 s, 3 attempts".
+    /// The second line of the label, such as "1.25 s, 3 attempts".
     fileprivate func note(until end: Duration) -> String {
         var parts: [String] = []
         if attempts.contains(where: { $0.start != nil }) { parts.append(runningTime(until: end).inShort) }

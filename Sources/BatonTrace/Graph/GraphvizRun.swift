@@ -1,14 +1,15 @@
 internal import Baton
 internal import Foundation
 
-/// Runs the program `dot` of Graphviz. Everything here blocks its thread; see ``Trace/svg(dot:)``.
+/// Runs the program `dot` of Graphviz. Every method blocks its thread; see ``Trace/svg(dot:)``.
 final class GraphvizRun: Sendable {
     let program: String
-    /// Taken once by whoever starts or stops it.
+    /// The state that the thread that runs the program shares with threads that cancel it.
     private let child = Locked(Child())
 
     private struct Child: @unchecked Sendable {
-        /// Reached under the lock, and by the one thread that runs it; ended on any.
+        /// The running process. It is accessed under the lock, and by the one thread that runs it. Any thread may kill
+        /// it.
         var process: Process?
         var isCancelled = false
     }
@@ -25,7 +26,7 @@ final class GraphvizRun: Sendable {
         self.program = found
     }
 
-    /// Files, not pipes: none of the two sides ever waits for the other.
+    /// Draws the graph. The input and the output are files and not pipes, so that neither process waits for the other.
     func svg(of dot: String) throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(path: "baton-\(UUID().uuidString)")
         do {
@@ -76,7 +77,8 @@ final class GraphvizRun: Sendable {
         if isCancelled { Self.end(process) }
     }
 
-    /// It ends soon; on any thread, at any time.
+    /// Kills the program, if it runs, and makes ``svg(of:)`` throw `CancellationError`. May be called on any thread at
+    /// any time.
     func cancel() {
         let process = child.withLock { child in
             child.isCancelled = true
@@ -85,8 +87,8 @@ final class GraphvizRun: Sendable {
         if let process { Self.end(process) }
     }
 
-    /// Not by a signal that it may have inherited as blocked: threads that Dispatch makes block them. It leaves nothing
-    /// that is not in the folder.
+    /// Kills the process with SIGKILL: it may have inherited other signals as blocked, because threads of Dispatch
+    /// block them. The program writes only to the temporary folder, so nothing is left behind.
     private static func end(_ process: Process) {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }

@@ -21,8 +21,8 @@ extension Graph {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Letters, digits, spaces and what is not ASCII stay; everything else that could mean something becomes a
-    /// character code, in the form that Mermaid has for it.
+    /// Returns the text as it is written in a label. Letters, digits, spaces and characters outside ASCII stay as they
+    /// are. All other characters become character codes in the form of Mermaid, because they may have a meaning there.
     private static func text(_ text: String) -> String {
         spelled(text) { scalar in
             let character = Character(scalar)

@@ -1,13 +1,15 @@
 public import Baton
 
 extension Trace {
-    /// The graph as an SVG picture, drawn by Graphviz, which has to be installed.
+    /// Returns the graph as an SVG picture, drawn by Graphviz, which has to be installed.
     ///
-    /// Graphviz takes a second for some thousand operations, and much longer for more: cancel the task, or give the
-    /// operation that calls this a `timeout`, and it is stopped. It runs on a thread of its own, not on one that others
-    /// need.
+    /// Graphviz takes a second for some thousand operations, and much longer for more. To stop it, cancel the task, or
+    /// give the operation that calls this method a `timeout`. It runs on a thread of its own, so it blocks no thread
+    /// that others need.
     ///
-    /// - Parameter program: What draws; nil: the first one named `dot` in the places of `PATH`.
+    /// - Parameter program: The path of the program that draws, or nil for the first program named `dot` in the
+    ///   directories of `PATH`.
+    /// - Returns: The text of the SVG file.
     /// - Throws: ``TraceError``, or `CancellationError` if the task was cancelled.
     public func svg(dot program: String? = nil) async throws -> String {
         try await Graph(of: self).svg(named: queueName ?? "trace", program)
@@ -15,9 +17,12 @@ extension Trace {
 }
 
 extension QueueSnapshot {
-    /// What is in the queue and what it waits for as an SVG picture, drawn by Graphviz, which has to be installed.
+    /// Returns the operations in the queue and what they wait for as an SVG picture, drawn by Graphviz, which has to be
+    /// installed.
     ///
-    /// - Parameter program: What draws; nil: the first one named `dot` in the places of `PATH`.
+    /// - Parameter program: The path of the program that draws, or nil for the first program named `dot` in the
+    ///   directories of `PATH`.
+    /// - Returns: The text of the SVG file.
     /// - Throws: ``TraceError``, or `CancellationError` if the task was cancelled.
     public func svg(dot program: String? = nil) async throws -> String {
         try await Graph(of: self).svg(named: name ?? "queue", program)

@@ -1,14 +1,19 @@
 internal import Baton
 
 extension Graph {
-    /// More are cut. Graphviz refuses a text of 16 kilobytes.
+    /// The number of Unicode scalars after which a text is cut. Graphviz refuses a text of 16 kilobytes.
     static let longestText = 1000
 
-    /// A text with something else for what means something in a language of graphs; nil: it stays.
+    /// Returns the text with replacements for the characters that have a meaning in a graph language.
     ///
-    /// By scalars, as the readers of these languages go: to Swift a quote and an accent that follows it are one
-    /// character. What begins a new line is given as `\n`; what would turn the direction of the text behind it is left
-    /// out; what no picture can show, and XML does not allow, is a space.
+    /// The text is processed by Unicode scalars, as the readers of these languages do: to Swift a quote and an accent
+    /// that follows it are one character. A character that begins a new line is passed to `spelling` as `\n`.
+    /// Characters that change the direction of the text are removed. Characters that no picture can show, and that XML
+    /// does not allow, become spaces.
+    ///
+    /// - Parameters:
+    ///   - text: The text, such as the name of an operation.
+    ///   - spelling: Returns the replacement for a scalar, or nil to keep it.
     static func spelled(_ text: String, _ spelling: (Unicode.Scalar) -> String?) -> String {
         let scalars = text.cleanLines.unicodeScalars
         let limit = scalars.index(scalars.startIndex, offsetBy: longestText, limitedBy: scalars.endIndex)

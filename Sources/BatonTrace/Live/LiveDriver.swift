@@ -1,12 +1,13 @@
 internal import Baton
 
-/// What the two tasks of a live view share: one folds events into numbers, the other draws them at its own pace.
+/// The state that the two tasks of a live view share: the reading task folds events into numbers, and the drawing task
+/// draws the numbers at its own pace.
 final class LiveDriver: Sendable {
     private struct State {
         var model: LiveModel
-        /// The view was released.
+        /// True if the view was released.
         var isAbandoned = false
-        /// Nobody reads what is written.
+        /// True if the reader of the output is gone.
         var isDeaf = false
     }
 
@@ -14,7 +15,8 @@ final class LiveDriver: Sendable {
         case noted, unknown, end
     }
 
-    /// Reading what was told before the end must not go on for ever beside a busy queue.
+    /// The time for which the reading task may go on with earlier events after its cancellation. Without this limit, a
+    /// busy queue could keep it reading for ever.
     private static let longestEnd = Duration.seconds(60)
 
     private let state: Locked<State>
@@ -33,7 +35,7 @@ final class LiveDriver: Sendable {
 
     // MARK: Counting
 
-    /// Before the first event is read.
+    /// Counts the operations that are in the queue already. To be called before the first event is read.
     func look(at snapshot: QueueSnapshot) {
         for operation in snapshot.operations where operation.state != .finished {
             let reference = operation.reference
@@ -45,7 +47,7 @@ final class LiveDriver: Sendable {
         }
     }
 
-    /// Until the task is cancelled or the queue has gone; then what was told before.
+    /// Reads events until the task is cancelled or the queue is released, then reads the events emitted before that.
     func read(_ events: OperationEvents) async {
         for await event in events where !fold(event) { return }
         let end = pace.now + Self.longestEnd
@@ -54,7 +56,7 @@ final class LiveDriver: Sendable {
         }
     }
 
-    /// False: nobody needs it any more.
+    /// Applies an event. Returns false if the view has ended.
     private func fold(_ event: OperationEvent) -> Bool {
         guard let change = LiveChange(event.kind) else { return true }
         return note(change, of: event.operation)
@@ -80,9 +82,9 @@ final class LiveDriver: Sendable {
 
     // MARK: Drawing
 
-    /// Until the task is cancelled; then once more, with a summary.
+    /// Draws until the task is cancelled, then draws once more, with a summary.
     ///
-    /// - Parameter events: Say whether the queue is suspended.
+    /// - Parameter events: The events of the queue, which also tell whether it is suspended.
     func draw(_ events: OperationEvents) async {
         var canvas = LiveCanvas(output, knowsTotals: options.knowsTotals)
         let interval = canvas.isRedrawn ? pace.interval : pace.interval * 10
@@ -107,6 +109,6 @@ final class LiveDriver: Sendable {
 }
 
 extension QueueSnapshot.Operation {
-    /// The one that events name.
+    /// The reference by which events name the operation.
     fileprivate var reference: OperationReference { OperationReference(id: id, name: name) }
 }

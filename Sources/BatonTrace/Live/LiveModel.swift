@@ -1,28 +1,29 @@
 internal import Baton
 
-/// What an event changes in the numbers. Made outside of locks: the text of an error is made by its type.
+/// The change of the numbers that an event causes. It is made outside of locks, because it calls the `description` of
+/// an error, which is the user's code.
 enum LiveChange: Sendable, Equatable {
     enum Outcome: Sendable, Equatable {
         case done
         case failed(String)
-        /// The operation with this id has failed, and this one needed it.
+        /// The operation needed another one, with this id, that has failed.
         case failedAfter(UInt64, String)
         case cancelled
         case skipped
     }
 
-    /// It is there, and does not run yet.
+    /// The operation is known and does not run yet.
     case comes
-    /// It waits for an exclusion or a rate.
+    /// The operation waits for an exclusion or a rate.
     case isHeld(LiveObstacle)
-    /// It waits for neither any more.
+    /// The operation waits for neither an exclusion nor a rate any more.
     case isFree
     case starts
-    /// It waits for its next run.
+    /// The operation waits for its next run.
     case rests
     case ends(Outcome)
 
-    /// Nil: nothing.
+    /// Makes the change for an event, or nil if the event changes nothing.
     init?(_ kind: OperationEvent.Kind) {
         switch kind {
         case .added, .waiting, .delayed, .evaluating, .ready, .acquiring: self = .comes
@@ -46,53 +47,57 @@ enum LiveChange: Sendable, Equatable {
     }
 }
 
-/// What keeps an operation that is ready from starting, besides its queue.
+/// A reason other than the queue's width for which a ready operation does not start.
 enum LiveObstacle: Sendable, Hashable {
     case exclusion(String)
     case rate(String)
 }
 
-/// Folds events into numbers. Pure; keeps a few words for each operation that has not finished, and nothing of the
-/// others.
+/// Folds events into numbers. Pure. It keeps a few words for each unfinished operation, and nothing for finished ones.
 struct LiveModel: Sendable {
-    /// A stage for each operation, by mistake, must not take memory for ever. Further ones share the last.
+    /// The largest number of stages. Further ones share the last, so that a `stage` closure which returns a new name
+    /// for each operation does not use unbounded memory.
     static let mostStages = 2000
     static let overflow = "(others)"
-    /// Failures between two pictures, when nobody takes one. More are counted.
+    /// The largest number of failures that are kept between two pictures. Further failures are only counted.
     static let mostNews = 10_000
     static let mostRoots = 100_000
 
     private struct Place {
         let stage: Int
         var isRunning = false
-        /// What it waits for, if it does not run.
+        /// The obstacle that the operation waits for, if it does not run.
         var obstacle: LiveObstacle?
     }
 
     private(set) var picture = LivePicture()
     private var places: [UInt64: Place] = [:]
-    /// What has failed by itself, so that what failed because of it is only counted.
+    /// The operations whose failure was reported. Failures that they caused are only counted.
     private var roots: Set<UInt64> = []
     private var indices: [String: Int] = [:]
-    /// How many operations wait for what, by the places of their stages.
+    /// The number of operations that wait for each obstacle, by the index of their stage.
     private var obstacles: [Int: [LiveObstacle: Int]] = [:]
     private var allObstacles: [LiveObstacle: Int] = [:]
     private let keptFailures: Int
 
     init(keptFailures: Int) { self.keptFailures = max(keptFailures, 0) }
 
-    /// How many have not finished.
+    /// The number of operations that have not finished.
     var openCount: Int { places.count }
 
-    /// - Parameter stage: Nil if the caller has not asked. Needed for an operation that is not known.
-    /// - Returns: False: it is not known; ask for its stage, without a lock, and come again.
+    /// Applies a change.
+    ///
+    /// - Parameter stage: The name of the operation's stage, or nil if the caller has not asked for it. It is needed
+    ///   for an operation that is not known yet.
+    /// - Returns: False if the operation is not known. The caller then asks for its stage, without a lock, and calls
+    ///   again.
     mutating func note(
         _ change: LiveChange, of operation: OperationReference, in stage: String? = nil, at now: Duration
     ) -> Bool {
         guard let place = places[operation.id] ?? stage.map({ admit(operation.id, to: $0) }) else { return false }
         switch change {
         case .comes:
-            // Of one that runs: told before it was looked at.
+            // If the operation runs already, the event is older than the snapshot.
             break
         case .isHeld(let obstacle): if !place.isRunning { setObstacle(obstacle, of: operation.id, place) }
         case .isFree: setObstacle(nil, of: operation.id, place)
@@ -115,7 +120,8 @@ struct LiveModel: Sendable {
             case .failed(let text):
                 keep(LiveFailure(operation: operation.name, text: text), of: operation.id)
             case .failedAfter(let root, let text):
-                // What has failed in another queue is told with the first operation that failed because of it.
+                // If the source failed in another queue, its failure is reported with the first operation that failed
+                // because of it.
                 if roots.contains(root) || roots.count == Self.mostRoots {
                     picture.newDependents += 1
                 } else {
@@ -127,7 +133,7 @@ struct LiveModel: Sendable {
         return true
     }
 
-    /// Time has passed: the rates follow.
+    /// Updates the rates.
     mutating func tick(at now: Duration) {
         for index in picture.stages.indices { picture.stages[index].tick(at: now) }
         picture.whole.tick(at: now)
@@ -189,11 +195,11 @@ struct LiveModel: Sendable {
     private static func count(_ step: Int, _ obstacle: LiveObstacle, in counts: inout [LiveObstacle: Int]) {
         let count = (counts[obstacle] ?? 0) + step
         counts[obstacle] = count == 0 ? nil : count
-        // So that the memory of many names does not stay.
+        // A new dictionary releases the storage that many names have used.
         if counts.isEmpty { counts = [:] }
     }
 
-    /// The name of what is waited for, if there is one alone.
+    /// Stores the name of the obstacle of each stage whose operations all wait for the same one.
     private mutating func nameObstacles() {
         for stage in picture.stages.indices {
             picture.stages[stage].nameObstacle(obstacles[stage] ?? [:])
@@ -201,7 +207,7 @@ struct LiveModel: Sendable {
         picture.whole.nameObstacle(allObstacles)
     }
 
-    /// The picture, whose news are told with it.
+    /// Returns the picture, and resets the failures that it reports as new.
     mutating func takePicture() -> LivePicture {
         nameObstacles()
         defer {

@@ -1,36 +1,46 @@
 public import Baton
 
 extension LiveView {
-    /// What a live view shows, and where.
+    /// The options of a live view.
+    ///
+    /// ```swift
+    /// var options = LiveView.Options()
+    /// options.style = .lines
+    /// options.failureCount = 10
+    /// let view = LiveView(of: queue, options: options)
+    /// ```
     public struct Options: Sendable {
-        /// How it is shown.
+        /// A way to show the operations.
         @nonexhaustive
         public enum Style: Sendable, Hashable {
-            /// Redrawn on a terminal that can do that, else plain lines.
+            /// Redraws in place if the output is a terminal that can do that, otherwise writes plain lines.
             case automatic
-            /// Redrawn in place.
+            /// Redraws in place.
             case redrawn
-            /// Plain lines, one for each thing worth saying.
+            /// Writes a plain line for each change.
             case lines
         }
 
-        /// The file descriptor to write to: standard error. It stays open, and is the program's.
+        /// The file descriptor to write to. The default is standard error. The view does not close it.
         public var output: CInt = 2
-        /// How it is shown: by default as suits the output.
+        /// The way to show the operations. The default depends on the output.
         public var style = Style.automatic
-        /// The least time between two redraws: 100 ms. Plain lines come ten times less often.
+        /// The shortest time between two redraws. The default is 100 ms. Plain lines are written ten times less often.
         public var interval = Duration.milliseconds(100)
-        /// How many of the last failures are shown in place, with their errors: 3. A low terminal shows fewer, plain
-        /// lines show all. Operations that failed because one that they needed had failed are only counted.
-        public var failureCount = 3
-        /// Whether everything has been added, or will be soon. If not there are no bars, and the time left is "?".
-        public var knowsTotals = true
-        /// Which operations belong together: by default those that are one stage for ``Trace/stageName(of:)``, too.
+        /// The number of recent failures that are shown with their errors when redrawing. The default is 3.
         ///
-        /// Called once for each operation, on a thread of the view, never at the same time.
+        /// A terminal with few rows shows fewer, and plain lines show all. Operations that failed because an operation
+        /// that they needed had failed are only counted.
+        public var failureCount = 3
+        /// True if all operations have been added, or will be soon. Otherwise there are no bars, and the time left is
+        /// "?".
+        public var knowsTotals = true
+        /// Returns the name of the stage that an operation belongs to. The default is ``Trace/stageName(of:)``.
+        ///
+        /// The closure is called once for each operation, on a thread of the view, and never concurrently.
         public var stage: @Sendable (OperationReference) -> String = { Trace.stageName(of: $0) }
 
-        /// What is said at each property.
+        /// Makes options with the default values.
         public init() {}
     }
 }

@@ -1,22 +1,22 @@
 internal import Baton
 
-/// A clock without its type, and how often to draw.
+/// A clock whose type is erased, and the interval between redraws.
 struct LivePace: Sendable {
     private let time: TimeSource
     let interval: Duration
 
-    /// However short the interval is meant to be, the terminal gets some rest.
+    /// The shortest interval, so that drawing does not take all of a thread.
     private static let shortest = Duration.milliseconds(10)
 
     init(_ clock: some Clock<Duration>, interval: Duration) {
         time = TimeSource(clock)
-        // Ten times as long, it can still be added to any time.
+        // The upper bound keeps ten times the interval, added to any time, within the range of `Duration`.
         self.interval = min(max(interval, Self.shortest), .seconds(1_000_000_000))
     }
 
     var now: Duration { time.now }
 
-    /// False: the task is cancelled.
+    /// Sleeps. Returns false if the task is cancelled.
     func pause(for time: Duration) async -> Bool {
         if Task.isCancelled { return false }
         try? await self.time.sleep(until: now + time)

@@ -1,39 +1,39 @@
-/// What a live view shows: numbers alone, whatever the number of operations.
+/// The numbers that a live view shows. Their size does not depend on the number of operations.
 struct LivePicture: Sendable, Equatable {
-    /// Nothing new starts in the queue.
+    /// True if the queue is suspended.
     var isSuspended = false
-    /// In order of arrival.
+    /// The stages, in the order in which their first operations appeared.
     var stages: [LiveStage] = []
-    /// Of all stages.
+    /// The numbers of all stages together.
     var whole = LiveStage(name: "all")
-    /// The last ones that no other failure explains, the oldest first.
+    /// The most recent failures that no other failure has caused, the oldest first.
     var failures: [LiveFailure] = []
-    /// All such failures since the picture before this one.
+    /// All such failures since the previous picture.
     var newFailures: [LiveFailure] = []
-    /// How many more there were than can be kept.
+    /// The number of such failures that were not kept.
     var untoldFailures = 0
-    /// How many operations have failed since then because one that they needed had failed.
+    /// The number of operations that have failed since the previous picture because one that they needed had failed.
     var newDependents = 0
 }
 
-/// Operations that belong together, in numbers.
+/// The numbers of the operations that belong to one stage.
 struct LiveStage: Sendable, Equatable {
     let name: String
     var waiting = 0
-    /// How many of those wait for an exclusion.
+    /// The number of waiting operations that wait for an exclusion.
     var excluded = 0
-    /// How many of those wait for a rate.
+    /// The number of waiting operations that wait for a rate.
     var paced = 0
-    /// The exclusion or the rate, if all of these wait for the same.
+    /// The exclusion or the rate, if all operations that wait for one wait for the same.
     private(set) var obstacle: LiveObstacle?
     var running = 0
     var done = 0
     var failed = 0
     var cancelled = 0
     var skipped = 0
-    /// Of the first run.
+    /// The start of the first run.
     var begin: Duration?
-    /// Of the last outcome.
+    /// The time of the last outcome.
     var end: Duration?
     var rate = LiveRate()
 
@@ -42,13 +42,15 @@ struct LiveStage: Sendable, Equatable {
     var finished: Int { done + failed + cancelled + skipped }
     var unfinished: Int { waiting + running }
     var total: Int { finished + unfinished }
-    /// Has begun or ended, and nothing of it is left.
+    /// True if operations have finished, and none is unfinished.
     var isOver: Bool { unfinished == 0 && finished > 0 }
 
-    /// - Parameter counts: How many wait for what.
+    /// Stores the obstacle, if there is only one.
+    ///
+    /// - Parameter counts: The number of operations that wait for each obstacle.
     mutating func nameObstacle(_ counts: [LiveObstacle: Int]) { obstacle = counts.count == 1 ? counts.first?.key : nil }
 
-    /// Zero if nothing is left, nil if nobody knows.
+    /// The estimated time left: zero if nothing is unfinished, nil if it is unknown.
     var timeLeft: Duration? { unfinished == 0 ? .zero : rate.time(for: unfinished) }
 
     mutating func starts(at now: Duration) {
@@ -66,11 +68,12 @@ struct LiveStage: Sendable, Equatable {
         }
     }
 
-    /// What never ran is not counted: a thousand that are skipped at once are no speed.
+    /// Updates the rate. Operations that never ran are not counted: a thousand operations that are skipped at once say
+    /// nothing about the speed.
     mutating func tick(at now: Duration) { rate.tick(ended: done + failed, isBusy: running > 0, at: now) }
 }
 
-/// An operation that failed, in words.
+/// The name of an operation that failed, and the text of its error.
 struct LiveFailure: Sendable, Equatable {
     let operation: String
     let text: String

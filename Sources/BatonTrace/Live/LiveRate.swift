@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// How many operations end per second, smoothed. Pure.
+/// The smoothed number of operations that end per second. Pure.
 ///
-/// The exponentially weighted moving average, as in Unix's load average, of two things: the operations that ended, and
-/// the time that passed. Each tick of length Δ keeps `exp(-Δ/window)` of both; the rate is their quotient. That of the
-/// first ticks is therefore the plain average, where a single average would have to climb up from zero.
+/// The rate is the quotient of two exponentially weighted moving averages, as in Unix's load average: of the operations
+/// that ended, and of the time that passed. Each tick of length Δ keeps `exp(-Δ/window)` of both. The rate after the
+/// first ticks is therefore the plain average, where a single moving average would climb up from zero.
 struct LiveRate: Sendable, Equatable {
-    /// In seconds. Slow operations take a longer one: the time in which ten of them end.
+    /// The shortest window, in seconds. If operations are slow, the window is the time in which ten of them end.
     private static let shortestWindow = 5.0
     private static let leastEnds = 10.0
 
@@ -16,17 +16,20 @@ struct LiveRate: Sendable, Equatable {
     private var weightedCount = 0.0
     private var weightedSeconds = 0.0
 
-    /// Nil: nothing has ended yet.
+    /// The rate, or nil if nothing has ended yet.
     var perSecond: Double? {
         weightedCount > 0 && weightedSeconds > 0 ? weightedCount / weightedSeconds : nil
     }
 
-    /// Time counts from here.
+    /// Starts to count time.
     mutating func begin(at now: Duration) { if last == nil { last = now } }
 
+    /// Updates the rate.
+    ///
     /// - Parameters:
-    ///   - ended: How many have ended so far.
-    ///   - isBusy: Whether any runs. Time in which nothing runs and nothing ends says nothing about the rate.
+    ///   - ended: The number of operations that have ended so far.
+    ///   - isBusy: True if any operation runs. Time in which nothing runs and nothing ends does not count.
+    ///   - now: The current time.
     mutating func tick(ended: Int, isBusy: Bool, at now: Duration) {
         guard let last, now > last else { return }
         self.last = now
@@ -37,13 +40,13 @@ struct LiveRate: Sendable, Equatable {
         busySeconds += step
         let window = max(Self.shortestWindow, Self.leastEnds * busySeconds / Double(max(ended, 1)))
         let kept = exp(-step / window)
-        // What came in this step is a little old already, on average.
+        // The operations of this step ended half a step ago on average, so they have lost some of their weight.
         let share = window * (1 - kept) / step
         weightedCount = weightedCount * kept + news * share
         weightedSeconds = weightedSeconds * kept + step * share
     }
 
-    /// How long so many take at this rate. Nil: nobody knows.
+    /// Returns the time that `count` operations take at this rate, or nil if the rate is unknown.
     func time(for count: Int) -> Duration? {
         guard let perSecond else { return nil }
         let seconds = Double(count) / perSecond

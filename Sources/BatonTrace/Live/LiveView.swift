@@ -1,7 +1,6 @@
 public import Baton
 
-/// Shows in a terminal what a queue does while it does it: a bar for each stage, with counts, rate, time left, and
-/// failures.
+/// Shows the progress of a queue in a terminal: a bar for each stage, with counts, rate, time left, and failures.
 ///
 /// ```swift
 /// let view = LiveView(of: queue)
@@ -9,41 +8,42 @@ public import Baton
 /// await view.finish()
 /// ```
 ///
-/// **Where.** On standard error, unless told otherwise. A terminal is redrawn in place; what the program prints
-/// meanwhile gets in the way. A pipe, a file, and a terminal that says `TERM=dumb` get plain lines: stages that begin
-/// and end, every failure with its error, how many operations failed because of those, whether the queue is suspended,
-/// and a summary. `NO_COLOR` is heeded. The size of the terminal is asked for at each redraw, so that it may change.
+/// **Output.** The view writes to standard error by default. On a terminal it redraws in place, so text that the
+/// program prints in the meantime mixes with it. A pipe, a file, and a terminal with `TERM=dumb` get plain lines: the
+/// beginning and the end of each stage, every failure with its error, the number of operations that failed because of
+/// it, suspensions of the queue, and a summary. The view honours `NO_COLOR`. It asks for the size of the terminal at
+/// each redraw, so the size may change.
 ///
-/// **Waiting.** Of the operations that wait, those that wait for an exclusion or for a rate are counted on their own,
-/// with the name if there is one alone. What waited for a rate when the view was made counts as waiting until it is
-/// told again.
+/// **Waiting operations.** Operations that wait for an exclusion or for a rate are also counted separately, with its
+/// name if they all wait for the same one. An operation that waited for a rate when the view was made counts as waiting
+/// without a reason until its next event.
 ///
-/// **Stages.** Each operation belongs to one: by default that of its name without the number at its end. The rate is
-/// smoothed over the last 5 s, or the last ten operations if these take longer; the time left is what is left of the
-/// stage at that rate, and "?" as long as nothing has ended.
+/// **Stages.** Each operation belongs to a stage, by default that of its name without the number at its end. The rate
+/// is smoothed over the last 5 s, or over the last ten operations if these take longer. The time left is the number of
+/// unfinished operations of the stage divided by that rate, and "?" as long as nothing has ended.
 ///
-/// **Cost.** It has two threads of its own, one that counts and one that writes: nothing of it runs on the queue's
-/// executor, and a terminal that is slow or stopped delays neither operations nor counting. It keeps numbers, not
-/// events, and keeps no queue alive. If nobody reads what it writes any more, it ends and says nothing.
+/// **Cost.** The view has two threads of its own: one counts, the other writes. Nothing of it runs on the queue's
+/// executor, and a slow or stopped terminal delays neither operations nor counting. The view keeps numbers and not
+/// events, and does not keep the queue alive. If the reader of its output is gone, the view ends silently.
 ///
-/// **The terminal stays as it was.** The cursor is never hidden, nothing is scrolled or switched, and between two
-/// redraws the cursor is at the beginning of the line below. Only a program that dies in the middle of a redraw leaves
-/// a piece of one; see ``restoreTerminal()``. The view itself changes no signal handling. Of a terminal that is made so
-/// small that the lines do not fit any more, what has left it at the top stays as it was.
+/// **State of the terminal.** The view does not hide the cursor, scroll or switch screens. Between two redraws the
+/// cursor is at the beginning of the row under the last line. Only a program that dies during a redraw leaves a part of
+/// one; see ``restoreTerminal()``. The view itself does not change signal handling. If a terminal becomes too small for
+/// the lines, those that have scrolled out at the top stay as they were.
 ///
-/// One that is released without ``finish()`` stops and leaves its last lines where they are.
+/// A view that is released without ``finish()`` stops, and its last lines stay on the screen.
 public final class LiveView: Sendable {
     private let driver: LiveDriver
     private let reader: Task<Void, Never>
     private let drawer: Task<Void, Never>
 
-    /// Begins to show what happens to the operations of a queue: those that are in it, and those that are added from
-    /// now on.
+    /// Starts to show the operations that are in a queue and those that are added later.
     ///
     /// - Parameters:
-    ///   - queue: Is not kept alive. Looking at what is in it takes as long as there are operations in it.
-    ///   - options: What to show, and where.
-    ///   - clock: Measures rates and the time between redraws. It need not be the clock of the queue.
+    ///   - queue: The queue to show. The view does not keep it alive.
+    ///   - options: The options of the view.
+    ///   - clock: The clock that measures rates and the time between redraws. It need not be the clock of the queue.
+    /// - Complexity: O(*n*), where *n* is the number of operations in the queue.
     public convenience init(
         of queue: AsyncOperationQueue, options: Options = Options(), clock: some Clock<Duration> = ContinuousClock()
     ) {
@@ -52,7 +52,8 @@ public final class LiveView: Sendable {
 
     init(of queue: AsyncOperationQueue, options: Options, clock: some Clock<Duration>, output: LiveOutput) {
         let driver = LiveDriver(options, LivePace(clock, interval: options.interval), output)
-        // In this order: what happens between the two is told twice, and counted once.
+        // The events are subscribed before the snapshot is taken: a change between the two is reported twice, and
+        // counted once.
         let events = queue.events
         driver.look(at: queue.snapshot())
         let threads = ThreadExecutor(name: "live view", threads: 2)
@@ -71,11 +72,11 @@ public final class LiveView: Sendable {
         drawer.cancel()
     }
 
-    /// Draws the last state and a summary, and returns when they are written: what was told before is in them.
+    /// Draws the last state and a summary, and returns when they have been written.
     ///
-    /// The view ends with it, whatever the queue does then; reading what was told takes a minute at most. Awaits a
-    /// terminal that is slow. Cancelling the calling task does not interrupt it; further calls return when the first
-    /// does, and write nothing.
+    /// The view then ends, even if the queue goes on. The summary includes all events that were emitted before the
+    /// call, except that reading them stops after a minute. The method waits for a slow terminal, and cancelling the
+    /// calling task does not interrupt it. Further calls return when the first one does, and write nothing.
     public func finish() async {
         reader.cancel()
         await reader.value

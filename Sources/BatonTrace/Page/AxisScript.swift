@@ -1,5 +1,5 @@
 extension TimelinePage {
-    /// The times above the picture, and the lines below them.
+    /// The script that draws the time axis and its vertical lines.
     static let axisScript = #"""
         const axisStep = () => {
           const rough = (view.to - view.from) / Math.max(2, width / 90);

@@ -1,5 +1,5 @@
 extension TimelinePage {
-    /// Pointer, wheel, keys and buttons, and the beginning.
+    /// The script that handles pointer, wheel, keys and buttons, and shows the page first.
     static let controlScript = #"""
         let drag = null;
         const pointers = new Map();

@@ -1,5 +1,5 @@
 extension TimelinePage {
-    /// Says everything that is known of one operation, and finds the one under the pointer.
+    /// The script that describes an operation, and finds the one under the pointer.
     static let detailScript = #"""
         // What matters most comes first: on a small screen the rest is cut off.
         const describe = operation => {

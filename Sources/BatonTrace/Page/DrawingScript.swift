@@ -1,5 +1,5 @@
 extension TimelinePage {
-    /// Draws what is to be seen of the rows.
+    /// The script that draws the visible rows.
     static let drawingScript = #"""
         const canvas = $('canvas'), pen = canvas.getContext('2d');
         const whole = Math.max(data.end, 1e-3);

@@ -1,5 +1,5 @@
 extension TimelinePage {
-    /// Reads the data, and puts every operation into a row.
+    /// The script that reads the data and assigns every operation to a row.
     static let layoutScript = #"""
         const $ = id => document.getElementById(id);
         const failed = message => document.documentElement.setAttribute('data-error', message);

@@ -1,16 +1,15 @@
 import Baton
 
-/// What the timeline page knows: rows of numbers and texts, as short as they can be. The script of the page says what
-/// is where.
+/// The data of the timeline page: compact rows of numbers and texts. The page's script defines their layout.
 ///
-/// Times are microseconds from the first moment of the trace. Long texts are cut and equal ones written once, so that
-/// the page stays small enough to be opened.
+/// Times are microseconds since the first moment of the trace. Long texts are cut and equal texts are written once, so
+/// that the page stays small enough to be opened.
 struct PageData {
-    /// Characters of a name. More are cut.
+    /// The number of characters after which a name is cut.
     static let nameLimit = 120
-    /// Characters of all errors and reasons together. What comes after that is left out.
+    /// The number of characters of all errors and reasons together. Further texts are left out.
     static let textLimit = 6_000_000
-    /// Arrows. What comes after that is left out.
+    /// The number of dependencies. Further ones are left out.
     static let edgeLimit = 1_000_000
 
     private let trace: Trace
@@ -37,7 +36,7 @@ struct PageData {
         for (place, operation) in trace.operations.enumerated() { places[operation.id] = place }
     }
 
-    /// The JSON, in which nothing can end the script that it is in.
+    /// Returns the JSON. It contains nothing that could end the script element around it.
     mutating func bytes() -> [UInt8] {
         let summary = trace.summary(stage: stage)
         let critical = Set(summary.criticalPath.operations.map(\.id))
@@ -140,7 +139,7 @@ struct PageData {
         return stages.count - 1
     }
 
-    /// -1: there is none.
+    /// Returns the index of a text, or -1 for nil.
     private mutating func textPlace(of text: String?) -> Int {
         guard let text else { return -1 }
         if let place = textPlaces[text] { return place }

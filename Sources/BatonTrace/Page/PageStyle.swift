@@ -6,8 +6,8 @@ extension TimelinePage {
           --queue: #94762f; --suspension: #3f7f8c; --exclusion: #7d5a94; --rate: #8c3f55; --pause: #a8633f; --critical: #fff; --mark: #7db4ff;
         """#
 
-    /// Words have the colours of outcomes, and names are written on them: both can be read, in the light and in the
-    /// dark.
+    /// The style sheet. The colours of outcomes are used for text and behind names, so their contrast is sufficient for
+    /// both, in the light and in the dark theme.
     static let style = #"""
         :root { color-scheme: light; --back: #fff; --panel: #f5f6f8; --text: #1c2430; --faint: #5d6776; --line: #dde1e7;
           --success: #1e7f53; --failure: #c93434; --cancelled: #94600a; --skipped: #66707c; --running: #2b6cc4;

@@ -1,5 +1,5 @@
 extension TimelinePage {
-    /// The table: only the rows that are to be seen are there.
+    /// The script of the table, which creates elements only for the visible rows.
     static let tableScript = #"""
         const columns = [
           ['Operation', operation => operation.name, operation => operation.name],

@@ -1,16 +1,20 @@
 public import Baton
 
 extension Trace {
-    /// A page that shows the trace: one HTML file that needs nothing else, neither a network nor a server.
+    /// Returns a page that shows the trace: one HTML file that needs neither a network nor a server.
     ///
-    /// Runs and waits over time, grouped by stage or by lane, failures and retries in colour, dependencies under the
-    /// pointer, the critical path marked, times in which the queue was suspended shaded, search (Enter goes to the next
-    /// match, Shift and Enter to the one before), and a table to sort. The wheel and the keys + − 0 and the arrows zoom
-    /// and move. A hundred thousand operations make about 18 MB. Names beyond 120 characters are cut in it. Without
-    /// operations it says so.
+    /// The page shows runs and waits over time, grouped by stage or by lane. Failures and retries are coloured, the
+    /// critical path is marked, times in which the queue was suspended are shaded, and the dependencies of the
+    /// operation under the pointer are drawn. The wheel, the arrows and the keys + − 0 zoom and move. The search goes
+    /// to the next match with Enter, and to the previous one with Shift and Enter. A table lists the operations and can
+    /// be sorted.
     ///
-    /// - Parameter stage: Which operations are shown together: called with each, on the calling thread. By default
-    ///   those whose names are the same but for a number at the end; see ``stageName(of:)``.
+    /// A hundred thousand operations make about 18 MB. Names are cut after 120 characters.
+    ///
+    /// - Parameter stage: Returns the name of the stage that an operation is shown in. It is called with each
+    ///   operation, on the calling thread. The default is ``stageName(of:)``.
+    /// - Returns: The text of the HTML file.
+    /// - Complexity: O(*n* log *n*), where *n* is the number of events in the trace.
     public func timeline(stage: (OperationReference) -> String = { Trace.stageName(of: $0) }) -> String {
         String(decoding: timelineBytes(stage: stage), as: UTF8.self)
     }
@@ -26,7 +30,7 @@ extension Trace {
     }
 }
 
-/// The text around the data. Nothing is loaded from anywhere: the policy in the head forbids it.
+/// The HTML around the data. The page loads nothing: the content security policy in its head forbids it.
 enum TimelinePage {
     static func head(title: String) -> String {
         """
@@ -54,7 +58,7 @@ enum TimelinePage {
             .joined(separator: "\n") + "\n</script>\n</body>\n</html>\n"
     }
 
-    /// As text of an element.
+    /// Returns the text as it is written in an element.
     static func escaped(_ text: String) -> String {
         Graph.spelled(text) { scalar in
             switch scalar {

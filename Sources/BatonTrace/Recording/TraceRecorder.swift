@@ -1,6 +1,6 @@
 public import Baton
 
-/// Records what happens to the operations of a queue, from when it is made.
+/// Records the events of a queue's operations from the time when it is made.
 ///
 /// ```swift
 /// let recorder = TraceRecorder(of: queue)
@@ -8,26 +8,32 @@ public import Baton
 /// let trace = await recorder.trace()
 /// ```
 ///
-/// Events are kept as they come, about 85 bytes for each, and more for what they carry, such as errors, until
-/// ``trace()`` is called: nothing else is done while the queue runs. It keeps neither the queue nor operations alive,
-/// and stops recording when it is released.
+/// While the queue runs, the recorder only stores the events: about 85 bytes for each, and more for what they carry,
+/// such as errors. They are processed when ``trace()`` is called. The recorder keeps neither the queue nor operations
+/// alive, and stops recording when it is released.
 public actor TraceRecorder {
     private let events: OperationEvents
     private var builder: TraceBuilder
 
-    /// Begins to record.
+    /// Starts to record the events of a queue.
     ///
-    /// Takes as long as there are operations in the queue. Of those, what happened before is not known.
+    /// Events that happened before are not known, also for operations that are in the queue already.
+    ///
+    /// - Parameter queue: The queue to record. The recorder does not keep it alive.
+    /// - Complexity: O(*n*), where *n* is the number of operations in the queue.
     public init(of queue: AsyncOperationQueue) {
         events = queue.events
         events.beginRecordingSuspensions()
         builder = TraceBuilder(queue: events.queue, start: events.now)
     }
 
-    /// What has happened so far. May be called as often as one likes; each trace has all from the beginning.
+    /// Returns a trace of all events since the recorder was made. May be called any number of times.
     ///
-    /// Errors are described here: their `description` is called, on a thread of the global executor and under no lock.
-    /// Takes less than a microsecond for each new event, and as long again for each operation that there has been.
+    /// The errors are described here: their `description` is called on a thread of the global executor, while no lock
+    /// is held.
+    ///
+    /// - Complexity: O(*n* + *m*), where *n* is the number of new events and *m* is the number of operations recorded
+    ///   so far. Each takes less than a microsecond.
     public func trace() -> Trace {
         let told = events.takeAll()
         let changes = events.takeSuspensions()

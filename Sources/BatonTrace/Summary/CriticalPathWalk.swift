@@ -1,9 +1,9 @@
 import Baton
 
-/// Goes back from the end of a trace; see ``CriticalPath``. Pure.
+/// Follows the critical path backwards from the end of a trace; see ``CriticalPath``. Pure.
 ///
-/// It comes to each operation from its end at most once, and goes back in time otherwise, so it ends whatever the trace
-/// says.
+/// The walk enters each operation at its end at most once, and otherwise goes back in time. So it ends for every trace,
+/// even for an inconsistent one.
 struct CriticalPathWalk {
     private struct Moment {
         let time: Duration
@@ -12,15 +12,16 @@ struct CriticalPathWalk {
 
     private let trace: Trace
     private var places: [UInt64: Int] = [:]
-    /// When bodies ended, in order: each made room for another one.
+    /// The ends of runs, in order of time. Each end made room for another run.
     private var runEnds: [Moment] = []
-    /// By the place of the parent, in the order in which they finished.
+    /// The ends of children, in order of time, by the index of the parent.
     private var children: [Int: [Moment]] = [:]
     private var isEntered: [Bool]
-    /// Of operations from which another one was followed: what lies before. Time only goes back.
+    /// The remaining earlier spans of operations that the walk has left for another one. The walk only goes back in
+    /// time.
     private var spansBefore: [Int: [TracedOperation.Span]] = [:]
 
-    // The last first.
+    // The steps and operations found so far, the last ones first.
     private var steps: [CriticalPath.Step] = []
     private var chain: [OperationReference] = []
 
@@ -32,7 +33,8 @@ struct CriticalPathWalk {
             for attempt in operation.attempts where attempt.start != nil {
                 if let end = attempt.end { runEnds.append(Moment(time: end, place: place)) }
             }
-            // One that goes on is what its parent, which goes on, too, waits for; and likewise for a dependency.
+            // An unfinished child counts as ending at the end of the trace, since its unfinished parent waits for it.
+            // The same holds for an unfinished dependency.
             if let parent = operation.parent, let parentPlace = places[parent.id] {
                 children[parentPlace, default: []].append(Moment(time: operation.finished ?? trace.end, place: place))
             }
@@ -50,8 +52,9 @@ struct CriticalPathWalk {
         return CriticalPath(steps: steps.reversed(), operations: operations)
     }
 
-    /// What goes on at the end, or ended last, of the operations that have run: one that never ran has made nothing
-    /// longer. Of several that end at one time one that no other one runs, and rather one that runs than one that
+    /// The end of the operation to start from: of those that have run, the one that is unfinished or ended last.
+    ///
+    /// If several end at the same time, an operation without a parent is preferred, then one that runs over one that
     /// waits.
     private var last: Moment? {
         var last: (moment: Moment, rank: Int)?
@@ -64,7 +67,8 @@ struct CriticalPathWalk {
         return last?.moment
     }
 
-    /// Follows one operation back to where another one goes on. Nil: to the beginning.
+    /// Follows one operation back to the point where another one continues the path. Returns nil at the beginning of
+    /// the path.
     private mutating func before(_ moment: Moment) -> Moment? {
         let operation = trace.operations[moment.place]
         chain.append(operation.reference)
@@ -83,10 +87,11 @@ struct CriticalPathWalk {
             }
             spans.removeLast()
         }
-        // Who runs it, or has produced it, was running then.
+        // The parent or the producer was running when it added this operation.
         guard let origin = operation.parent ?? operation.producer, let place = places[origin.id] else { return nil }
         let added = min(time, operation.firstMoment ?? time)
-        // A trace in which one runs itself is not from a recorder.
+        // A recorder does not make a trace in which an operation is its own ancestor, but a decoded trace may contain
+        // one.
         guard added < moment.time || !isEntered[place] else { return nil }
         isEntered[place] = true
         return Moment(time: added, place: place)
@@ -111,7 +116,7 @@ struct CriticalPathWalk {
         .sorted { $0.time < $1.time }
     }
 
-    /// Of those to which the path has not come.
+    /// Returns the latest of the moments whose operations the walk has not entered yet.
     private func latest(of moments: [Moment], after start: Duration, until end: Duration) -> Moment? {
         var low = 0
         var high = moments.count
@@ -143,7 +148,7 @@ extension TracedOperation {
 
     var hasRun: Bool { attempts.contains { $0.start != nil } }
 
-    /// Its waits and runs, in order.
+    /// Returns the waits and the runs of the operation, in order of time.
     func spans(until end: Duration) -> [Span] {
         var spans = waits(until: end).map { Span(activity: .waiting($0.reason), start: $0.start, end: $0.end) }
         for attempt in attempts {

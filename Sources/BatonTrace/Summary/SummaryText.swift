@@ -1,16 +1,16 @@
 import Baton
 
 extension TraceSummary: CustomStringConvertible {
-    /// A short text of a few lines: how long, what was waited for, the critical path, and what to make faster first.
+    /// A text of a few lines: the duration, the waits, the critical path, and what to make faster first.
     public var description: String {
         if operationCount == 0 { return "No operations." }
         var lines = ["\(Self.count(operationCount, "operation")) in \(duration.inShort): \(endings)."]
         if retryCount > 0 { lines.append("\(Self.count(retryCount, "failed attempt")) with another one after it.") }
-        // Of a trace that nobody recorded it may be more than can be counted.
+        // The value is limited, because a decoded trace may contain any times.
         let average = Int(min(parallelism * 100, 1e9).rounded())
         lines.append(
             "Bodies ran for \(runningTime.inShort), \(average / 100).\(Self.twoDigits(average % 100)) at a time.")
-        // The time between two events is hardly ever zero: what is less than a thousandth of the longest is no news.
+        // The time between two events is hardly ever zero, so waits below a thousandth of the longest are not reported.
         if let longest = waits.first?.time {
             let parts = waits.filter { $0.time >= longest / 1000 }.map { "\($0.time.inShort) for \($0.reason.inWords)" }
             lines.append("Waited, all together: \(parts.joined(separator: ", ")).")
@@ -38,7 +38,7 @@ extension TraceSummary: CustomStringConvertible {
         return parts.joined(separator: ", ")
     }
 
-    /// Which exclusions and rates were waited for longest.
+    /// The exclusions and rates with the longest waits.
     private var names: String {
         var parts = namedWaits.prefix(3).map { "\($0.time.inShort) for \($0.reason.inWords($0.name ?? ""))" }
         let rest = namedWaits.count - parts.count
@@ -46,7 +46,7 @@ extension TraceSummary: CustomStringConvertible {
         return "Exclusions and rates: \(parts.joined(separator: ", "))."
     }
 
-    /// The first and the last few.
+    /// The names of the first and the last operations on the critical path.
     private var chain: String {
         let names = criticalPath.operations.map(\.name.singleLine)
         let shown = names.count > 8 ? names.prefix(4) + ["… \(names.count - 8) more …"] + names.suffix(4) : names[...]
@@ -61,7 +61,7 @@ extension TraceSummary: CustomStringConvertible {
 }
 
 extension TraceSummary.Lever: CustomStringConvertible {
-    /// The stage, what it did, how long, and how much of the critical path that is.
+    /// The stage, its activity, the time, and the share of the critical path.
     public var description: String {
         let what =
             switch activity {
@@ -75,7 +75,7 @@ extension TraceSummary.Lever: CustomStringConvertible {
 }
 
 extension TracedWait.Reason {
-    /// After "waiting for".
+    /// The words for the reason after "waiting for".
     var inWords: String {
         switch self {
         case .dependencies: "dependencies"
@@ -89,12 +89,12 @@ extension TracedWait.Reason {
         }
     }
 
-    /// One exclusion or rate, after "waiting for".
+    /// Returns the words for one exclusion or rate after "waiting for".
     func inWords(_ name: String) -> String { "the \(rawValue) \(name.singleLine)" }
 }
 
 extension Duration {
-    /// With three digits that count, in a fitting unit: "1.25 s", "310 ms", "42.0 µs", "7 ns".
+    /// The duration with three significant digits and a suitable unit: "1.25 s", "310 ms", "42.0 µs", "7 ns".
     var inShort: String {
         let nanoseconds = nanoseconds
         if nanoseconds < 0 { return "-" + (.zero - self).inShort }

@@ -1,67 +1,67 @@
 public import Baton
 
-/// A ``Trace`` in figures: how long it took, what it waited for, and what to make faster first.
+/// The figures of a ``Trace``: how long it took, what operations waited for, and what to make faster first.
 public struct TraceSummary: Sendable, Hashable {
-    /// Waits of one kind, of all operations.
+    /// All waits of one kind.
     public struct Waiting: Sendable, Hashable {
-        /// What for.
+        /// The reason for the waits.
         public let reason: TracedWait.Reason
-        /// The exclusion or the rate. Nil: all of the kind together.
+        /// The name of the exclusion or the rate, or nil for all waits with this reason.
         public let name: String?
-        /// How long, all together. Waits that overlap count as often.
+        /// The total time of the waits. Waits that overlap are added up.
         public let time: Duration
-        /// How many.
+        /// The number of waits.
         public let count: Int
     }
 
-    /// A part of the critical path that a stage is answerable for.
+    /// The part of the critical path that one activity of a stage takes.
     public struct Lever: Sendable, Hashable {
-        /// Operations of which kind.
+        /// The name of the stage.
         public let stage: String
-        /// What they did.
+        /// The activity of the operations.
         public let activity: CriticalPath.Activity
-        /// How long, on the critical path.
+        /// The time on the critical path.
         public let time: Duration
-        /// Of the path, from 0 to 1.
+        /// The share of the critical path, from 0 to 1.
         public let share: Double
-        /// How many of them are on the path.
+        /// The number of operations of the stage that are on the path with this activity.
         public let operationCount: Int
     }
 
-    /// From the first event of an operation to the end.
+    /// The time from the first event of an operation to the end of the trace.
     public let duration: Duration
-    /// How many operations there are.
+    /// The number of operations.
     public let operationCount: Int
-    /// How many ended how.
+    /// The number of operations with each outcome.
     public let outcomes: [TracedOperation.Outcome: Int]
-    /// How many have not finished.
+    /// The number of operations that have not finished.
     public let unfinishedCount: Int
-    /// How many attempts failed that another one followed.
+    /// The number of failed attempts that another attempt followed.
     public let retryCount: Int
-    /// How long bodies ran, all together.
+    /// The total time in which bodies ran.
     public let runningTime: Duration
-    /// What was waited for, the longest first. Reasons for which nothing waited are left out.
+    /// The waits by reason, the longest first. Reasons without waits are left out.
     public let waits: [Waiting]
-    /// Which exclusions and rates were waited for, the longest first. Those whose names are not known are left out.
+    /// The waits by exclusion or rate, the longest first. Waits whose names are not known are left out.
     public let namedWaits: [Waiting]
-    /// From the first event of an operation to the beginning of the critical path: its first operation was added no
-    /// earlier.
+    /// The time from the first event of an operation to the start of the critical path, when its first operation was
+    /// added.
     public let leadTime: Duration
-    /// What determined the end.
+    /// The chain of operations that determined the end of the trace.
     public let criticalPath: CriticalPath
-    /// What to make faster first: what takes most of the critical path comes first.
+    /// The parts of the critical path by stage and activity, the longest first: what to make faster first.
     public let levers: [Lever]
 
-    /// How many bodies ran at a time, on average. Zero if no time has passed.
+    /// The average number of bodies that ran at a time, or zero if no time has passed.
     public var parallelism: Double { duration > .zero ? runningTime / duration : 0 }
 }
 
 extension Trace {
-    /// The trace in figures.
+    /// Returns the figures of the trace.
     ///
-    /// - Parameter stage: Which operations are of one kind: called with each operation on the critical path, on the
-    ///   calling thread. By default those are whose names are the same but for a number at the end; see
-    ///   ``stageName(of:)``.
+    /// - Parameter stage: Returns the name of the stage that an operation belongs to. It is called with each operation
+    ///   on the critical path, on the calling thread. The default is ``stageName(of:)``.
+    /// - Complexity: O(*n* log *n*), where *n* is the number of events.
     public func summary(
         stage: (OperationReference) -> String = { Trace.stageName(of: $0) }
     ) -> TraceSummary {
@@ -105,10 +105,12 @@ extension Trace {
         let name: String
     }
 
-    /// The name without a number at its end, and without what divides the two.
+    /// Returns the name of an operation without the number at its end and the separator before it.
     ///
-    /// "page" of "page 12" and of "page (12)", "part" of "part-3.1". A name that is a number, or has none at its end,
-    /// stays as it is.
+    /// For example, the stage of "page 12" and of "page (12)" is "page", and that of "part-3.1" is "part". A name that
+    /// is a number, or that does not end with one, is returned as it is.
+    ///
+    /// - Parameter operation: The operation.
     public static func stageName(of operation: OperationReference) -> String {
         var stage = operation.name[...]
         while let shorter = stage.withoutNumber { stage = shorter }
@@ -117,7 +119,8 @@ extension Trace {
 }
 
 extension Substring {
-    /// Without the number at its end, in brackets or not, and what stands before that; nil if there is none.
+    /// The text without the number at its end, in brackets or not, and without the separators before it. Nil if there
+    /// is no number.
     fileprivate var withoutNumber: Substring? {
         let openers: [Character: Character] = [")": "(", "]": "["]
         let separators: Set<Character> = [" ", "-", "_", "#", ":", ".", "/"]
@@ -136,7 +139,7 @@ extension Substring {
 }
 
 extension Character {
-    /// Of any script.
+    /// True if the character is a decimal digit of any script.
     fileprivate var isDigit: Bool {
         unicodeScalars.first?.properties.numericType == .decimal && unicodeScalars.count == 1
     }

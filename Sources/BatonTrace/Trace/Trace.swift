@@ -1,7 +1,6 @@
 public import Baton
 
-/// What happened to the operations of a queue while somebody recorded it: a value to look at, to draw, to write and to
-/// read.
+/// A recording of a queue's operations: a value to inspect, to draw, to write and to read.
 ///
 /// ```swift
 /// let recorder = TraceRecorder(of: queue)
@@ -11,48 +10,54 @@ public import Baton
 /// try await trace.write(.timeline, to: "trace.html")
 /// ```
 ///
-/// All times are on the clock of the queue, since that was made. It keeps nothing alive: operations are named by their
-/// ids and names, errors by their texts.
+/// All times are on the clock of the queue, counted from the creation of the queue. A trace does not keep anything
+/// alive: it contains the ids and names of operations, and the texts of errors.
 public struct Trace: Sendable, Hashable {
     /// The name of the queue, if it has one.
     public internal(set) var queueName: String?
-    /// Tells queues of the process apart; see `QueueReference.number`. Nil of events that no queue has told.
+    /// The number that tells queues of the process apart; see `QueueReference.number`. Nil if no event names a queue.
     public internal(set) var queueNumber: UInt32?
-    /// When recording began.
+    /// The time when recording started.
     public internal(set) var start: Duration
-    /// When the trace was taken: never before the last event. What has not finished is drawn up to here.
+    /// The time when the trace was taken, never before the last event. Unfinished operations are drawn up to this time.
     public internal(set) var end: Duration
-    /// How many events it was made of.
+    /// The number of events in the trace.
     public internal(set) var eventCount: Int
-    /// Those of which an event was told, in the order of their first; unfinished ones are among them.
+    /// The operations that have an event, in the order of their first events. Unfinished ones are included.
     public internal(set) var operations: [TracedOperation]
-    /// When the queue was suspended, in order. Only a recorder knows it: a trace that is made of events has none.
+    /// The times in which the queue was suspended, in order. Only a recorder knows them: a trace made from events has
+    /// none.
     public internal(set) var suspensions: [Suspension] = []
 
     /// A time in which the queue was suspended.
     public struct Suspension: Sendable, Hashable {
-        /// When it began, or when recording began if that was later.
+        /// The start of the suspension, or of the recording if that was later.
         public internal(set) var start: Duration
-        /// When the queue was resumed. Nil: it is suspended at the end of the trace.
+        /// The time when the queue was resumed, or nil if it was suspended at the end of the trace.
         public internal(set) var end: Duration?
     }
 
-    /// From the first event of an operation to the end; zero without operations.
+    /// The time from the first event of an operation to the end of the trace, or zero without operations.
+    ///
+    /// - Complexity: O(*n*), where *n* is the number of operations.
     public var duration: Duration { operations.isEmpty ? .zero : end - firstMoment }
 
-    /// When the first of its events was told, or recording began if there is none.
+    /// The time of the first event of an operation, or the start of the recording if there is none.
+    ///
+    /// - Complexity: O(*n*), where *n* is the number of operations.
     public var firstMoment: Duration { operations.lazy.compactMap(\.firstMoment).min() ?? start }
 }
 
 extension Trace {
-    /// Makes a trace of events that somebody has collected, of one queue; their order is that of their numbers.
+    /// Makes a trace from the events of one queue, which are sorted by their numbers if necessary.
     ///
-    /// Describing the errors in them calls their `description`, on the calling thread.
+    /// The errors in the events are described: their `description` is called on the calling thread.
     ///
     /// - Parameters:
-    ///   - events: As they were told. Some may be missing: what they would have said is nil.
-    ///   - start: When collecting began; nil: with the first event.
-    ///   - end: When it ended; nil: with the last event.
+    ///   - events: The events. If some are missing, the values that they would have set are nil.
+    ///   - start: The time when collecting started, or nil for the time of the first event.
+    ///   - end: The time when it ended, or nil for the time of the last event.
+    /// - Complexity: O(*n*), or O(*n* log *n*) if the events are not in order, where *n* is the number of events.
     public init(of events: some Collection<OperationEvent>, from start: Duration? = nil, to end: Duration? = nil) {
         let numbers = events.lazy.map(\.number)
         let isInOrder = zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }

@@ -1,8 +1,8 @@
 import Baton
 
-/// Makes a trace of events, one after another. Pure.
+/// Makes a trace from events, one after another. Pure.
 ///
-/// The events of an operation come in the order of its life, but the first may be missing: recording began later.
+/// The events of an operation come in order, but the first ones may be missing, because recording started later.
 struct TraceBuilder {
     private var trace: Trace
     private var places: [UInt64: Int] = [:]
@@ -19,14 +19,14 @@ struct TraceBuilder {
             (trace.queueName, trace.queueNumber) = (queue.name, queue.number)
         }
         if case .produced(let product) = event.kind { trace.operations[place(of: product)].producer = event.operation }
-        // Its number is that of an operation by chance.
+        // The event names the operation of the last dropped event, but is not about it.
         if case .dropped = event.kind { return }
         let place = place(of: event.operation)
         if let parent = event.parent, trace.operations[place].parent == nil { trace.operations[place].parent = parent }
         trace.operations[place].note(event.kind, at: event.time)
     }
 
-    /// The queue was suspended or resumed. Changes come in order, and may come after later events.
+    /// Notes that the queue was suspended or resumed. Changes come in order, and may come after later events.
     mutating func add(_ change: SuspensionChange) {
         trace.end = max(trace.end, change.time)
         if change.isSuspended {
@@ -36,7 +36,7 @@ struct TraceBuilder {
         }
     }
 
-    /// What has happened so far. More may follow.
+    /// Returns a trace of the events so far. More events may be added afterwards.
     func trace(at time: Duration) -> Trace {
         var trace = trace
         trace.end = max(trace.end, time)
@@ -57,7 +57,7 @@ struct TraceBuilder {
         return trace.operations.count - 1
     }
 
-    /// Nil: one of them goes on, or is not known.
+    /// Returns the time when the last dependency finished, or nil if one is unfinished or unknown.
     private func lastOfDependencies(of operation: TracedOperation) -> Duration? {
         if operation.edges.isEmpty { return nil }
         var last = Duration.zero
@@ -98,15 +98,15 @@ extension TracedOperation {
     }
 
     private mutating func noteReady(at time: Duration) {
-        // Its end may have been dropped.
+        // The event that ended the attempt may have been dropped.
         if let last = attempts.indices.last, attempts[last].end == nil { attempts[last].end = time }
-        // A repetition begins at 1 again.
+        // After a repetition, the attempts are counted from 1 again.
         let hasFailed = attempts.last.map { $0.pause == nil || $0.error != nil } ?? false
         attempts.append(Attempt(number: hasFailed ? attempts[attempts.count - 1].number + 1 : 1, ready: time))
     }
 
     private mutating func noteAcquiring(at time: Duration) {
-        // What it has asked for first it may have had to give back.
+        // The operation may ask again after it had to give back an exclusion, so the last request counts.
         if let last = attempts.indices.last, attempts[last].start == nil { attempts[last].acquiring = time }
     }
 
@@ -115,7 +115,7 @@ extension TracedOperation {
     ) {
         if attempts.last?.start != nil || attempts.isEmpty { attempts.append(Attempt(number: 1)) }
         attempts[attempts.count - 1].endObstacle(at: time)
-        // The wait for an exclusion begins when it is asked for, and is told a little later.
+        // The wait for an exclusion starts with the request; the event comes a little later.
         let start = reason == .exclusion ? attempts[attempts.count - 1].acquiring ?? time : time
         attempts[attempts.count - 1].obstacles.append(
             Obstacle(reason: reason, name: name, holder: holder, start: start))
@@ -126,7 +126,7 @@ extension TracedOperation {
         if attempts[last].obstacles.last.map({ $0.end == nil }) == true {
             attempts[last].endObstacle(at: time)
         } else if let acquiring = attempts[last].acquiring {
-            // The exclusions were granted before anybody could tell which one was missing.
+            // The exclusions were granted before an event could tell which one was missing.
             attempts[last].obstacles.append(Obstacle(reason: .exclusion, start: acquiring, end: time))
         }
     }
@@ -159,7 +159,7 @@ extension TracedOperation {
 }
 
 extension TracedOperation.Attempt {
-    /// If one is in the way.
+    /// Ends the current obstacle, if there is one.
     fileprivate mutating func endObstacle(at time: Duration) {
         guard let last = obstacles.indices.last, obstacles[last].end == nil else { return }
         obstacles[last].end = time
@@ -167,13 +167,13 @@ extension TracedOperation.Attempt {
 }
 
 extension Trace {
-    /// Suspensions of one wait that are told apart. Later ones count as one, because everything that waits meets all of
-    /// them.
+    /// The number of suspensions of one wait that are kept apart. Later ones are merged into one, so that many waits
+    /// and many suspensions do not take memory for their product.
     private static let toldSuspensions = 8
 
-    /// When the queue was suspended while this operation waited for it, in order.
+    /// Returns the times in which the queue was suspended while the operation waited for it, in order.
     fileprivate func suspensions(holding operation: TracedOperation) -> [Suspension] {
-        // A suspension does not hold up what a running body waits for.
+        // Children of a running body start in a suspended queue as well.
         if operation.parent != nil { return [] }
         return operation.waits(until: end).filter { $0.reason == .queue }.flatMap { suspensions(in: $0, of: operation) }
     }
@@ -181,8 +181,8 @@ extension Trace {
     private func suspensions(in wait: TracedWait, of operation: TracedOperation) -> [Suspension] {
         let first = suspensions.firstPlace { $0.end ?? end > wait.start }
         var next = suspensions.firstPlace { $0.start >= wait.end }
-        // An operation that begins in spite of a suspension was not held up by it; one that ends there has waited for
-        // the resumption.
+        // An operation that starts in spite of a suspension was not held up by it. One that finishes during a
+        // suspension has waited for the resumption.
         if first < next, wait.end < suspensions[next - 1].end ?? end, wait.end != operation.finished { next -= 1 }
         guard first < next else { return [] }
         var told = Array(suspensions[first..<min(next, first + Self.toldSuspensions)])
@@ -194,7 +194,8 @@ extension Trace {
 }
 
 extension [Trace.Suspension] {
-    /// The first place from which on this is true for all: it stays true once it is.
+    /// Returns the first index at which the predicate is true. The predicate must be true for all later elements as
+    /// well.
     fileprivate func firstPlace(where isReached: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {
@@ -232,13 +233,14 @@ extension TracedOperation.Outcome {
 }
 
 extension Trace {
-    /// Characters of an error, a reason or a misuse that are kept. More are cut, and an ellipsis says so.
+    /// The number of characters that are kept of an error, a reason or a misuse. Longer texts are cut and end with an
+    /// ellipsis.
     public static let textLimit = 500
 
-    /// Calls the description of somebody's error, perhaps.
+    /// Returns the text of a value, cut to ``textLimit``. It may call the `description` of the user's error.
     static func text(of value: some Any) -> String {
         let text = "\(value)"
-        // Counting characters walks through all of them.
+        // `count` would walk through the whole text.
         guard let end = text.index(text.startIndex, offsetBy: textLimit, limitedBy: text.endIndex), end < text.endIndex
         else { return text }
         return text[..<end] + "…"

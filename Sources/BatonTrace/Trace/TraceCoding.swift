@@ -1,14 +1,17 @@
 import Baton
 
-// Times are written as whole nanoseconds: short, and exact but for clocks that count in less. What is nil or empty is
-// left out.
+// Times are encoded as whole nanoseconds, which is short, and exact unless a clock has a finer resolution. Nil and
+// empty values are left out.
 
 extension Trace: Codable {
     private enum CodingKeys: String, CodingKey {
         case queueName, queueNumber, start, end, eventCount, operations, suspensions
     }
 
-    /// Reads one that was written.
+    /// Decodes a trace.
+    ///
+    /// - Parameter decoder: The decoder to read from.
+    /// - Throws: A `DecodingError` if the data is not that of a trace. Missing optional values are not an error.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         queueName = try values.decodeIfPresent(String.self, forKey: .queueName)
@@ -20,7 +23,10 @@ extension Trace: Codable {
         suspensions = try values.decodeIfPresent([Suspension].self, forKey: .suspensions) ?? []
     }
 
-    /// Writes it.
+    /// Encodes the trace.
+    ///
+    /// - Parameter encoder: The encoder to write to.
+    /// - Throws: Any error of the encoder.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encodeIfPresent(queueName, forKey: .queueName)
@@ -36,14 +42,20 @@ extension Trace: Codable {
 extension Trace.Suspension: Codable {
     private enum CodingKeys: String, CodingKey { case start, end }
 
-    /// Reads one that was written.
+    /// Decodes a suspension.
+    ///
+    /// - Parameter decoder: The decoder to read from.
+    /// - Throws: A `DecodingError` if the data is not that of a suspension.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         start = try values.time(.start) ?? .zero
         end = try values.time(.end)
     }
 
-    /// Writes it.
+    /// Encodes the suspension.
+    ///
+    /// - Parameter encoder: The encoder to write to.
+    /// - Throws: Any error of the encoder.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(start, .start)
@@ -58,7 +70,10 @@ extension TracedOperation: Codable {
         case suspensions, finished, outcome, error, progress, misuses
     }
 
-    /// Reads one that was written.
+    /// Decodes an operation.
+    ///
+    /// - Parameter decoder: The decoder to read from.
+    /// - Throws: A `DecodingError` if the data is not that of an operation. Missing optional values are not an error.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(try values.decode(OperationReference.self, forKey: .reference))
@@ -80,7 +95,10 @@ extension TracedOperation: Codable {
         misuses = try values.decodeIfPresent([String].self, forKey: .misuses) ?? []
     }
 
-    /// Writes it.
+    /// Encodes the operation.
+    ///
+    /// - Parameter encoder: The encoder to write to.
+    /// - Throws: Any error of the encoder.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(reference, forKey: .reference)
@@ -106,7 +124,10 @@ extension TracedOperation: Codable {
 extension TracedOperation.Attempt: Codable {
     private enum CodingKeys: String, CodingKey { case number, ready, acquiring, start, end, error, pause, obstacles }
 
-    /// Reads one that was written.
+    /// Decodes an attempt.
+    ///
+    /// - Parameter decoder: The decoder to read from.
+    /// - Throws: A `DecodingError` if the data is not that of an attempt.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         number = try values.decode(Int.self, forKey: .number)
@@ -119,7 +140,10 @@ extension TracedOperation.Attempt: Codable {
         obstacles = try values.decodeIfPresent([TracedOperation.Obstacle].self, forKey: .obstacles) ?? []
     }
 
-    /// Writes it.
+    /// Encodes the attempt.
+    ///
+    /// - Parameter encoder: The encoder to write to.
+    /// - Throws: Any error of the encoder.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(number, forKey: .number)
@@ -136,7 +160,10 @@ extension TracedOperation.Attempt: Codable {
 extension TracedOperation.Obstacle: Codable {
     private enum CodingKeys: String, CodingKey { case reason, name, holder, start, end }
 
-    /// Reads one that was written.
+    /// Decodes an obstacle.
+    ///
+    /// - Parameter decoder: The decoder to read from.
+    /// - Throws: A `DecodingError` if the data is not that of an obstacle.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         reason = try values.decode(TracedWait.Reason.self, forKey: .reason)
@@ -146,7 +173,10 @@ extension TracedOperation.Obstacle: Codable {
         end = try values.time(.end)
     }
 
-    /// Writes it.
+    /// Encodes the obstacle.
+    ///
+    /// - Parameter encoder: The encoder to write to.
+    /// - Throws: Any error of the encoder.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(reason, forKey: .reason)
@@ -160,14 +190,20 @@ extension TracedOperation.Obstacle: Codable {
 extension TracedOperation.Cancel: Codable {
     private enum CodingKeys: String, CodingKey { case time, reason }
 
-    /// Reads one that was written.
+    /// Decodes a cancel.
+    ///
+    /// - Parameter decoder: The decoder to read from.
+    /// - Throws: A `DecodingError` if the data is not that of a cancel.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         time = try values.time(.time) ?? .zero
         reason = try values.decode(String.self, forKey: .reason)
     }
 
-    /// Writes it.
+    /// Encodes the cancel.
+    ///
+    /// - Parameter encoder: The encoder to write to.
+    /// - Throws: Any error of the encoder.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(time, .time)
@@ -188,8 +224,8 @@ extension KeyedEncodingContainer {
 }
 
 extension Duration {
-    /// Whole ones, of at most 73 years: the sum or difference of two is a number, too, also in a trace that nobody
-    /// recorded.
+    /// The duration in whole nanoseconds, limited to 73 years. The sum or the difference of two values does not
+    /// overflow, even for a decoded trace with arbitrary times.
     var nanoseconds: Int64 {
         let most: Int64 = 1 << 61
         let (seconds, attoseconds) = components

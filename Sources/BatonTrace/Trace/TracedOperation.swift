@@ -1,66 +1,68 @@
 public import Baton
 
-/// One operation of a ``Trace``: what happened to it, and when.
+/// One operation of a ``Trace``: the things that happened to it, and their times.
 ///
-/// A time is nil if it has not come, or was before the recording began.
+/// Times are on the clock of the queue. A time is nil if the event has not happened, or happened before the recording
+/// started.
 public struct TracedOperation: Sendable, Hashable, Identifiable {
-    /// Names it.
+    /// The reference that identifies the operation.
     public internal(set) var reference: OperationReference
-    /// What runs it: with `context.run`, as the child of a group, or for a condition.
+    /// The operation that runs it: with `context.run`, as the child of a group, or for a condition.
     public internal(set) var parent: OperationReference?
-    /// What has produced it, with `context.produce`.
+    /// The operation that has produced it with `context.produce`.
     public internal(set) var producer: OperationReference?
-    /// What it depends on, inputs first.
+    /// The dependencies of the operation, inputs first.
     public internal(set) var edges: [Edge] = []
-    /// When its queue took it.
+    /// The time when the operation was added to its queue.
     public internal(set) var added: Duration?
-    /// Whether one of its dependencies had not finished then.
+    /// True if one of the dependencies had not finished when the operation was added.
     public internal(set) var hasWaited = false
-    /// When the last of the dependencies that it waited for finished.
+    /// The time when the last of the dependencies that it waited for finished.
     public internal(set) var dependenciesMet: Duration?
-    /// When its delay began.
+    /// The time when the delay started.
     public internal(set) var delayed: Duration?
-    /// When its conditions began to be looked at.
+    /// The time when the evaluation of the conditions started.
     public internal(set) var evaluating: Duration?
-    /// Its runs, the last one last; the last may only be ready to run.
+    /// The attempts to run the operation, in order. The last one may only be ready to run.
     public internal(set) var attempts: [Attempt] = []
-    /// When its queue was suspended while it waited for that: see ``TracedWait/Reason/suspension``.
+    /// The times in which the queue was suspended while the operation waited for it; see
+    /// ``TracedWait/Reason/suspension``.
     public internal(set) var suspensions: [Trace.Suspension] = []
-    /// Who cancelled it, if anybody did.
+    /// The cancel, if the operation was cancelled before its outcome.
     public internal(set) var cancel: Cancel?
-    /// When it had its outcome.
+    /// The time when the operation finished.
     public internal(set) var finished: Duration?
-    /// How it ended.
+    /// The outcome of the operation, or nil if it has not finished.
     public internal(set) var outcome: Outcome?
-    /// The text of its error, of at most ``Trace/textLimit`` characters.
+    /// The text of the operation's error, of at most ``Trace/textLimit`` characters.
     public internal(set) var error: String?
-    /// How far it came, from 0 to 1, if it said so.
+    /// The last progress that the operation reported, from 0 to 1.
     public internal(set) var progress: Double?
-    /// The texts of what was done to it that makes no sense.
+    /// Descriptions of the misuses of the operation that were reported.
     public internal(set) var misuses: [String] = []
 
     init(_ reference: OperationReference) { self.reference = reference }
 
-    /// Unique in the process that was recorded; see `OperationReference.id`.
+    /// The id of the operation, unique in the process that was recorded; see `OperationReference.id`.
     public var id: UInt64 { reference.id }
 
-    /// What it is called.
+    /// The name of the operation.
     public var name: String { reference.name }
 
-    /// When it was first ready to run.
+    /// The time when the operation was first ready to run.
     public var ready: Duration? { attempts.first?.ready }
 
-    /// When it first ran.
+    /// The time when the first run started.
     public var started: Duration? { attempts.first?.start }
 
-    /// How often it ran again because a run had failed.
+    /// The number of runs that failed and were followed by another one.
     public var retryCount: Int { attempts.lazy.filter { $0.error != nil }.count }
 
-    /// When it was first heard of.
+    /// The time of the first event of the operation.
     var firstMoment: Duration? {
         if let added { return added }
         let first = attempts.first
-        // What was recorded from the middle of a run on has the end of that alone.
+        // If the recording started during a run, only the end of that run is known.
         return [
             delayed, evaluating, first?.ready, first?.obstacles.first?.start, first?.start, first?.end, cancel?.time,
             finished,
@@ -69,46 +71,47 @@ public struct TracedOperation: Sendable, Hashable, Identifiable {
 }
 
 extension TracedOperation {
-    /// A dependency.
+    /// A dependency of an operation.
     public struct Edge: Sendable, Hashable, Codable {
-        /// What a dependency is for.
+        /// The kind of a dependency.
         @nonexhaustive
         public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-            /// It hands over its output.
+            /// The source passes its output to the operation.
             case input
-            /// It comes first, whatever its outcome.
+            /// The source has to finish first, with any outcome.
             case order
-            /// It comes first, and has to succeed.
+            /// The source has to finish first, and to succeed.
             case onSuccess
-            /// It comes first, and must neither fail nor be cancelled.
+            /// The source has to finish first, and must neither fail nor be cancelled.
             case onNoFailure
-            /// It comes first, and has to fail.
+            /// The source has to finish first, and to fail.
             case onFailure
         }
 
-        /// What the operation depends on.
+        /// The operation that is depended on.
         public let source: OperationReference
-        /// What for.
+        /// The kind of the dependency.
         public let kind: Kind
     }
 
-    /// One run of its body, and the time before it in which it was ready.
+    /// One run of the body, and the time before it in which the operation was ready.
     public struct Attempt: Sendable, Hashable {
-        /// Counts from 1; each repetition begins at 1 again.
+        /// The number of the attempt, counted from 1. Each repetition starts at 1 again.
         public internal(set) var number: Int
-        /// From when on nothing kept it but the queue, its width, a suspension, or an exclusion that others held.
+        /// The time from which only the queue's width, a suspension, a rate, or an exclusion held by others kept the
+        /// operation from running.
         public internal(set) var ready: Duration?
-        /// When it asked for its exclusions.
+        /// The time when the operation asked for its exclusions.
         public internal(set) var acquiring: Duration?
-        /// When the body began.
+        /// The time when the body started.
         public internal(set) var start: Duration?
-        /// When it had ended.
+        /// The time when the body had ended.
         public internal(set) var end: Duration?
         /// The text of the error, if another attempt follows.
         public internal(set) var error: String?
-        /// How long it was to pause then.
+        /// The pause that was scheduled after the attempt.
         public internal(set) var pause: Duration?
-        /// The exclusions and rates that it had to wait for, one after another.
+        /// The exclusions and rates that the attempt had to wait for, one after another.
         public internal(set) var obstacles: [Obstacle] = []
     }
 
@@ -116,34 +119,34 @@ extension TracedOperation {
     public struct Obstacle: Sendable, Hashable {
         /// ``TracedWait/Reason/exclusion`` or ``TracedWait/Reason/rate``.
         public internal(set) var reason: TracedWait.Reason
-        /// What it is called, in quotes. Nil if that is not known, because the wait was too short.
+        /// The name, in quotes. Nil if it is not known, because the wait was too short.
         public internal(set) var name: String?
-        /// An operation that held the exclusion when the wait began, or came before this one in the line for it.
+        /// An operation that held the exclusion when the wait started, or was queued for it before this one.
         public internal(set) var holder: OperationReference?
-        /// When the wait began.
+        /// The time when the wait started.
         public internal(set) var start: Duration
-        /// When it was over.
+        /// The time when the wait ended, or nil if it has not.
         public internal(set) var end: Duration?
     }
 
     /// A cancel that came before the outcome.
     public struct Cancel: Sendable, Hashable {
-        /// When.
+        /// The time of the cancel.
         public internal(set) var time: Duration
-        /// Why, as the end of a sentence that begins with "was cancelled".
+        /// The reason, as the end of a sentence that begins with "was cancelled".
         public internal(set) var reason: String
     }
 
-    /// How an operation ended.
+    /// The outcome of an operation.
     @nonexhaustive
     public enum Outcome: String, Sendable, Hashable, Codable, CaseIterable {
-        /// It has an output.
+        /// The operation has an output.
         case success
-        /// It has an error other than the next two.
+        /// The operation failed with an error that is neither a cancellation nor a skip.
         case failure
-        /// It was cancelled.
+        /// The operation was cancelled.
         case cancelled
-        /// A rule kept it from running.
+        /// A condition or the outcome of a dependency kept the operation from running.
         case skipped
     }
 }

@@ -1,37 +1,37 @@
 import Baton
 
-/// A time in which an operation did not run, and why.
+/// A time in which an operation did not run, and the reason.
 public struct TracedWait: Sendable, Hashable {
-    /// What an operation can wait for.
+    /// A reason for which an operation waits.
     @nonexhaustive
     public enum Reason: String, Sendable, Hashable, Codable, CaseIterable {
-        /// One of its dependencies had not finished.
+        /// One of the operation's dependencies had not finished.
         case dependencies
-        /// A delay of its own, after its dependencies.
+        /// The operation's own delay had not passed after its dependencies had finished.
         case delay
-        /// Its conditions were evaluated, with the operations that they bring along.
+        /// The operation's conditions were evaluated, and the operations that they bring along ran.
         case conditions
-        /// A permit of its queue: as many others ran as the queue is wide.
+        /// The operation waited for a permit: as many other operations ran as the queue is wide.
         case queue
-        /// The queue was suspended. Of a trace that is made of events, and not by a recorder, this counts as a wait for
-        /// the queue.
+        /// The queue was suspended. In a trace that was made from events and not by a recorder, this counts as a wait
+        /// for the queue.
         case suspension
-        /// An exclusion that others held or waited for. In traces that older versions wrote, with the wait for the
-        /// permit that follows.
+        /// Other operations held the exclusion, or were queued for it before. Traces of older versions include the
+        /// following wait for the permit.
         case exclusion
-        /// Its turn at a rate.
+        /// The operation waited for its turn at a rate.
         case rate
-        /// The pause between two attempts or repetitions.
+        /// The operation paused between two attempts or repetitions.
         case pause
     }
 
-    /// Why.
+    /// The reason for the wait.
     public let reason: Reason
-    /// The exclusion or the rate, if it was for one and its name is known.
+    /// The name of the exclusion or the rate, if the wait was for one and its name is known.
     public let name: String?
-    /// When it began.
+    /// The start of the wait.
     public let start: Duration
-    /// When it was over.
+    /// The end of the wait.
     public let end: Duration
 
     init(reason: Reason, name: String? = nil, start: Duration, end: Duration) {
@@ -41,14 +41,15 @@ public struct TracedWait: Sendable, Hashable {
         self.end = end
     }
 
-    /// How long it was.
+    /// The length of the wait.
     public var duration: Duration { end - start }
 }
 
 extension TracedOperation {
-    /// Its waits, in order, none of length zero.
+    /// Returns the waits of the operation, in order of time. None has the length zero.
     ///
-    /// - Parameter end: Up to when a wait counts that was not over; mostly ``Trace/end``.
+    /// - Parameter end: The time up to which an unfinished wait counts, usually ``Trace/end``.
+    /// - Complexity: O(*n*), where *n* is the number of attempts, obstacles and suspensions.
     public func waits(until end: Duration) -> [TracedWait] {
         let end = finished ?? end
         var waits = WaitList(suspensions: suspensions[...], end: end)
@@ -58,7 +59,7 @@ extension TracedOperation {
             waits.note(.delay, delayed, prepared)
         }
         if hasWaited {
-            // They may have finished before the add was told.
+            // The dependencies may have finished before the event of the add was emitted.
             let met = max(added ?? .zero, min(dependenciesMet ?? delayed ?? prepared, prepared))
             waits.note(.dependencies, added, met)
             notePreparation(met)
@@ -76,9 +77,10 @@ extension TracedOperation {
         return waits.all
     }
 
-    /// How long its body ran, all attempts together.
+    /// Returns the total time in which the body ran in all attempts.
     ///
-    /// - Parameter end: Up to when a run counts that was not over; mostly ``Trace/end``.
+    /// - Parameter end: The time up to which an unfinished run counts, usually ``Trace/end``.
+    /// - Complexity: O(*n*), where *n* is the number of attempts.
     public func runningTime(until end: Duration) -> Duration {
         attempts.reduce(.zero) { sum, attempt in
             guard let start = attempt.start else { return sum }
@@ -87,10 +89,10 @@ extension TracedOperation {
     }
 }
 
-/// Collects the waits of one operation, in order. Pure.
+/// Collects the waits of one operation, in order of time. Pure.
 private struct WaitList {
     private(set) var all: [TracedWait] = []
-    /// Those that are not over when the next wait begins.
+    /// The suspensions that have not ended when the next wait starts.
     private var suspensions: ArraySlice<Trace.Suspension>
     private let end: Duration
 
@@ -109,7 +111,7 @@ private struct WaitList {
         all.append(TracedWait(reason: reason, name: name, start: begin, end: stop))
     }
 
-    /// A wait for the queue, which may have been suspended in parts of that time.
+    /// Adds a wait for the queue, and splits off the parts in which the queue was suspended.
     mutating func noteQueue(_ start: Duration?, _ stop: Duration?) {
         let stop = stop ?? end
         guard var start, start < stop else { return }
@@ -118,19 +120,19 @@ private struct WaitList {
             note(.queue, start, suspension.start)
             note(.suspension, max(start, suspension.start), over)
             start = max(start, over)
-            // It may go on in the next wait.
+            // The suspension may extend into the next wait.
             if suspension.end.map({ $0 > stop }) ?? true { break }
             suspensions.removeFirst()
         }
         note(.queue, start, stop)
     }
 
-    /// From when an attempt was ready until its body ran.
+    /// Adds the waits from the time when an attempt was ready until its body ran.
     mutating func noteReadiness(of attempt: TracedOperation.Attempt) {
         let stop = attempt.start ?? attempt.end
         if attempt.obstacles.isEmpty {
-            // Older traces do not say whether it had to wait for its exclusions, but for nothing that takes long
-            // otherwise.
+            // Traces of older versions do not tell whether the attempt waited for its exclusions, but nothing else
+            // takes long between the request and the start.
             noteQueue(attempt.ready, attempt.acquiring ?? stop)
             return note(.exclusion, attempt.acquiring, stop)
         }

@@ -1,7 +1,7 @@
-/// JSON, written straight to bytes: a hundred thousand operations through an encoder would take seconds.
+/// Writes JSON directly to bytes. Encoding a hundred thousand operations with `JSONEncoder` would take seconds.
 struct JSONText {
     private(set) var bytes: [UInt8] = []
-    /// A comma is due before the next value.
+    /// True if a comma is needed before the next value.
     private var isAfterValue = false
 
     init() {}
@@ -37,7 +37,8 @@ struct JSONText {
         bytes.append(contentsOf: (flag ? "true" : "false").utf8)
     }
 
-    /// In microseconds with three places: exact to the nanosecond, as the trace event format has it.
+    /// Writes nanoseconds as microseconds with three decimals, exact to the nanosecond, as the Trace Event Format has
+    /// them.
     mutating func microseconds(_ nanoseconds: Int64) {
         divide()
         if nanoseconds < 0 { bytes.append(UInt8(ascii: "-")) }
@@ -65,7 +66,8 @@ struct JSONText {
         isAfterValue = true
     }
 
-    /// Also inside a script of a page: there is no `<`, which could end it, and no line separator.
+    /// Writes a string that is also safe inside a script element: it contains no `<`, which could end the element, and
+    /// no line separator.
     private mutating func append(string: String) {
         bytes.append(UInt8(ascii: "\""))
         for scalar in string.unicodeScalars {

@@ -1,6 +1,7 @@
 internal import Baton
 
-/// For what blocks: files and other programs. The global executor has as many threads as the machine has cores.
+/// Runs blocking work, such as file access and other programs, on a thread of its own. The global executor has only as
+/// many threads as the machine has cores.
 enum OwnThread {
     static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withTaskExecutorPreference(ThreadExecutor(name: "baton-trace", threads: 1)) {
@@ -8,7 +9,7 @@ enum OwnThread {
         }
     }
 
-    /// Leaves the caller's actor, and so begins on the preferred executor.
+    /// `@concurrent` leaves the caller's actor, so the body starts on the preferred executor.
     @concurrent
     private static func away<Value: Sendable>(_ body: @Sendable () throws -> Value) async throws -> Value {
         try body()

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// A file that is there whole, or not at all. What is there and is no file, such as a device or a pipe, is written to,
-/// and not replaced.
+/// Writes a file atomically: it is complete or does not exist. If the path names something else than a regular file,
+/// such as a device or a pipe, that is written to and not replaced.
 enum PictureFile {
     static func write(_ bytes: [UInt8], to path: String) throws(TraceError) {
         do {
@@ -17,10 +17,11 @@ enum PictureFile {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
     }
 
-    /// What a link leads to is replaced, and not the link; also where nothing is there yet.
+    /// Returns the path that symbolic links lead to, so that the target is replaced and not the link. The target need
+    /// not exist.
     private static func endOfLinks(from path: String) -> String {
         var place = path
-        // The system follows 40.
+        // The system follows at most 40 links.
         for _ in 0..<40 {
             guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: place) else { break }
             place =

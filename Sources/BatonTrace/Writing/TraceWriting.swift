@@ -1,23 +1,29 @@
 extension Trace {
-    /// What a trace can be written as.
+    /// A format in which a trace can be written.
     @nonexhaustive
     public enum Picture: Sendable, Hashable, CaseIterable {
-        /// A page to look at; see ``Trace/timeline(stage:)``.
+        /// An HTML page; see ``Trace/timeline(stage:)``.
         case timeline
-        /// For tracing views; see ``Trace/chromeTrace()``.
+        /// JSON for trace viewers; see ``Trace/chromeTrace()``.
         case chromeTrace
-        /// For Graphviz; see ``Trace/dot()``.
+        /// The graph as text for Graphviz; see ``Trace/dot()``.
         case dot
-        /// For Mermaid; see ``Trace/mermaid()``.
+        /// The graph as text for Mermaid; see ``Trace/mermaid()``.
         case mermaid
-        /// A picture of the graph, for which Graphviz has to be installed; see ``Trace/svg(dot:)``.
+        /// The graph as an SVG picture, for which Graphviz has to be installed; see ``Trace/svg(dot:)``.
         case svg
     }
 
-    /// Writes a file, on a thread of its own: there is a whole one afterwards, or none; one that was there is replaced.
-    /// What was there and is no file, such as a device, is written to.
+    /// Writes the trace to a file, on a thread of its own.
     ///
-    /// - Throws: ``TraceError/notWritten(path:reason:)`` if that does not work, and what ``svg(dot:)`` throws.
+    /// The file is written atomically: afterwards it is complete, or does not exist. An existing file is replaced. If
+    /// the path names something else than a regular file, such as a device, that is written to.
+    ///
+    /// - Parameters:
+    ///   - picture: The format of the file.
+    ///   - path: The path of the file.
+    /// - Throws: ``TraceError/notWritten(path:reason:)`` if the file cannot be written, and the errors of
+    ///   ``svg(dot:)``.
     public func write(_ picture: Picture, to path: String) async throws {
         let svg = picture == .svg ? try await svg() : ""
         try await OwnThread.run {

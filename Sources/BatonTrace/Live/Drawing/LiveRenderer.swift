@@ -1,13 +1,13 @@
-/// Draws a picture as lines of text: a pure function of the picture and the room there is.
+/// Draws a picture as lines of text. A pure function of the picture and the size of the terminal.
 struct LiveRenderer: Sendable {
-    /// No line takes more columns.
+    /// The largest number of columns of a line.
     var width: Int
-    /// There are at most so many lines, and at least one.
+    /// The largest number of lines. There is always at least one.
     var height: Int
     var hasColour = false
-    /// False: of what the view itself adds, everything is ASCII.
+    /// False if the characters that the view itself adds are to be ASCII.
     var hasUnicode = true
-    /// False: more operations are still to come than have been added.
+    /// False if more operations will be added, so that totals are not known.
     var knowsTotals = true
 
     private static let widestBar = 30
@@ -19,19 +19,19 @@ struct LiveRenderer: Sendable {
     func lines(_ picture: LivePicture) -> [String] {
         if picture.stages.isEmpty { return [PlainText.clip("no operations yet", to: width, mark: mark)] }
         let failures = picture.failures.suffix(max(0, min(picture.failures.count, height / 4)))
-        // A low terminal needs its lines for the counts.
+        // A terminal with few rows needs them for the counts.
         let showsSuspension = picture.isSuspended && height - failures.count > 2
         let room = max(1, height - failures.count - (showsSuspension ? 1 : 0))
         var shown = picture.stages
         var more: String?
-        // The sum takes a line, and so does saying how many there are more.
+        // The sum takes a line, and so does the number of stages that are not shown.
         if shown.count > 1, shown.count + 1 > room {
             let fitting = max(0, room - 2)
             more = "\(mark) and \(shown.count - fitting) more stages"
             shown = mostTelling(fitting, of: picture.stages)
         }
         var lines = table(picture.stages.count > 1 ? shown + [picture.whole] : shown)
-        // Before the sum; if there is room for one line only, that is the sum.
+        // The number stands before the sum. If there is room for one line only, that line is the sum.
         if let more, room > 1 { lines.insert(PlainText.clip(more, to: width, mark: mark), at: lines.count - 1) }
         if showsSuspension { lines.append(PlainText.clip(LiveWording.suspension, to: width, mark: mark)) }
         let cross = hasUnicode ? "✗" : "x"
@@ -42,7 +42,8 @@ struct LiveRenderer: Sendable {
         return lines
     }
 
-    /// Those that do something first, those that are over last; shown in their order.
+    /// Returns the most informative stages, in their order. Stages that run operations are preferred, then those with
+    /// failures, then unfinished ones.
     private func mostTelling(_ count: Int, of stages: [LiveStage]) -> [LiveStage] {
         func rank(_ stage: LiveStage) -> Int {
             if stage.running > 0 { return 0 }
@@ -54,12 +55,12 @@ struct LiveRenderer: Sendable {
         return order.prefix(count).sorted().map { stages[$0] }
     }
 
-    // MARK: The table
+    // MARK: Table
 
     private enum Column: CaseIterable {
         case name, bar, count, running, waiting, obstacles, failed, rate, timeLeft
 
-        /// As long as there is room, these are added.
+        /// The columns in the order in which they are added, as long as there is room.
         static let byUse: [Self] = [
             .count, .failed, .bar, .timeLeft, .rate, .running, .waiting, .obstacles,
         ]
@@ -83,7 +84,7 @@ struct LiveRenderer: Sendable {
             widths[.bar] = min(Self.widestBar, bar + left)
             left -= min(Self.widestBar - bar, left)
         }
-        // Alone it may take the whole line.
+        // If no other column fits, the name may take the whole line.
         let used = widths.values.reduce(0) { $0 + $1 + 1 }
         widths[.name] = max(0, min(longestName, width - used))
         return stages.indices.map { row in
@@ -119,7 +120,7 @@ struct LiveRenderer: Sendable {
         }
     }
 
-    // MARK: The bar
+    // MARK: Bar
 
     private func bar(_ stage: LiveStage, _ width: Int) -> String {
         let parts: [(Int, String, Colour)] = [

@@ -1,23 +1,22 @@
-/// Tells in plain lines what is worth saying, for files, pipes and terminals that cannot redraw; and sums up in the
-/// end. Pure.
+/// Reports changes in plain lines, for files, pipes and terminals that cannot redraw, and ends with a summary. Pure.
 struct LiveReport: Sendable {
     private static let mostStagesInSummary = 20
 
     private let mark: String
     private var begun: Set<Int> = []
-    /// How many had finished when it was last said that a stage is over.
+    /// The number of finished operations of a stage when its end was last reported, by the stage's index.
     private var toldAtEnd: [Int: Int] = [:]
     private var toldSuspension = false
 
-    /// `hasUnicode` false: of what the report itself adds, everything is ASCII.
+    /// Makes a report. If `hasUnicode` is false, the characters that the report itself adds are ASCII.
     init(hasUnicode: Bool = true) { mark = PlainText.mark(hasUnicode: hasUnicode) }
 
-    /// What has changed since the last call: suspensions, stages that begin, failures, stages that are over.
+    /// Returns a line for each suspension, each beginning and end of a stage, and each failure since the last call.
     ///
-    /// Every failure has a line, but for those of operations that needed one that had failed: these are counted.
+    /// Failures of operations that needed a failed operation are only counted.
     ///
-    /// A stage that is over again and again, because its operations come one by one, is told of whenever it has
-    /// doubled.
+    /// A stage whose operations are added one by one ends again and again. Its end is reported again when the number of
+    /// finished operations has doubled.
     mutating func lines(_ picture: LivePicture) -> [String] {
         var lines: [String] = []
         if picture.isSuspended != toldSuspension {
@@ -44,7 +43,7 @@ struct LiveReport: Sendable {
         return lines
     }
 
-    /// Stages whose last state has not been told, and one line for all.
+    /// Returns lines for the stages whose last state has not been reported, and a total.
     mutating func summary(_ picture: LivePicture) -> [String] {
         var lines = lines(picture)
         var untold = 0
@@ -60,7 +59,7 @@ struct LiveReport: Sendable {
         return lines
     }
 
-    /// One line for all.
+    /// Returns one line for all stages together.
     static func total(_ picture: LivePicture) -> String {
         let whole = picture.whole
         let noun = whole.total == 1 ? "operation" : "operations"

@@ -1,4 +1,4 @@
-/// Numbers of a live view, in words.
+/// The wording of a live view's numbers.
 enum LiveWording {
     static func count(_ stage: LiveStage, knowsTotal: Bool) -> String {
         knowsTotal ? "\(stage.finished)/\(stage.total)" : "\(stage.finished)"
@@ -19,7 +19,8 @@ enum LiveWording {
         return "\(duration(time, isRough: true)) left"
     }
 
-    /// - Parameter isRough: Whole seconds, rounded up, are enough.
+    /// Returns a duration in seconds, minutes, hours or days. If `isRough` is true, seconds are rounded up to whole
+    /// ones.
     static func duration(_ time: Duration, isRough: Bool = false) -> String {
         let exact = max(time, .zero) / .seconds(1)
         let seconds = Int(min(isRough ? exact.rounded(.up) : exact.rounded(), 1e12))
@@ -32,7 +33,7 @@ enum LiveWording {
         return "\(seconds / 86400) days"
     }
 
-    /// What became of them, the common first: what is zero is left out, unless all is.
+    /// Returns the numbers of operations by outcome and state. Numbers that are zero are left out, unless all are zero.
     static func counts(_ stage: LiveStage) -> String {
         let counts = [
             (stage.done, "done"), (stage.failed, "failed"), (stage.cancelled, "cancelled"), (stage.skipped, "skipped"),
@@ -40,12 +41,12 @@ enum LiveWording {
         ]
         let told = counts.filter { $0.0 > 0 }
         let text = told.isEmpty ? "nothing" : told.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-        // Those that wait come last.
+        // The obstacles follow the number of waiting operations, which is last.
         let obstacles = obstacles(stage)
         return obstacles.isEmpty ? text : "\(text) \(obstacles)"
     }
 
-    /// How many of those that wait do so for an exclusion or a rate, in brackets; empty if none does.
+    /// Returns, in brackets, how many waiting operations wait for an exclusion or a rate. Empty if none does.
     static func obstacles(_ stage: LiveStage) -> String {
         var parts: [String] = []
         switch stage.obstacle {
@@ -60,7 +61,7 @@ enum LiveWording {
 
     static let suspension = "the queue is suspended"
 
-    /// From the first run to the last outcome; nil if nothing has run.
+    /// Returns the time from the first run to the last outcome, or nil if nothing has run.
     static func span(_ stage: LiveStage) -> String? {
         guard let begin = stage.begin, let end = stage.end else { return nil }
         return duration(end - begin)

@@ -1,18 +1,18 @@
 internal import Baton
 
-/// Text of others, such as names and errors, made harmless, and measured in columns of a terminal.
+/// Functions that make names and errors safe to show in a terminal, and measure them in its columns.
 enum PlainText {
-    /// More of a text is never shown.
+    /// The number of Unicode scalars of a text that are shown at most.
     private static let mostScalars = 400
 
-    /// One line, without anything that a terminal would obey, that would turn the direction of what follows, or whose
-    /// width nobody knows.
+    /// Returns the text as one line, without control characters, without characters that change the direction of text,
+    /// and without characters of unknown width.
     static func line(_ text: String) -> String {
         if text.utf8.count <= mostScalars, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
         var line = String.UnicodeScalarView()
         for scalar in String(text.unicodeScalars.prefix(mostScalars)).singleLine.unicodeScalars {
             switch scalar.properties.generalCategory {
-            // The joiners of emoji and of many scripts are of this kind, too.
+            // The joiners of emoji and of many scripts belong to this category, too.
             case .format where scalar != "\u{200D}" && scalar != "\u{200C}": break
             case .surrogate, .privateUse, .unassigned: line.append("?")
             default: line.append(scalar)
@@ -21,13 +21,14 @@ enum PlainText {
         return String(line)
     }
 
-    /// How many columns it takes, on a terminal that joins nothing: elsewhere it takes fewer, never more.
+    /// Returns the number of columns of the text on a terminal that does not join characters. Other terminals use fewer
+    /// columns, never more.
     static func columns(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         var columns = 0
         var before = 0
         for scalar in text.unicodeScalars {
-            // This selector makes a picture, two columns wide, of the character before.
+            // The variation selector turns the preceding character into an emoji, which is two columns wide.
             let width = scalar == "\u{FE0F}" ? max(0, 2 - before) : self.width(scalar)
             columns += width
             before = width == 0 ? before : width
@@ -35,10 +36,10 @@ enum PlainText {
         return columns
     }
 
-    /// Says that something is missing, in one column.
+    /// Returns the one-column character that marks an omission.
     static func mark(hasUnicode: Bool) -> String { hasUnicode ? "…" : "~" }
 
-    /// As much of it as fits, the last column being `mark` if something is missing.
+    /// Returns the text, cut to fit `limit` columns. The last column of a text that was cut is `mark`.
     static func clip(_ text: String, to limit: Int, mark: String) -> String {
         if columns(text) <= limit { return text }
         if limit < 1 { return "" }
@@ -52,7 +53,7 @@ enum PlainText {
         return clipped + mark
     }
 
-    /// With spaces to its right, or to its left.
+    /// Returns the text with spaces added on the right or on the left.
     static func pad(_ text: String, to width: Int, onLeft: Bool = false) -> String {
         let space = String(repeating: " ", count: max(0, width - columns(text)))
         return onLeft ? space + text : text + space
@@ -67,7 +68,7 @@ enum PlainText {
         return scalar.properties.isEmojiPresentation || wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
-    /// Wide and full-width characters of Unicode's EastAsianWidth.txt, and the planes of emoji as a whole.
+    /// The wide and full-width characters of Unicode's EastAsianWidth.txt, and the whole planes of emoji.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3,
         0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18DFF,

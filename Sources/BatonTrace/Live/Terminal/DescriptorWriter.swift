@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Writes to a file descriptor, on a thread that may block, without ever getting the program killed.
+/// Writes to a file descriptor. The writing thread may block, but a broken pipe does not kill the program.
 enum DescriptorWriter {
-    /// False: nobody reads it, or it cannot be written to.
+    /// Writes a text. Returns false if the reader is gone, or the write fails for another reason.
     static func write(_ text: String, to descriptor: CInt) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
@@ -13,7 +13,7 @@ enum DescriptorWriter {
                     if count >= 0 {
                         rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
                     } else if errno == EAGAIN || errno == EWOULDBLOCK {
-                        // The program has made it non-blocking.
+                        // The program has made the descriptor non-blocking.
                         var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                         _ = poll(&room, 1, -1)
                     } else if errno != EINTR {
@@ -25,8 +25,10 @@ enum DescriptorWriter {
         }
     }
 
-    /// A pipe without a reader sends SIGPIPE to the thread that writes. It is blocked meanwhile, for this thread alone,
-    /// and one that came for this is taken away: the program's own handling is neither changed nor noticed.
+    /// Runs `body` while SIGPIPE is blocked on the current thread.
+    ///
+    /// A write to a pipe without a reader sends SIGPIPE to the writing thread. A signal that became pending during
+    /// `body` is consumed, so the program's own handling of SIGPIPE neither changes nor notices it.
     private static func withoutBrokenPipeSignal(_ body: () -> Bool) -> Bool {
         var pipe = sigset_t()
         var former = sigset_t()

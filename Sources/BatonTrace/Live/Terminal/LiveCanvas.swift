@@ -1,4 +1,4 @@
-/// Puts pictures on an output, one after another: redrawn in place, or as plain lines. Belongs to one task.
+/// Writes pictures to an output, one after another: redrawn in place, or as plain lines. Used by one task.
 struct LiveCanvas {
     private let output: LiveOutput
     private let knowsTotals: Bool
@@ -13,13 +13,14 @@ struct LiveCanvas {
 
     var isRedrawn: Bool { output.ability.isRedrawn }
 
-    /// False: nobody reads it, or the terminal was given back. Nothing more is to be written.
+    /// Shows a picture. Returns false if the reader is gone or the terminal was restored, so that nothing more is to be
+    /// written.
     mutating func show(_ picture: LivePicture) -> Bool {
         if isRedrawn { return redraw(picture) }
         return write(lines: report.lines(picture))
     }
 
-    /// The last state, and a summary.
+    /// Writes the last state and a summary.
     mutating func end(_ picture: LivePicture) {
         if !isRedrawn {
             _ = write(lines: report.summary(picture))
@@ -32,8 +33,8 @@ struct LiveCanvas {
 
     private mutating func redraw(_ picture: LivePicture) -> Bool {
         let size = output.size()
-        // One column less: terminals do not agree on where the cursor is when the last one was written. One row less:
-        // the cursor has a line of its own.
+        // The last column is not used, because terminals do not agree on where the cursor is after it was written. The
+        // last row is reserved for the cursor.
         let renderer = LiveRenderer(
             width: max(1, size.columns - 1), height: max(1, size.rows - 1), hasColour: output.ability.hasColour,
             hasUnicode: output.ability.hasUnicode, knowsTotals: knowsTotals)

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// Where a live view writes, and what that can show.
+/// The output of a live view, and its abilities.
 struct LiveOutput: Sendable {
-    /// How large a terminal is.
+    /// The size of a terminal.
     struct Size: Sendable, Equatable {
         var columns: Int
         var rows: Int
     }
 
-    /// What the output can show: a pure function of the options and the surroundings.
+    /// The abilities of an output. A pure function of the options and the environment.
     struct Ability: Sendable, Equatable {
         var isRedrawn: Bool
         var hasColour: Bool
@@ -22,9 +22,9 @@ struct LiveOutput: Sendable {
                 case .redrawn: true
                 case .lines: false
                 }
-            // https://no-color.org: present and not empty.
+            // Colour is disabled if the variable is present and not empty, as https://no-color.org says.
             hasColour = isRedrawn && (environment["NO_COLOR"] ?? "").isEmpty
-            // The first that is set and not empty counts, as for the C library.
+            // The first variable that is set and not empty decides, as for the C library.
             let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
             let codes = (locale ?? "").lowercased()
             hasUnicode = codes.contains("utf-8") || codes.contains("utf8")
@@ -49,7 +49,8 @@ struct LiveOutput: Sendable {
         self.size = size ?? { [descriptor = options.output] in Self.size(of: descriptor) }
     }
 
-    /// What the terminal says; 80 by 24 if it says nothing, as one that is no terminal.
+    /// Returns the size that the terminal reports, or 80 by 24 if it reports none, for example because it is not a
+    /// terminal.
     private static func size(of descriptor: CInt) -> Size {
         var size = winsize()
         let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0

@@ -1,23 +1,25 @@
 internal import Foundation
 
 extension LiveView {
-    /// Those by which a user or the system ends a program: SIGINT, SIGTERM and SIGHUP.
+    /// The signals by which a user or the system ends a program: SIGINT, SIGTERM and SIGHUP.
     public static let deadlySignals: [CInt] = [SIGINT, SIGTERM, SIGHUP]
 
-    /// Leaves the terminal in order for a program that is about to end; from then on no view of the process draws.
+    /// Restores the terminal for a program that is about to end. From then on no view of the process draws.
     ///
-    /// For signal handlers of your own: it allocates nothing and takes no lock, and may be called on any thread, at any
-    /// time, any number of times. If no redraw is under way it writes nothing. A program that ends otherwise does not
-    /// need it.
+    /// Call it in your own signal handlers. It allocates nothing and takes no lock, and may be called on any thread, at
+    /// any time, any number of times. If no redraw is under way, it writes nothing. A program that does not end by a
+    /// signal need not call it.
     public static func restoreTerminal() { TerminalMark.shared.close() }
 
-    /// Has ``restoreTerminal()`` called before the program dies of one of these signals, that of Ctrl-C among them.
+    /// Installs signal handlers that call ``restoreTerminal()`` before the program dies of one of these signals.
     ///
-    /// Call it once, early, after or before a view is made. Signals for which the program has a handler, or which it
-    /// ignores, are left alone: such a handler calls ``restoreTerminal()`` itself. The program still dies of the
-    /// signal, so that its shell sees that.
+    /// Call it once, early, before or after a view is made. The program still dies of the signal, so its shell sees
+    /// that. Signals that the program handles or ignores are left alone: its own handler has to call
+    /// ``restoreTerminal()``.
+    ///
+    /// - Parameter signals: The numbers of the signals. The default includes SIGINT, the signal of Ctrl-C.
     public static func restoreTerminalWhenInterrupted(by signals: [CInt] = deadlySignals) {
-        // Made here rather than in the handler.
+        // The shared object is made here, because a signal handler must not allocate.
         _ = TerminalMark.shared.isClosed
         for number in signals {
             var current = sigaction()
@@ -32,7 +34,7 @@ extension LiveView {
 }
 
 extension sigaction {
-    /// Nobody has said what is to happen.
+    /// True if no handler is installed and the signal is not ignored.
     fileprivate var isDefault: Bool {
         #if canImport(Darwin)
             __sigaction_u.__sa_handler == nil
