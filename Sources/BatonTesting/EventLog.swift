@@ -1,6 +1,6 @@
 internal import Baton
 
-/// What happened, in the order in which it was noted, from any number of threads; a test can wait for it.
+/// A log of events, in the order in which any number of threads have appended them. A test can wait for an event.
 ///
 /// ```swift
 /// let log = EventLog<String>()
@@ -12,7 +12,7 @@ public final class EventLog<Event: Sendable>: Sendable {
     private struct State {
         var events: [Event] = []
         var clearedCount = 0
-        /// At the total that they wait for, with what was cleared.
+        /// The watchers, by the total that they wait for, which includes cleared events.
         var watchers = TimerHeap<Int, Wait>()
 
         var total: Int { clearedCount + events.count }
@@ -20,15 +20,15 @@ public final class EventLog<Event: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// A log without events.
+    /// Makes a log without events.
     public init() {}
 
     /// All events so far, the oldest first.
     public var events: [Event] { state.withLock { $0.events } }
 
-    /// Forgets the events so far, so that a test can look at what comes next alone.
+    /// Removes all events, so that a test can look at the following events alone.
     ///
-    /// Those who wait already go on counting as if nothing had been cleared.
+    /// Tasks that are waiting already go on counting as if nothing had been removed.
     public func clear() {
         state.withLock { state in
             state.clearedCount += state.events.count
@@ -36,12 +36,14 @@ public final class EventLog<Event: Sendable>: Sendable {
         }
     }
 
-    /// How many events there are so far.
+    /// The number of events so far.
     public var count: Int { state.withLock { $0.events.count } }
 
-    /// Notes an event and lets those go on who waited for it.
+    /// Appends an event and wakes the tasks that have waited for it.
     ///
-    /// They are resumed by the calling thread and have not yet run when this returns.
+    /// The calling thread resumes them. They have not run yet when this method returns.
+    ///
+    /// - Parameter event: The event to append.
     public func append(_ event: Event) {
         let content = state.withLock { state in
             state.events.append(event)
@@ -50,14 +52,19 @@ public final class EventLog<Event: Sendable>: Sendable {
         for watcher in content { watcher.end() }
     }
 
-    /// Notes an event: `log(event)` is `log.append(event)`.
+    /// Appends an event: `log(event)` is short for `log.append(event)`.
+    ///
+    /// - Parameter event: The event to append.
     public func callAsFunction(_ event: Event) {
         append(event)
     }
 
-    /// Suspends until there are at least `count` events, and returns all there are.
+    /// Suspends until there are at least `count` events.
     ///
-    /// When the waiting task is cancelled it returns at once what there is.
+    /// When the waiting task is cancelled, the method returns at once.
+    ///
+    /// - Parameter count: The number of events to wait for.
+    /// - Returns: All events so far. If the task was cancelled, there may be fewer than `count`.
     @discardableResult
     public func waitForCount(_ count: Int) async -> [Event] {
         await waitForTotal { $0.clearedCount + count }
@@ -77,10 +84,16 @@ public final class EventLog<Event: Sendable>: Sendable {
         }
     }
 
-    /// The first event that fulfils the condition, of those that came and, if need be, those to come.
+    /// Returns the first event that fulfils a condition, and waits for it if necessary.
     ///
-    /// The condition runs on the waiting task, once for an event. When the task is cancelled the answer is nil, unless
-    /// such an event has already come.
+    /// ```swift
+    /// let failure = await log.first { $0.hasPrefix("failed") }
+    /// ```
+    ///
+    /// - Parameter condition: The condition. It is called on the waiting task, once for each event.
+    /// - Returns: The event. If the task is cancelled before such an event is appended, nil.
+    /// - Throws: The errors that the condition throws.
+    /// - Complexity: O(*n*), where *n* is the number of events.
     @discardableResult
     public func first(where condition: (Event) throws -> Bool) async rethrows -> Event? {
         var seen = 0

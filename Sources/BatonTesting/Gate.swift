@@ -1,11 +1,11 @@
 internal import Baton
 
-/// A closed door that holds tasks back until the test opens it.
+/// A gate that holds tasks back until a test opens it.
 ///
 /// ```swift
 /// let gate = Gate()
 /// let download = queue.add { await gate.wait() }
-/// await gate.waitForWaiters(count: 1)     // the download has begun
+/// await gate.waitForWaiters(count: 1)     // the body of the download waits
 /// gate.open()
 /// ```
 ///
@@ -13,27 +13,29 @@ internal import Baton
 public final class Gate: Sendable {
     private let machine: Locked<GateStateMachine<Wait>>
 
-    /// A gate, closed unless said otherwise.
+    /// Makes a gate, which is closed by default.
+    ///
+    /// - Parameter isOpen: True if the gate is to be open from the start.
     public init(isOpen: Bool = false) {
         machine = Locked(GateStateMachine(isOpen: isOpen))
     }
 
-    /// Whether the gate has been opened.
+    /// True if the gate is open.
     public var isOpen: Bool { machine.withLock { $0.isOpen } }
 
-    /// How many tasks wait for the gate to open.
+    /// The number of tasks that wait for the gate to open.
     public var waiterCount: Int { machine.withLock { $0.waiterCount } }
 
-    /// Suspends until the gate is open; returns at once if it is.
+    /// Suspends until the gate is open. Returns at once if it is open already.
     ///
-    /// Ignores cancellation: a cancelled task waits, too, like a body that pays no heed to being cancelled. Use
-    /// ``waitUnlessCancelled()`` for one that does.
+    /// The method ignores cancellation, like a body that does not check for it: a cancelled task goes on waiting. Use
+    /// ``waitUnlessCancelled()`` for a wait that a cancel ends.
     public func wait() async {
         let wait = Wait()
         if enter(wait) != nil { await wait.suspend() }
     }
 
-    /// Suspends until the gate is open or the task is cancelled; returns at once if it is open.
+    /// Suspends until the gate is open or the task is cancelled. Returns at once if the gate is open already.
     ///
     /// - Throws: `CancellationError`, at once, when the task is cancelled; also if it was cancelled before.
     public func waitUnlessCancelled() async throws {
@@ -46,17 +48,19 @@ public final class Gate: Sendable {
         if !passed { throw CancellationError() }
     }
 
-    /// Opens the gate for good and lets those who wait go on, in the order in which they came.
+    /// Opens the gate and resumes the waiting tasks in the order of their arrival.
     ///
-    /// They are resumed by the calling thread and have not yet run when this returns.
+    /// The gate stays open. The calling thread resumes the tasks, which have not run yet when this method returns.
     public func open() {
         for waiter in machine.withLock({ $0.open() }) { waiter.end() }
     }
 
     /// Suspends until at least `count` tasks wait for the gate to open.
     ///
-    /// Returns at once, whatever the number, if the gate is open, and as soon as it is: nobody waits then any more. The
-    /// same holds when the waiting task is cancelled.
+    /// The method also returns if the gate is open or is opened, since no task will wait then, and if the calling task
+    /// is cancelled.
+    ///
+    /// - Parameter count: The number of waiting tasks to wait for.
     public func waitForWaiters(count: Int) async {
         let wait = Wait()
         guard let ticket = machine.withLock({ $0.watch(wait, count: count) }) else { return }
@@ -65,7 +69,7 @@ public final class Gate: Sendable {
         })
     }
 
-    /// Nil if the gate is open.
+    /// Registers a waiter. Returns nil if the gate is open.
     private func enter(_ wait: Wait) -> GateStateMachine<Wait>.Ticket? {
         switch machine.withLock({ $0.arrive(wait) }) {
         case .pass:

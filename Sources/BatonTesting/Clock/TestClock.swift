@@ -2,7 +2,7 @@ internal import Baton
 
 /// A clock that stands still until a test moves it.
 ///
-/// Give it to the code under test in place of `ContinuousClock`; the test then decides when time passes:
+/// Give it to the code under test in place of `ContinuousClock`. The test then decides when time passes:
 ///
 /// ```swift
 /// let clock = TestClock()
@@ -12,43 +12,47 @@ internal import Baton
 /// try await nap.value
 /// ```
 ///
-/// The idea is that of the manual clocks of swift-async-algorithms and of Point-Free's swift-clocks.
+/// The design follows the manual clocks of swift-async-algorithms and of Point-Free's swift-clocks.
 public final class TestClock: Clock, Sendable {
     fileprivate struct State {
         var now = Instant.start
         var sleepers = TimerHeap<Instant, Wait>()
         var tickets: [ObjectIdentifier: TimerHeap<Instant, Wait>.Ticket] = [:]
-        /// At the number of sleepers that they wait for.
+        /// The watchers, by the number of sleepers that they wait for.
         var watchers = TimerHeap<Int, Wait>()
     }
 
     private let state = Locked(State())
 
-    /// A clock that stands at ``Instant/start``.
+    /// Makes a clock that stands at ``Instant/start``.
     public init() {}
 
     /// The moment at which the clock stands.
     public var now: Instant { state.withLock { $0.now } }
 
-    /// Zero: a test clock can be moved by any amount.
+    /// Zero, because a test clock can be moved by any amount.
     public var minimumResolution: Duration { .zero }
 
-    /// The moment at which the next sleeper wakes, nil if nobody sleeps.
+    /// The moment at which the next sleeper wakes, or nil if no task sleeps.
     public var nextDeadline: Instant? { state.withLock { $0.sleepers.next } }
 
-    /// How many tasks sleep on this clock.
+    /// The number of tasks that sleep on this clock.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
     /// Suspends until the clock has been moved to `deadline` or beyond.
     ///
-    /// Returns at once if that moment has come. The tolerance is not used.
+    /// Returns at once if the clock has reached that moment already.
+    ///
+    /// - Parameters:
+    ///   - deadline: The moment at which the task wakes.
+    ///   - tolerance: Not used.
     /// - Throws: `CancellationError`, at once, when the task is cancelled; also if it was cancelled before.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try Task.checkCancellation()
         let wait = Wait()
         let woken = await wait.suspend {
-            // From here on a cancel takes the sleeper out before it returns, so whoever sees the sleeper can rely on
-            // that.
+            // From here on a cancel removes the sleeper before the cancelling thread returns, so a test that sees the
+            // sleeper can rely on it.
             let watchers = state.withLock { $0.add(wait, until: deadline) }
             guard let watchers else { return wait.end() }
             for watcher in watchers { watcher.end() }
@@ -58,26 +62,32 @@ public final class TestClock: Clock, Sendable {
         if !woken { throw CancellationError() }
     }
 
-    /// Moves the clock forward and wakes the sleepers whose time has come.
+    /// Moves the clock forward and wakes the sleepers whose deadlines have come.
     ///
-    /// A duration that is not positive moves nothing. See ``advance(to:)`` for the order.
+    /// See ``advance(to:)`` for the order in which they wake.
+    ///
+    /// - Parameter duration: The time to move the clock by. If it is zero or negative, the clock does not move.
     public func advance(by duration: Duration) {
         advance { $0.advanced(by: duration) }
     }
 
-    /// Moves the clock forward to `instant` and wakes the sleepers whose time has come.
+    /// Moves the clock forward to `instant` and wakes the sleepers whose deadlines have come.
     ///
-    /// They are resumed by the calling thread in the order of their deadlines, those with equal deadlines in the order
-    /// in which they came. They have not yet run when this returns, and the clock then stands at `instant` for all of
-    /// them: a task that sleeps in a loop should be moved from one ``nextDeadline`` to the next. Time never goes back:
-    /// an earlier instant moves nothing.
+    /// The calling thread resumes the sleepers in the order of their deadlines, and those with equal deadlines in the
+    /// order of their arrival. They have not run yet when this method returns. The clock then stands at `instant` for
+    /// all of them, so to test a task that sleeps in a loop, move the clock from one ``nextDeadline`` to the next.
+    ///
+    /// - Parameter instant: The moment to move the clock to. If it is earlier than ``now``, the clock does not move.
+    /// - Complexity: O(*k* log *n*), where *k* of *n* sleepers wake.
     public func advance(to instant: Instant) {
         advance { _ in instant }
     }
 
     /// Suspends until at least `count` tasks sleep on this clock, so that a test can wait for its subject.
     ///
-    /// When the waiting task is cancelled it returns at once, whatever the number.
+    /// When the waiting task is cancelled, the method returns at once, whatever the number.
+    ///
+    /// - Parameter count: The number of sleeping tasks to wait for.
     public func waitForSleepers(count: Int) async {
         let wait = Wait()
         let ticket = state.withLock { state in
@@ -99,8 +109,8 @@ public final class TestClock: Clock, Sendable {
 }
 
 extension TestClock.State {
-    /// Returns the watchers that have waited for this sleeper; nil if it need not sleep. One whose task is cancelled is
-    /// not added.
+    /// Adds a sleeper, unless its task is cancelled. Returns the watchers that have waited for it, or nil if the
+    /// deadline has passed.
     fileprivate mutating func add(_ sleeper: Wait, until deadline: TestClock.Instant) -> [Wait]? {
         if deadline <= now { return nil }
         if Task.isCancelled { return [] }
@@ -108,7 +118,7 @@ extension TestClock.State {
         return watchers.takeDue(at: sleepers.count)
     }
 
-    /// One that has been woken, or was not added, is not there; that is no error.
+    /// Removes a sleeper. It is not an error if the sleeper has been woken, or was not added.
     fileprivate mutating func remove(_ sleeper: Wait) {
         if let ticket = tickets.removeValue(forKey: ObjectIdentifier(sleeper)) { _ = sleepers.remove(ticket) }
     }

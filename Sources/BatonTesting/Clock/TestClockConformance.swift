@@ -1,4 +1,4 @@
 internal import Baton
 
-/// What sleeps on it for a year wakes once.
+/// A timer on a virtual clock sleeps until its deadline, without waking in between.
 extension TestClock: VirtualClock {}

@@ -1,30 +1,31 @@
 public import Baton
 
-/// What a condition would do to an operation, found out by letting it decide about one.
+/// The verdict of a condition, found by letting it decide about an operation.
 ///
 /// ```swift
 /// let trial = await ConditionTrial(of: EnoughSpace(on: fullDisk))
 /// #expect(trial.verdict == .skipped("the disk is nearly full"))
 /// ```
 ///
-/// The condition is asked as every queue asks: what it brings along runs first, under its exclusions, then it is
-/// evaluated under them.
+/// The condition is evaluated in the same way as by every queue: the dependency that it brings along runs first, under
+/// the exclusions of the condition, and then the condition is evaluated under them.
 public struct ConditionTrial: Sendable {
-    /// What the condition came to.
+    /// The result of a trial.
     @nonexhaustive
     public enum Verdict: Sendable, Hashable, CustomStringConvertible {
         /// The operation may run.
         case satisfied
-        /// It does not run, for this reason, and that is no failure.
+        /// The operation is skipped for this reason, which is not a failure.
         case skipped(String)
-        /// It fails; this is the description of the cause, see ``ConditionTrial/cause``.
+        /// The operation fails. The text is the description of ``ConditionTrial/cause``.
         case failed(String)
-        /// The condition, or what it brought along, cancelled it.
+        /// The condition, or the operation that it brought along, cancelled the operation.
         case cancelled
-        /// It ended otherwise, with this error: exclusions that nobody can hold, a circle of operations.
+        /// The operation ended with another error, for example because of exclusions that cannot be granted, or a cycle
+        /// of operations.
         case ended(String)
 
-        /// In a few words, on one line.
+        /// The verdict in a few words, on one line.
         public var description: String { text.singleLine }
 
         private var text: String {
@@ -38,20 +39,21 @@ public struct ConditionTrial: Sendable {
         }
     }
 
-    /// What the condition came to.
+    /// The result of the trial.
     public let verdict: Verdict
-    /// What it threw, if it did.
+    /// The error that the condition threw, or with which the operation ended otherwise. Nil if it was satisfied,
+    /// skipped or cancelled.
     public let cause: (any Error)?
-    /// The operation that it brought along, which has finished; nil for none.
+    /// The operation that the condition brought along, which has finished, or nil if there was none.
     public let dependency: AnyOperation?
 
-    /// Lets `condition` decide about an operation, and returns when it has.
+    /// Lets a condition decide about an operation, and returns when it has decided.
     ///
     /// - Parameters:
-    ///   - condition: What is tried.
-    ///   - name: The name of the operation that it is asked about.
-    ///   - dependencies: The dependencies of that operation. Those that nobody has added are run first.
-    ///   - queue: Where everything runs; a new one unless given. To try a condition under a seed or a
+    ///   - condition: The condition to try.
+    ///   - name: The name of the operation that the condition decides about.
+    ///   - dependencies: The dependencies of that operation. Those that have not been added to a queue are run first.
+    ///   - queue: The queue that runs everything, by default a new one. To try a condition under a seed or on a
     ///     ``TestClock``, pass a queue that has them.
     public init(
         of condition: some OperationCondition, forOperationNamed name: String = "trial",
@@ -76,7 +78,7 @@ public struct ConditionTrial: Sendable {
     }
 }
 
-/// Passes everything on, and keeps what was brought along.
+/// A condition that forwards to another one and records the dependency that it brings along.
 private struct Watched<Base: OperationCondition>: OperationCondition {
     let base: Base
     let seen: Seen

@@ -6,7 +6,7 @@
     internal import Musl
 #endif
 
-/// The environment variable `BATON_SEED`, nil if it is not set.
+/// Returns the value of the environment variable `BATON_SEED`, or nil if it is not set.
 func chosenSeed() -> String? {
     getenv("BATON_SEED").map { String(cString: $0) }
 }

@@ -1,4 +1,4 @@
-/// Runs the body under many schedules, each drawn from another seed, until one fails.
+/// Runs a closure under many schedules, each drawn from another seed, until one fails.
 ///
 /// ```swift
 /// @Test func bothOrdersGiveTheSameSum() async throws {
@@ -10,19 +10,24 @@
 /// }
 /// ```
 ///
-/// The body runs once for a seed, from `firstSeed` upwards, one run after the other, each on a ``SeededScheduler`` of
-/// its own and with the caller's task-local values. It fails by throwing: write `try #require`. A failed `#expect` is
-/// counted for the test, but nobody can tell from outside that it failed, so the exploration goes on and the seed
-/// remains unknown.
+/// The closure runs once for each seed, one run after the other. Each run has a ``SeededScheduler`` of its own, and the
+/// caller's task-local values. A run fails if the closure throws, so write `try #require`. A failed `#expect` is
+/// counted for the test, but the exploration cannot observe it: the exploration goes on, and the seed remains unknown.
 ///
-/// A seed draws which task goes on at each suspension. Operations whose bodies do not suspend begin in the order in
-/// which they became ready, in every schedule: put an `await Task.yield()` at the beginning of a body whose order is to
-/// be drawn, for example to find a dependency that is missing.
+/// The seed decides which task goes on at each suspension. In every schedule, operations whose bodies do not suspend
+/// start in the order in which they became ready. To draw their order as well, for example to find a missing
+/// dependency, put an `await Task.yield()` at the beginning of their bodies.
 ///
-/// The environment variable `BATON_SEED`, if set, is the only seed that is run, in every exploration.
-/// - Throws: ``ScheduleFailure`` for the first seed that fails, which says how to run it again; let the test throw it,
-///   so that it is printed; ``ScheduleError/malformedSeed(_:)``; ``ScheduleError/noSchedules(_:)`` for less than 1;
-///   `CancellationError` if the caller is cancelled.
+/// If the environment variable `BATON_SEED` is set, every exploration runs only that seed.
+///
+/// - Parameters:
+///   - schedules: The number of seeds to run.
+///   - firstSeed: The first seed. The following seeds are consecutive.
+///   - body: The closure to run. It runs as a task on the scheduler that is passed to it.
+/// - Throws: ``ScheduleFailure`` for the first seed that fails. Let the test throw it, so that it is printed: it says
+///   how to run the seed again. ``ScheduleError/malformedSeed(_:)`` if `BATON_SEED` is not a number;
+///   ``ScheduleError/noSchedules(_:)`` if `schedules` is less than 1; `CancellationError` if the calling task is
+///   cancelled.
 public func exploring(
     schedules: Int = 1_000,
     from firstSeed: UInt64 = 1,
@@ -33,10 +38,14 @@ public func exploring(
     }
 }
 
-/// Runs the body under one schedule only: the way to repeat a failure.
+/// Runs a closure under one schedule, to repeat a failure.
 ///
-/// `BATON_SEED` has no influence.
-/// - Throws: ``ScheduleFailure`` if it fails; `CancellationError` if the caller is cancelled.
+/// The environment variable `BATON_SEED` is ignored.
+///
+/// - Parameters:
+///   - seed: The seed of the schedule.
+///   - body: The closure to run. It runs as a task on the scheduler that is passed to it.
+/// - Throws: ``ScheduleFailure`` if the run fails; `CancellationError` if the calling task is cancelled.
 public func exploring(
     seed: UInt64,
     _ body: @escaping @Sendable (SeededScheduler) async throws -> Void
@@ -46,7 +55,7 @@ public func exploring(
     do {
         try await scheduler.run(body)
     } catch {
-        // Whatever a cancelled body throws says nothing about its schedule.
+        // An error that a cancelled body throws says nothing about its schedule.
         try Task.checkCancellation()
         throw ScheduleFailure(seed: seed, underlying: error, foreignJobCount: scheduler.foreignJobCount)
     }

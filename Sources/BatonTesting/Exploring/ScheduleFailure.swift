@@ -1,23 +1,28 @@
-/// The schedule under which a body failed, found by ``exploring(schedules:from:_:)``.
+/// The failure of a closure under a schedule, thrown by ``exploring(schedules:from:_:)``.
 public struct ScheduleFailure: Error, CustomStringConvertible {
     /// The seed of the schedule.
     public let seed: UInt64
 
-    /// What the body or the scheduler threw.
+    /// The error that the closure or the scheduler threw.
     public let underlying: any Error
 
-    /// How many jobs came from outside the scheduler; above zero, the seed may not repeat the failure.
+    /// The number of jobs that came from outside the scheduler. If it is not zero, the seed may not repeat the failure.
     public let foreignJobCount: Int
 
-    /// A failure under a seed.
+    /// Makes a failure.
+    ///
+    /// - Parameters:
+    ///   - seed: The seed of the schedule.
+    ///   - underlying: The error that was thrown.
+    ///   - foreignJobCount: The number of jobs that came from outside the scheduler.
     public init(seed: UInt64, underlying: any Error, foreignJobCount: Int = 0) {
         self.seed = seed
         self.underlying = underlying
         self.foreignJobCount = foreignJobCount
     }
 
-    /// What was thrown. Of a requirement of Swift Testing, which has been reported by itself, the description would be
-    /// the syntax of the expression in several hundred characters.
+    /// The text for the error that was thrown. A requirement of Swift Testing has been reported already, and its
+    /// description is the syntax of the expression in several hundred characters, so a short text replaces it.
     private var cause: String {
         if let error = underlying as? ScheduleError { return "\(error.kind): \(error.advice)" }
         if _typeName(type(of: underlying)) == "Testing.ExpectationFailedError" {
@@ -26,7 +31,7 @@ public struct ScheduleFailure: Error, CustomStringConvertible {
         return "\(underlying)"
     }
 
-    /// The seed, what was thrown, how to run this schedule alone, and what the operations of a stuck schedule wait for.
+    /// The seed, the error, how to run this schedule alone, and what the operations of a stuck schedule wait for.
     public var description: String {
         let doubt =
             foreignJobCount == 0

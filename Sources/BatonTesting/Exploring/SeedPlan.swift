@@ -1,9 +1,15 @@
-/// Which seeds an exploration goes through.
+/// The seeds that an exploration runs.
 struct SeedPlan: Equatable, Sequence {
     private let first: UInt64
     private let count: Int
 
-    /// - Parameter chosen: the text of `BATON_SEED`, which is then the only seed.
+    /// Makes the plan of an exploration.
+    ///
+    /// - Parameters:
+    ///   - schedules: The number of seeds.
+    ///   - first: The first seed.
+    ///   - chosen: The value of `BATON_SEED`, which is then the only seed, or nil if it is not set.
+    /// - Throws: `malformedSeed` if `chosen` is not a number, `noSchedules` if `schedules` is less than 1.
     init(schedules: Int, from first: UInt64, chosen: String?) throws(ScheduleError) {
         guard let chosen, !chosen.isEmpty else {
             if schedules < 1 { throw .noSchedules(schedules) }
@@ -17,7 +23,7 @@ struct SeedPlan: Equatable, Sequence {
         count = 1
     }
 
-    /// After the greatest seed comes 0.
+    /// The seeds wrap around: the greatest seed is followed by 0.
     func makeIterator() -> some IteratorProtocol<UInt64> {
         (0..<count).lazy.map { first &+ UInt64($0) }.makeIterator()
     }

@@ -1,12 +1,13 @@
-/// The jobs that can run, and the dice that choose among them: the machine of ``SeededScheduler``.
+/// The state machine of ``SeededScheduler``: the jobs that can run, and the random generator that chooses among them.
 struct Schedule<Job> {
     private enum Phase {
-        /// Jobs that come are kept for the run.
+        /// Jobs that are enqueued are kept for the run.
         case beforeRun
-        /// With the thread that drives, nil while none does.
+        /// The run, with the thread that runs jobs, or nil while no thread does.
         case run(driver: ThreadIdentity?)
         case afterRun
-        /// The run was given up with jobs that would never have come to an end.
+        /// The run was abandoned, because its jobs would never have ended. Jobs that are enqueued are kept and never
+        /// run.
         case abandoned
     }
 
@@ -45,12 +46,12 @@ struct Schedule<Job> {
             jobs.append(job)
             return .none
         case .afterRun:
-            // A late-comer. It must run, or its task would never end; nobody is left to whom its place matters.
+            // The job must run, or its task would never end. The run is over, so its order does not matter.
             return .runElsewhere(job)
         }
     }
 
-    /// Begins the run. False if there has been one: a scheduler is one schedule.
+    /// Starts the run. Returns false if there has been one already: a scheduler is one schedule.
     mutating func begin(on thread: ThreadIdentity) -> Bool {
         switch phase {
         case .beforeRun:
@@ -61,17 +62,17 @@ struct Schedule<Job> {
         }
     }
 
-    /// From here to `rest()` what other threads enqueue is foreign.
+    /// Notes the thread that runs jobs. Until ``rest()``, jobs that other threads enqueue are foreign.
     mutating func drive(on thread: ThreadIdentity) {
         phase = .run(driver: thread)
     }
 
-    /// The driver is about to suspend: whatever comes now comes from somebody else.
+    /// Notes that the driver is about to suspend. Every job that is enqueued now comes from outside.
     mutating func rest() {
         phase = .run(driver: nil)
     }
 
-    /// Takes out the job that runs next.
+    /// Removes and returns the job that runs next.
     mutating func next() -> Turn {
         if jobs.isEmpty { return .none }
         if jobsLeft < 1 { return .exhausted }
@@ -81,24 +82,24 @@ struct Schedule<Job> {
         return .run(jobs.removeLast())
     }
 
-    /// So many from now on, however many have run.
+    /// Sets the number of further jobs that may run, whatever number has run already.
     mutating func allow(jobs: Int) { jobsLeft = jobs }
 
-    /// Ends the run. False if a job is there, which can only have come from another thread.
+    /// Ends the run. Returns false if there is a job, which can only have come from another thread.
     mutating func end() -> Bool {
         guard jobs.isEmpty else { return false }
         phase = .afterRun
         return true
     }
 
-    /// Ends the run in any case; what is left, and what still comes, has to run elsewhere.
+    /// Ends the run and returns the remaining jobs. They, and jobs that are enqueued later, have to run elsewhere.
     mutating func giveUp() -> [Job] {
         phase = .afterRun
         defer { jobs = [] }
         return jobs
     }
 
-    /// Ends the run of a subject that has no end; what is left, and what still comes, never runs.
+    /// Ends a run that would never end by itself. The remaining jobs, and jobs that are enqueued later, never run.
     mutating func abandon() {
         phase = .abandoned
     }

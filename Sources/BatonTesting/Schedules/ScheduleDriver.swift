@@ -2,8 +2,8 @@ internal import Baton
 
 /// Runs the jobs of one scheduler, inside the job of the task that called `run`.
 ///
-/// A job may run inside another: the runtime puts the outer task back in its place afterwards, as it does for
-/// `Task.immediate`. So no thread of our own is needed, and between two jobs `Task.isCancelled` is the caller's.
+/// A job may run inside another one: the runtime restores the outer task afterwards, as it does for `Task.immediate`.
+/// So the driver needs no thread of its own, and between two jobs `Task.isCancelled` is that of the caller.
 struct ScheduleDriver {
     let scheduler: SeededScheduler
     let subject: Task<Void, Never>
@@ -12,20 +12,20 @@ struct ScheduleDriver {
     enum Stop {
         /// The body has ended and no job is left.
         case ended
-        /// The body has not ended, no job can run, nobody sleeps. What operations wait for is said when the run is
-        /// given up.
+        /// The body has not ended, no job can run, and no task sleeps on the clock. `waits` tells what operations wait
+        /// for. It is filled in when the run is given up.
         case idle(waits: [String])
-        /// As many jobs have run as are allowed.
+        /// As many jobs have run as the limit allows.
         case exhausted(bodyHasEnded: Bool)
     }
 
-    /// Drives until the body has ended and no job is left, or until there is no hope of that.
+    /// Runs jobs until the body has ended and no job is left, or until the run cannot go on.
     func driveToTheEnd() async -> Stop {
         var stop = driveUntilIdle(cancelling: false)
         while case .idle = stop, await isGivenWork() {
             stop = driveUntilIdle(cancelling: false)
         }
-        // Before the cancel, which changes it.
+        // The explanations are collected before the cancel, which changes what operations wait for.
         if case .idle = stop { stop = .idle(waits: scheduler.waitsOfOperations) }
         switch stop {
         case .ended: break
@@ -34,9 +34,9 @@ struct ScheduleDriver {
         return stop
     }
 
-    /// Runs jobs, and moves the clock when there are none, until neither can be done.
+    /// Runs jobs, and moves the clock when there are none, until neither is possible.
     ///
-    /// Synchronous and never inlined, because the thread must be the same from beginning to end.
+    /// The function is synchronous and never inlined, because it must run on one thread from beginning to end.
     @inline(never)
     private func driveUntilIdle(cancelling: Bool) -> Stop {
         scheduler.schedule.withLock { $0.drive(on: .current()) }
@@ -50,7 +50,7 @@ struct ScheduleDriver {
                 return .exhausted(bodyHasEnded: hasEnded())
             case .none:
                 if hasEnded() {
-                    // A job that came from outside just now has to run first.
+                    // A job that was enqueued from outside in the meantime has to run first.
                     if scheduler.schedule.withLock({ $0.end() }) { return .ended }
                 } else if let deadline = scheduler.clock.nextDeadline {
                     scheduler.clock.advance(to: deadline)
@@ -62,7 +62,7 @@ struct ScheduleDriver {
         }
     }
 
-    /// Whether a job came from outside, or the caller was cancelled, before the scheduler's patience was at an end.
+    /// Returns true if a job came from outside, or the caller was cancelled, before the scheduler's patience ended.
     private func isGivenWork() async -> Bool {
         let end = ContinuousClock.now + scheduler.patience
         repeat {
@@ -73,7 +73,8 @@ struct ScheduleDriver {
         return false
     }
 
-    /// Whoever heeds cancellation can clean up. Whoever does not stays suspended, in nobody's way.
+    /// Cancels the body and runs jobs again, so that tasks that check for cancellation can clean up. The others stay
+    /// suspended.
     private func windDown() {
         scheduler.schedule.withLock { $0.allow(jobs: scheduler.jobLimit) }
         switch driveUntilIdle(cancelling: true) {

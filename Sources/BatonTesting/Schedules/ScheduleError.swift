@@ -1,30 +1,32 @@
-/// What a seeded scheduler found wrong with a run, apart from an error of the body itself.
+/// The reason why a run of a seeded scheduler failed, apart from an error of the body itself.
 @nonexhaustive
 public enum ScheduleError: Error, Equatable {
-    /// The body had not ended, no job could run, and nobody slept on the scheduler's clock: without a seed, a hang.
+    /// The body had not ended, no job could run, and no task slept on the scheduler's clock. Without a scheduler, the
+    /// test would hang.
     ///
-    /// `waits` has the descriptions of `AnyOperation.explain()` for up to ten operations of the queues on the
-    /// scheduler, without those that one of these waits for. It does not count for `==`.
+    /// `waits` contains the descriptions of `AnyOperation.explain()` for up to ten operations of the queues on the
+    /// scheduler. Operations that another one of these waits for are left out. `==` ignores `waits`.
     case stuck(seed: UInt64, waits: [String] = [])
 
-    /// Jobs came from threads outside the scheduler: when they come is up to them, so the seed may not repeat the run.
+    /// Jobs came from threads outside the scheduler. The seed does not decide when they come, so it may not repeat the
+    /// run.
     case notDeterministic(seed: UInt64, foreignJobs: Int)
 
     /// The run had not ended after as many jobs as the scheduler's limit allows.
     case endless(seed: UInt64, jobs: Int)
 
-    /// The scheduler has had its run: a scheduler is one schedule.
+    /// The scheduler was used before: a scheduler is one schedule.
     case usedTwice(seed: UInt64)
 
-    /// The environment variable `BATON_SEED` holds no seed.
+    /// The environment variable `BATON_SEED` does not contain a seed.
     case malformedSeed(String)
 
-    /// So many schedules were asked for, and none has run.
+    /// The requested number of schedules is less than 1, so none has run.
     case noSchedules(Int)
 }
 
 extension ScheduleError {
-    /// Two errors are equal when they are of one kind, under one seed, with the same number; whatever waited.
+    /// Returns true if both errors have the same case, seed and number. What operations wait for is not compared.
     public static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.stuck(let seed, _), .stuck(let other, _)): seed == other
@@ -42,13 +44,14 @@ extension ScheduleError {
 }
 
 extension ScheduleError: CustomStringConvertible {
-    /// What happened, and what to do; of a stuck schedule, what its operations wait for comes last.
+    /// A message that says what happened and what to do. That of a stuck schedule ends with what its operations wait
+    /// for.
     public var description: String {
         let seed = seed.map { " under seed \($0)" } ?? ""
         return "\(kind)\(seed): \(advice)\(listOfWaits)"
     }
 
-    /// Nil: it is about no seed.
+    /// The seed of the run, or nil if the error does not concern a run.
     private var seed: UInt64? {
         switch self {
         case .stuck(let seed, _), .notDeterministic(let seed, _), .endless(let seed, _), .usedTwice(let seed): seed
@@ -56,7 +59,7 @@ extension ScheduleError: CustomStringConvertible {
         }
     }
 
-    /// What happened, in a word or two.
+    /// The error in a word or two.
     var kind: String {
         switch self {
         case .stuck: "stuck"
@@ -68,7 +71,7 @@ extension ScheduleError: CustomStringConvertible {
         }
     }
 
-    /// What it means, and what to do.
+    /// The meaning of the error, and what to do.
     var advice: String {
         switch self {
         case .stuck:
@@ -92,7 +95,7 @@ extension ScheduleError: CustomStringConvertible {
         }
     }
 
-    /// What the operations of a stuck schedule wait for, each on a line of its own.
+    /// The explanations of a stuck schedule, each on a line of its own.
     var listOfWaits: String {
         switch self {
         case .stuck(_, let waits): waits.map { "\n- \($0)" }.joined()

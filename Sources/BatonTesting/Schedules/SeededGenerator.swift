@@ -1,16 +1,25 @@
-/// Random numbers that depend on a seed alone: the same on every machine and in every process.
+/// A random number generator whose numbers depend on its seed alone: they are the same on every machine and in every
+/// process.
 ///
-/// This is SplitMix64, after Sebastiano Vigna's public-domain `splitmix64.c` (https://prng.di.unimi.it/splitmix64.c),
-/// the generator of Guy Steele, Doug Lea and Christine Flood, "Fast splittable pseudorandom number generators" (2014).
+/// ```swift
+/// var generator = SeededGenerator(seed: 7)
+/// let order = Array(1...10).shuffled(using: &generator)
+/// ```
+///
+/// The algorithm is SplitMix64, after Sebastiano Vigna's public-domain `splitmix64.c`
+/// (https://prng.di.unimi.it/splitmix64.c), the generator of Guy Steele, Doug Lea and Christine Flood, "Fast splittable
+/// pseudorandom number generators" (2014).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// The sequence that belongs to `seed`.
+    /// Makes a generator.
+    ///
+    /// - Parameter seed: The seed. Generators with equal seeds return equal sequences.
     public init(seed: UInt64) {
         state = seed
     }
 
-    /// The next number of the sequence.
+    /// Returns the next number of the sequence.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
@@ -19,13 +28,14 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`. Our own, because the standard library may change its way from one release to the next.
+    /// Returns a number below `bound`. The standard library's method is not used, because its algorithm may change from
+    /// one release to the next.
     mutating func next(below bound: Int) -> Int {
-        // The bias for a bound far below 2^64 is far below anything a test could notice.
+        // The bias for a bound far below 2^64 is much too small for a test to notice.
         Int(next().multipliedFullWidth(by: UInt64(bound)).high)
     }
 
-    /// A number of the range, which may have more than there are positive numbers.
+    /// Returns a number in the range. The range may have more elements than `Int.max`.
     mutating func next(in range: ClosedRange<Int>) -> Int {
         let span = UInt64(truncatingIfNeeded: range.upperBound) &- UInt64(truncatingIfNeeded: range.lowerBound)
         let draw = next()

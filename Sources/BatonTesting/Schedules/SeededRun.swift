@@ -1,17 +1,22 @@
 internal import Baton
 
 extension SeededScheduler {
-    /// Runs the body as a task on this scheduler, and all jobs that come of it, and returns when none is left.
+    /// Runs a closure as a task on this scheduler, together with all jobs that result from it.
     ///
-    /// The jobs run inside the caller's task, off its actor, never two at a time. The body sees the caller's
-    /// task-local values, so that what it expects is counted for the caller's test; when the caller is cancelled, so is
-    /// the body. A task that still sleeps on ``clock`` when the body has ended and nothing else can run is left asleep.
-    /// A run inside the body of another one is as repeatable, unless it has to wait for that: it does so in real time.
+    /// The method returns when no job is left. The jobs run inside the caller's task, off its actor, one at a time. The
+    /// closure sees the caller's task-local values, so its expectations are counted for the caller's test. When the
+    /// calling task is cancelled, the task of the closure is cancelled as well.
     ///
-    /// - Throws: the body's error; ``ScheduleError/stuck(seed:waits:)`` or ``ScheduleError/endless(seed:jobs:)`` if the
-    ///   run does not end by itself (the body is then cancelled and gets the chance to clean up);
-    ///   ``ScheduleError/notDeterministic(seed:foreignJobs:)`` if all went well but jobs came from outside;
-    ///   ``ScheduleError/usedTwice(seed:)`` if this scheduler has had its run.
+    /// A task that still sleeps on ``clock`` when the closure has returned and no other job can run is left suspended.
+    /// A run that is started inside another run is as repeatable, unless the outer one has to wait for it, which takes
+    /// real time.
+    ///
+    /// - Parameter body: The closure to run. The scheduler is passed to it.
+    /// - Returns: The value that the closure returns.
+    /// - Throws: The error of the closure. ``ScheduleError/stuck(seed:waits:)`` or
+    ///   ``ScheduleError/endless(seed:jobs:)`` if the run does not end by itself; the task of the closure is then
+    ///   cancelled, and can clean up. ``ScheduleError/notDeterministic(seed:foreignJobs:)`` if the closure succeeded
+    ///   but jobs came from outside. ``ScheduleError/usedTwice(seed:)`` if this scheduler was used before.
     @concurrent
     public func run<R: Sendable>(
         _ body: @escaping @Sendable (SeededScheduler) async throws -> R
@@ -26,7 +31,7 @@ extension SeededScheduler {
         case .ended: break
         case .idle(let waits): throw ScheduleError.stuck(seed: seed, waits: waits)
         case .exhausted(let bodyHasEnded):
-            // What it leaves behind goes on for ever, perhaps because of this.
+            // The tasks that the body left behind go on for ever, perhaps because of this error.
             if bodyHasEnded, case .failure(let error)? = outcome.result { throw error }
             throw ScheduleError.endless(seed: seed, jobs: jobLimit)
         }
@@ -36,16 +41,16 @@ extension SeededScheduler {
         return value
     }
 
-    /// Makes the task whose jobs are to be driven, nil if this scheduler has had its run.
+    /// Makes the task whose jobs are to be run, or returns nil if this scheduler was used before.
     ///
-    /// Not detached: it takes the caller's task-local values along, among them which test is running.
+    /// The task is not detached, so it inherits the caller's task-local values, among them the test that is running.
     private func start(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never>? {
         guard schedule.withLock({ $0.begin(on: .current()) }) else { return nil }
         return Task(executorPreference: self) { await body() }
     }
 }
 
-/// What came of a body, nil until it has ended.
+/// The outcome of a body, or nil until it has ended.
 private final class Outcome<R: Sendable>: Sendable {
     private let state = Locked<Result<R, any Error>?>(nil)
 

@@ -6,14 +6,14 @@
     internal import Musl
 #endif
 
-/// A thread, to be compared with another.
+/// The identity of a thread, for comparisons.
 struct ThreadIdentity: Equatable, Sendable {
     private let value: UInt
 
-    /// The calling thread.
+    /// Returns the identity of the calling thread.
     ///
-    /// Never inlined: to the optimizer `pthread_self` is a constant, which it is not from one end of an `await` to the
-    /// other. Ask in synchronous code only.
+    /// The function is never inlined: the optimizer treats `pthread_self` as a constant, but its value may change at an
+    /// `await`. To be called in synchronous code only.
     @inline(never)
     static func current() -> ThreadIdentity {
         #if canImport(Darwin)

@@ -1,14 +1,15 @@
 internal import Baton
 
-/// Open or not, those who wait for it to open, and those who watch until enough wait: the machine of ``Gate``.
+/// The state machine of ``Gate``: whether it is open, the tasks that wait for it to open, and the tasks that watch
+/// until enough others wait.
 struct GateStateMachine<Waiter> {
-    /// Names a waiter in order of arrival.
+    /// Identifies a waiter. Tickets are in the order of arrival.
     typealias Ticket = Int
 
     private(set) var isOpen: Bool
     private var waiters: [Ticket: Waiter] = [:]
     private var arrivals = 0
-    /// At the number that they want to see.
+    /// The watchers, by the number of waiters that they wait for.
     private var watchers = TimerHeap<Int, Waiter>()
 
     init(isOpen: Bool) {
@@ -22,7 +23,7 @@ struct GateStateMachine<Waiter> {
         case wait(Ticket, wake: [Waiter])
     }
 
-    /// Books one who wants to pass; those who watched for it are told.
+    /// Registers a waiter, unless the gate is open. The action contains the watchers that have waited for it.
     mutating func arrive(_ waiter: Waiter) -> ArrivalAction {
         if isOpen { return .pass }
         arrivals += 1
@@ -30,23 +31,24 @@ struct GateStateMachine<Waiter> {
         return .wait(arrivals, wake: watchers.takeDue(at: waiters.count))
     }
 
-    /// Opens for good; those who waited pass in order of arrival. Nobody will wait any more, so those who watch go on,
-    /// too.
+    /// Opens the gate, and returns the waiters in the order of their arrival. No task will wait any more, so the
+    /// watchers are returned as well.
     mutating func open() -> [Waiter] {
         isOpen = true
         defer { waiters = [:] }
         return waiters.sorted { $0.key < $1.key }.map(\.value) + watchers.takeDue(at: .max)
     }
 
-    /// Books one who wants to know when `count` wait. Nil: they do, or never will, because the gate is open.
+    /// Registers a watcher for `count` waiters. Returns nil if there are as many, or if there never will be, because
+    /// the gate is open.
     mutating func watch(_ watcher: Waiter, count: Int) -> TimerHeap<Int, Waiter>.Ticket? {
         if isOpen || waiters.count >= count { return nil }
         return watchers.add(watcher, at: count)
     }
 
-    /// Forgets a waiter. One that has been let go in the meantime is no longer here; that is no error.
+    /// Removes a waiter. It is not an error if the waiter has been resumed in the meantime.
     mutating func removeWaiter(_ ticket: Ticket) { waiters[ticket] = nil }
 
-    /// Forgets a watcher, in the same way.
+    /// Removes a watcher. It is not an error if the watcher has been resumed in the meantime.
     mutating func removeWatcher(_ ticket: TimerHeap<Int, Waiter>.Ticket) { watchers.remove(ticket) }
 }

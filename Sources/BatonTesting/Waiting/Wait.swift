@@ -1,8 +1,8 @@
 internal import Baton
 
-/// One suspension of one task, ended once: by whoever comes first, which may be before the task has suspended.
+/// One suspension of one task. The first call of ``end(asHoped:)`` ends it, also if the task has not suspended yet.
 ///
-/// Owners keep their waits in a machine under their own lock and end them after leaving it.
+/// The owner keeps its waits in a state machine under its own lock, and ends them after unlocking.
 final class Wait: Sendable {
     private enum Phase {
         case notSuspended
@@ -12,17 +12,19 @@ final class Wait: Sendable {
 
     private let phase = Locked(Phase.notSuspended)
 
-    /// Ends when what was waited for has come. Ignores cancellation.
+    /// Suspends until the awaited event has come. Ignores cancellation.
     func suspend() async {
         _ = await suspension()
     }
 
-    /// Ends when what was waited for has come, with true, or when the task is cancelled, with false.
+    /// Suspends until the awaited event has come, or the task is cancelled.
     ///
     /// - Parameters:
-    ///   - begin: Called when `forget` will be called by every cancel that comes from then on.
-    ///   - forget: Takes the wait out of its owner's machine. It runs on the thread that cancels, before the task
+    ///   - begin: Registers the wait. It is called when the cancellation handler is installed, so every later cancel
+    ///     calls `forget`.
+    ///   - forget: Removes the wait from its owner's state machine. It runs on the thread that cancels, before the task
     ///     resumes.
+    /// - Returns: True if the event has come; false if the task was cancelled.
     func suspend(
         after begin: () -> Void = {}, forgottenWhenCancelled forget: @Sendable () -> Void
     ) async -> Bool {
@@ -35,7 +37,7 @@ final class Wait: Sendable {
         }
     }
 
-    /// Lets the task go on. Without effect if the wait is already over.
+    /// Ends the wait and resumes the task. Has no effect if the wait has ended already.
     func end(asHoped: Bool = true) {
         let continuation: CheckedContinuation<Bool, Never>? = phase.withLock { phase in
             switch phase {
@@ -46,7 +48,7 @@ final class Wait: Sendable {
                 phase = .ended(asHoped: asHoped)
                 return continuation
             case .ended:
-                // A wake-up and a cancellation crossed: the first has decided.
+                // A wake-up and a cancellation raced: the first has decided.
                 return nil
             }
         }
@@ -63,7 +65,7 @@ final class Wait: Sendable {
             if let early { continuation.resume(returning: early) }
         }
         #if BATON_TSAN
-            // ThreadSanitizer does not see that a continuation hands over what was written before its resumption.
+            // ThreadSanitizer does not see that resuming a continuation publishes the writes made before it.
             phase.withLock { _ in }
         #endif
         return asHoped
