@@ -1,8 +1,8 @@
 public import BatonNetwork
 internal import Foundation
 
-/// Cases that every transport of HTTP has to pass: what RFC 9110 and RFC 9112 require of a client, and what
-/// `HTTPTransport` promises.
+/// The cases that every HTTP transport has to pass: the client's duties in RFC 9110 and RFC 9112, and the contract of
+/// `HTTPTransport`.
 ///
 /// ```swift
 /// @Test(arguments: HTTPTransportConformance.cases)
@@ -11,18 +11,18 @@ internal import Foundation
 /// }
 /// ```
 ///
-/// Each case starts a ``FaultServer`` of its own, and has a time limit. Some measure times of a fraction of a second,
-/// or the memory of the process, so they should run one after another.
+/// Each case starts a ``FaultServer`` of its own, and has a time limit. Some cases measure fractions of a second, or
+/// the memory of the process, so run them one after another.
 public enum HTTPTransportConformance {
-    /// One requirement, with a function that tries it.
+    /// One requirement, with a method that tries it.
     public struct Case: Sendable, CustomStringConvertible {
-        /// The name of the case, such as `chunked-trailers`: what it is about first.
+        /// The name of the case, such as `chunked-trailers`. It starts with the topic.
         public let name: String
-        /// What is required, in a sentence.
+        /// The requirement, as a sentence.
         public let requirement: String
-        /// Where that is required, such as `RFC 9112, 7.1.2`; nil if it is the contract of `HTTPTransport` alone.
+        /// The source of the requirement, such as `RFC 9112, 7.1.2`, or nil if it is the contract of `HTTPTransport`.
         public let reference: String?
-        /// How long it may take: a case that takes longer has failed.
+        /// The time after which the case fails.
         public let timeLimit: Duration
 
         let body: @Sendable (Trial) async throws -> Void
@@ -43,13 +43,14 @@ public enum HTTPTransportConformance {
 
         /// Tries the case.
         ///
-        /// When the time limit is over, the task of the case is cancelled and left behind, and its server is stopped.
+        /// When the time limit is reached, the task of the case is cancelled and left behind, and its server is
+        /// stopped.
         ///
         /// - Parameters:
-        ///   - transport: The transport that is tried.
-        ///   - other: Another transport of the same kind, with nothing in common with the first one. Without it, the
-        ///     cases that need two do not try what concerns the second one.
-        /// - Returns: Nil if it has passed; else what went wrong.
+        ///   - transport: The transport to try.
+        ///   - other: Another transport of the same kind that shares no state with the first one. Without it, cases
+        ///     that need two transports skip their checks of the second one.
+        /// - Returns: Nil if the transport passes the case, otherwise a description of the failure.
         public func run(on transport: any HTTPTransport, another other: (any HTTPTransport)? = nil) async -> String? {
             do {
                 let server = try FaultServer()
@@ -64,18 +65,18 @@ public enum HTTPTransportConformance {
         }
     }
 
-    /// A case that a transport has not passed.
+    /// A case that a transport did not pass.
     public struct Failure: Sendable, CustomStringConvertible {
-        /// The case.
+        /// The case that failed.
         public let failedCase: Case
-        /// What went wrong.
+        /// A description of the failure.
         public let text: String
 
-        /// The case, and what went wrong.
+        /// The case, and the description of its failure.
         public var description: String { "\(failedCase)\n    \(text)" }
     }
 
-    /// All cases, those of one topic side by side.
+    /// All cases, ordered by topic.
     public static let cases: [Case] =
         framingCases + headCases + statusCases + brokenAnswerCases + nonsenseCases + connectionCases + requestCases
         + uploadCases + streamCases + repetitionCases + bodyCases + cancellationCases + timeCases + cookieCases
@@ -83,11 +84,11 @@ public enum HTTPTransportConformance {
     /// Tries the cases, one after another.
     ///
     /// - Parameters:
-    ///   - transport: The transport that is tried.
-    ///   - other: Another transport of the same kind, with nothing in common with the first one; see
+    ///   - transport: The transport to try.
+    ///   - other: Another transport of the same kind that shares no state with the first one; see
     ///     ``Case/run(on:another:)``.
-    ///   - names: The names of the cases to be tried; nil tries all.
-    /// - Returns: Those that it has not passed.
+    ///   - names: The names of the cases to try, or nil to try all cases.
+    /// - Returns: The cases that the transport did not pass.
     public static func run(
         on transport: any HTTPTransport, another other: (any HTTPTransport)? = nil, only names: Set<String>? = nil
     ) async -> [Failure] {

@@ -1,6 +1,6 @@
 internal import Baton
 
-/// Something took longer than it may.
+/// The error of work that takes longer than its limit.
 struct TimeLimitExceeded: Error, CustomStringConvertible {
     let what: String
     let limit: Duration
@@ -8,12 +8,16 @@ struct TimeLimitExceeded: Error, CustomStringConvertible {
     var description: String { "\(what) took longer than \(limit)" }
 }
 
-/// Runs a closure, and gives it up when it takes too long, even if it does not mind being cancelled.
+/// Runs a closure, and abandons it when it takes too long, even if it ignores cancellation.
 ///
-/// The time is measured by a thread, so it ends as well if every thread of Swift's pool is blocked. This is the only
-/// function here that makes tasks of its own: a child task would have to be awaited.
+/// A thread measures the time, so the function returns also if every thread of Swift's pool is blocked. The task is
+/// unstructured, because a child task would have to be awaited.
 ///
-/// - Throws: What the closure throws, or ``TimeLimitExceeded``; then its task is cancelled and left behind.
+/// - Parameters:
+///   - limit: The time after which the closure is abandoned.
+///   - what: The name of the work in the error.
+///   - body: The closure to run, on a task of its own.
+/// - Throws: The error of the closure, or ``TimeLimitExceeded``; its task is then cancelled and left behind.
 func within<Value: Sendable>(
     _ limit: Duration, _ what: String, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

@@ -5,14 +5,14 @@ internal import Foundation
     internal import FoundationNetworking
 #endif
 
-/// What a case has: a server of its own, and the transport that is tried.
+/// The resources of a case: a server of its own, and the transport to try.
 struct Trial: Sendable {
     let server: FaultServer
     let transport: any HTTPTransport
-    /// Another one of the same kind.
+    /// Another transport of the same kind.
     let other: (any HTTPTransport)?
 
-    /// What a request has come to.
+    /// The outcome of a request.
     enum Outcome: CustomStringConvertible {
         case answer(HTTPHead, Data)
         case error(HTTPError.Reason)
@@ -39,10 +39,10 @@ struct Trial: Sendable {
 
     // MARK: Sending
 
-    /// A request for a target at the server of the case.
+    /// Makes a request for a target at the server of the case.
     ///
-    /// It has nothing to do with cookies: they would go from case to case, because they belong to a host and not to a
-    /// port.
+    /// The request does not take part in cookies: these belong to a host and not to a port, so they would pass from
+    /// case to case.
     func request(_ target: String = "/", _ method: String = "GET", _ fields: [String: String] = [:]) -> URLRequest {
         var request = URLRequest(url: server.url(target))
         request.httpMethod = method
@@ -53,7 +53,7 @@ struct Trial: Sendable {
 
     /// Sends a request, and reads the whole body.
     ///
-    /// - Parameter eachPiece: Called after each piece that was read.
+    /// - Parameter eachPiece: A closure that is called after each piece that was read.
     func send(
         _ request: URLRequest, _ body: HTTPRequestBody? = nil, by transport: (any HTTPTransport)? = nil,
         eachPiece: () -> Void = {}
@@ -74,12 +74,12 @@ struct Trial: Sendable {
     /// Sends a GET to a target, and reads the whole body.
     func get(_ target: String = "/") async -> Outcome { await send(request(target)) }
 
-    /// Sends a GET that is answered with these bytes, after which the connection is closed or reset.
+    /// Sends a GET that the server answers with these bytes, after which it closes or resets the connection.
     func reply(_ bytes: String, then end: FaultStep = .close) async -> Outcome {
         await reply(Data(bytes.utf8), then: end)
     }
 
-    /// Sends a GET that is answered with these bytes, after which the connection is closed or reset.
+    /// Sends a GET that the server answers with these bytes, after which it closes or resets the connection.
     func reply(_ bytes: Data, then end: FaultStep = .close) async -> Outcome {
         server.on("/", .send(bytes), end)
         return await get()
@@ -87,7 +87,7 @@ struct Trial: Sendable {
 
     // MARK: Checking
 
-    /// What a case throws when a transport does not do what is required.
+    /// The error of a case when the transport does not meet the requirement.
     struct Unmet: Error, CustomStringConvertible {
         let description: String
     }
@@ -102,7 +102,7 @@ struct Trial: Sendable {
         if found != expected { throw Unmet(description: "\(what) should be \(expected), and was \(found)") }
     }
 
-    /// - Returns: The head of the answer.
+    /// Requires that the outcome is an answer with this status and body, and returns its head.
     @discardableResult
     func requireAnswer(
         _ outcome: Outcome, _ status: Int = 200, body: String? = nil, to what: String? = nil
@@ -119,14 +119,14 @@ struct Trial: Sendable {
         return head
     }
 
-    /// A request whose body is so many bytes of the pattern.
+    /// Requires that the body of a request is complete and consists of the first `count` bytes of the pattern.
     func requirePattern(_ request: ReceivedRequest, _ count: Int) throws {
         try require(request.isBodyComplete, "the body is not complete")
         try requireEqual(request.bodyCount, count, "the number of bytes")
         try require(PatternBytes.matches(request.body, from: 0), "the bytes are not those that were sent")
     }
 
-    /// The kinds of errors that cases ask for.
+    /// The kinds of errors that cases require.
     enum Kind: String {
         case broken = "connectionBroken"
         case tooShort = "bodyTooShort"
@@ -154,7 +154,7 @@ struct Trial: Sendable {
         throw fail((what.map { "\($0): " } ?? "") + "\(expected) was expected, and there was \(outcome)")
     }
 
-    /// An answer that is cut short: no success, and an error that says so.
+    /// Requires an error that says that the answer was cut short.
     func requireBroken(_ outcome: Outcome, for what: String? = nil) throws {
         try requireError(outcome, .broken, .tooShort, for: what)
     }

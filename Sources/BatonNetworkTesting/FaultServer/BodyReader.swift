@@ -1,10 +1,11 @@
 internal import Foundation
 
-/// Takes the body of a request out of the bytes of a connection: RFC 9112, 6 and 7. Pure.
+/// Extracts the body of a request from the bytes of a connection: RFC 9112, 6 and 7. Pure.
 struct BodyReader {
     private enum Place {
-        /// So many bytes of a body with a `Content-Length`, or of a chunk, are left.
+        /// The number of remaining bytes of a body with a `Content-Length`.
         case counted(Int)
+        /// The number of remaining bytes of the current chunk.
         case chunk(Int)
         case sizeLine
         case endOfChunk
@@ -27,7 +28,8 @@ struct BodyReader {
         return false
     }
 
-    /// The next bytes of the body, none if more have to come or it is complete. Nil: this is no chunk.
+    /// Returns the next bytes of the body. They are empty if more bytes have to be received, or if the body is
+    /// complete. Returns nil if the chunks are malformed.
     mutating func take(upTo most: Int, from pending: inout Data) -> Data? {
         while true {
             switch place {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One thing that a ``FaultServer`` does with a connection.
+/// One step of a ``FaultScript``: an action of a ``FaultServer`` on a connection.
 public struct FaultStep: Sendable {
     enum Action: Sendable {
         case send(Data)
@@ -19,21 +19,21 @@ public struct FaultStep: Sendable {
 
     let action: Action
 
-    /// Sends these bytes as they are. The step ends when the system has taken them.
+    /// Sends bytes as they are. The step ends when the system has taken them.
     ///
-    /// - Parameter bytes: Anything; it need not be HTTP.
+    /// - Parameter bytes: The bytes to send. They need not be HTTP.
     public static func send(_ bytes: Data) -> FaultStep { FaultStep(action: .send(bytes)) }
 
-    /// Sends this text in UTF-8, as it is.
+    /// Sends a text in UTF-8, as it is.
     ///
-    /// - Parameter text: Anything; it need not be HTTP.
+    /// - Parameter text: The text to send. It need not be HTTP.
     public static func send(_ text: String) -> FaultStep { .send(Data(text.utf8)) }
 
-    /// Sends one byte at a time.
+    /// Sends a text one byte at a time.
     ///
     /// - Parameters:
-    ///   - text: What is sent, in UTF-8.
-    ///   - interval: How long the server pauses after each byte.
+    ///   - text: The text to send, in UTF-8.
+    ///   - interval: The pause after each byte.
     public static func sendSlowly(_ text: String, every interval: Duration) -> FaultStep {
         FaultStep(action: .sendSlowly(Data(text.utf8), every: interval))
     }
@@ -41,45 +41,45 @@ public struct FaultStep: Sendable {
     /// Sends the first bytes of ``PatternBytes``, without holding them in memory.
     ///
     /// - Parameters:
-    ///   - count: How many bytes.
-    ///   - chunked: Whether they are sent in chunks (RFC 9112, 7.1), with the last one.
+    ///   - count: The number of bytes.
+    ///   - chunked: True if the bytes are sent in chunks (RFC 9112, 7.1), including the last one.
     public static func sendPattern(count: Int, chunked: Bool = false) -> FaultStep {
         FaultStep(action: .sendPattern(count: count, chunked: chunked))
     }
 
-    /// Sends these bytes again and again, without holding them all in memory.
+    /// Sends bytes repeatedly, without holding all repetitions in memory.
     ///
     /// - Parameters:
-    ///   - bytes: What is sent each time.
-    ///   - count: How many times; the script goes on after the last one.
+    ///   - bytes: The bytes to send each time.
+    ///   - count: The number of times. The script goes on after the last one.
     public static func sendRepeatedly(_ bytes: Data, count: Int) -> FaultStep {
         FaultStep(action: .sendRepeatedly(bytes, count: count))
     }
 
-    /// Sends this text in UTF-8 again and again, without holding it all in memory.
+    /// Sends a text in UTF-8 repeatedly, without holding all repetitions in memory.
     ///
     /// - Parameters:
-    ///   - text: What is sent each time.
-    ///   - count: How many times; the script goes on after the last one.
+    ///   - text: The text to send each time.
+    ///   - count: The number of times. The script goes on after the last one.
     public static func sendRepeatedly(_ text: String, count: Int) -> FaultStep {
         .sendRepeatedly(Data(text.utf8), count: count)
     }
 
-    /// Sends a whole answer, with a `Content-Length`, after which the connection can be used again.
+    /// Sends a whole answer with a `Content-Length`, after which the connection can be reused.
     ///
     /// - Parameters:
     ///   - status: The status code.
-    ///   - fields: Header fields, each a line such as `"Content-Type: text/plain"`.
+    ///   - fields: The header fields, each a line such as `"Content-Type: text/plain"`.
     ///   - body: The body, in UTF-8.
     public static func answer(_ status: Int = 200, _ fields: [String] = [], body: String = "") -> FaultStep {
         .send(head(status, fields + ["Content-Length: \(body.utf8.count)"]) + body)
     }
 
-    /// Sends the head of an answer, with the empty line at its end.
+    /// Sends the head of an answer, including the empty line at its end.
     ///
     /// - Parameters:
     ///   - status: The status code.
-    ///   - fields: Header fields, each a line such as `"Content-Length: 5"`.
+    ///   - fields: The header fields, each a line such as `"Content-Length: 5"`.
     public static func answerHead(_ status: Int = 200, _ fields: [String] = []) -> FaultStep {
         .send(head(status, fields))
     }
@@ -88,62 +88,71 @@ public struct FaultStep: Sendable {
         (["HTTP/1.1 \(status) Status"] + fields).map { $0 + "\r\n" }.joined() + "\r\n"
     }
 
-    /// Does nothing for a while. If the peer closes the connection meanwhile, the script ends.
+    /// Pauses. If the peer closes the connection in the meantime, the script ends.
+    ///
+    /// - Parameter duration: The length of the pause.
     public static func pause(_ duration: Duration) -> FaultStep { FaultStep(action: .pause(duration)) }
 
-    /// Does nothing until the test calls ``FaultServer/release(_:)``. If the peer closes the connection first, the
-    /// script ends.
+    /// Waits until the test calls ``FaultServer/release(_:)``. If the peer closes the connection first, the script
+    /// ends.
     ///
-    /// - Parameter key: The key that the test releases. A key that was released stays so.
+    /// - Parameter key: The key that the test releases. A released key stays released.
     public static func waitForRelease(_ key: String) -> FaultStep { FaultStep(action: .waitForRelease(key)) }
 
     /// Reads the rest of the request's body.
     public static var readBody: FaultStep { FaultStep(action: .readBody) }
 
-    /// Reads the rest of the request's body in parts, and pauses after each.
+    /// Reads the rest of the request's body in parts, with a pause after each.
     ///
     /// - Parameters:
-    ///   - count: How many bytes are read at once, at most.
+    ///   - count: The largest number of bytes of a part.
     ///   - interval: The pause after each part.
     public static func readBodySlowly(_ count: Int, every interval: Duration) -> FaultStep {
         FaultStep(action: .readBodySlowly(count: count, every: interval))
     }
 
-    /// Closes the connection. The peer reads an end of the stream, or a reset if it has sent bytes that were not read.
+    /// Closes the connection. The peer reads the end of the stream, or a reset if it has sent bytes that were not read.
     public static var close: FaultStep { FaultStep(action: .close) }
 
-    /// Closes the sending side alone. The peer reads an end of the stream, and the script goes on.
+    /// Closes only the sending side. The peer reads the end of the stream, and the script goes on.
     public static var closeSending: FaultStep { FaultStep(action: .closeSending) }
 
-    /// Closes the sending side, reads and drops what still comes, and closes when the peer has closed or after two
-    /// seconds.
+    /// Closes the sending side, then discards further bytes until the peer closes or two seconds have passed, and
+    /// closes.
     ///
     /// A server that answers before it has read the body does this, so that a reset does not destroy its answer (RFC
     /// 9112, 9.6).
     public static var closeAfterReading: FaultStep { FaultStep(action: .closeAfterReading) }
 
-    /// Resets the connection. What the peer has not read yet may be lost.
+    /// Resets the connection. Bytes that the peer has not read yet may be lost.
     public static var reset: FaultStep { FaultStep(action: .reset) }
 }
 
-/// What a ``FaultServer`` does with one request.
+/// The steps of a ``FaultServer`` for one request.
 ///
-/// After the last step the connection is kept for the next request, unless a step has closed it; a body that was not
-/// read is read then.
+/// ```swift
+/// server.on("/slow") { request in
+///     FaultScript(readsBodyFirst: false, [.pause(.seconds(1)), .answer(200, body: request.target), .close])
+/// }
+/// ```
+///
+/// After the last step, the server reads the rest of the body and keeps the connection for the next request, unless a
+/// step has closed it.
 public struct FaultScript: Sendable {
-    /// What is done, in this order.
+    /// The steps, in order.
     public var steps: [FaultStep]
-    /// Whether the body of the request is read before the first step. Else a step reads it, or none does.
+    /// True if the body of the request is read before the first step. Otherwise only a step, or the end of the script,
+    /// reads it.
     public var readsBodyFirst: Bool
-    /// Whether `Expect: 100-continue` is answered with 100 before the body is read.
+    /// True if the server answers `Expect: 100-continue` with 100 before it reads the body.
     public var saysContinue: Bool
 
-    /// A script of these steps.
+    /// Makes a script.
     ///
     /// - Parameters:
-    ///   - readsBodyFirst: Whether the body of the request is read before the first step.
-    ///   - saysContinue: Whether `Expect: 100-continue` is answered with 100 before the body is read.
-    ///   - steps: What is done, in this order.
+    ///   - readsBodyFirst: True if the body of the request is read before the first step.
+    ///   - saysContinue: True if the server answers `Expect: 100-continue` with 100 before it reads the body.
+    ///   - steps: The steps, in order.
     public init(readsBodyFirst: Bool = true, saysContinue: Bool = true, _ steps: [FaultStep]) {
         self.readsBodyFirst = readsBodyFirst
         self.saysContinue = saysContinue

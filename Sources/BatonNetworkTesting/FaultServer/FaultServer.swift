@@ -1,7 +1,7 @@
 internal import Baton
 public import Foundation
 
-/// An HTTP server on loopback that does to its clients what a script says: it is slow, breaks off, sends nonsense.
+/// An HTTP server on loopback that follows a script: it is slow, breaks connections, or sends malformed answers.
 ///
 /// ```swift
 /// let server = try FaultServer()
@@ -11,62 +11,63 @@ public import Foundation
 /// #expect(try await server.waitForRequests(1).first?.method == "GET")
 /// ```
 ///
-/// It listens on a free port. One thread accepts, and each connection has a thread of its own, so that scripts go on
-/// while the tasks of the test block every thread of Swift's pool. A path without a script is answered with 404.
+/// The server listens on a free port. One thread accepts connections, and each connection has a thread of its own, so
+/// scripts go on while the tasks of the test block every thread of Swift's pool. A path without a script is answered
+/// with 404.
 public final class FaultServer: Sendable {
-    /// Where a server listens.
+    /// The address on which a server listens.
     @nonexhaustive
     public enum Host: Sendable {
-        /// 127.0.0.1.
+        /// The IPv4 address 127.0.0.1.
         case ipv4
-        /// ::1.
+        /// The IPv6 address ::1.
         case ipv6
     }
 
-    /// How a connection has ended.
+    /// The way in which a connection has ended.
     @nonexhaustive
     public enum ConnectionEnd: Sendable, Hashable {
-        /// The client has closed it.
+        /// The client has closed the connection.
         case closedByClient
-        /// The client has reset it.
+        /// The client has reset the connection.
         case resetByClient
-        /// A script has closed it.
+        /// A script has closed the connection.
         case closedByServer
-        /// A script has reset it.
+        /// A script has reset the connection.
         case resetByServer
-        /// The client has sent something that is no HTTP/1.
+        /// The client has sent bytes that are not HTTP/1.
         case invalidRequest
         /// The server was stopped.
         case stopped
     }
 
-    /// The server was stopped while a test waited for something.
+    /// The error of a test that waits for an event when the server is stopped.
     public struct Stopped: Error, Sendable, Hashable {}
 
     typealias Handler = @Sendable (ReceivedRequest) -> FaultScript
     typealias Machine = FaultServerStateMachine<Waiter>
 
-    /// The port on which it listens.
+    /// The port on which the server listens.
     public let port: Int
-    /// Where it listens.
+    /// The address on which the server listens.
     public let host: Host
 
     private let listener: Int32
     private let wake: Wake
     private let machine = Locked(Machine())
     private let greeting: [FaultStep]
-    /// Nil once somebody has taken on to join it.
+    /// The thread that accepts connections. Nil after ``stop()`` has taken it to join it.
     private let acceptor = Locked<JoinableThread?>(nil)
 
-    // MARK: Start and stop
+    // MARK: Starting and stopping
 
     /// Starts a server.
     ///
     /// - Parameters:
-    ///   - host: Where it listens.
-    ///   - greeting: What it does with each connection before it reads a request: an SSH server speaks first, for
-    ///     example.
-    /// - Throws: An error of the system, if there is no such address, or no more descriptors or threads.
+    ///   - host: The address on which the server listens.
+    ///   - greeting: The steps that the server performs on each connection before it reads a request. For example, an
+    ///     SSH server speaks first.
+    /// - Throws: An error of the system, if the address does not exist, or if there are no more descriptors or threads.
     public init(on host: Host = .ipv4, greeting: [FaultStep] = []) throws {
         guard let wake = Wake() else { throw NoResources() }
         (listener, port) = try Socket.bound(to: host)
@@ -89,8 +90,8 @@ public final class FaultServer: Sendable {
 
     /// Closes the port and all connections, and returns when all threads of the server have ended.
     ///
-    /// It blocks the calling thread: for as long as a closure of a script runs, at most. Whoever waits for something
-    /// gets ``Stopped``. What was received can still be asked for. A second call does nothing.
+    /// The method blocks the calling thread, at most for as long as a closure of a script runs. Tasks that wait for an
+    /// event get ``Stopped``. The received requests remain available. A second call does nothing.
     public func stop() {
         guard let acceptor = acceptor.withLock({ $0.take() }) else { return }
         let (wakes, waiters) = machine.withLock { $0.stop() }
@@ -106,7 +107,7 @@ public final class FaultServer: Sendable {
         while true {
             if Socket.poll(listener, for: .readable, wake: wake, until: nil).isWoken { return }
             guard let descriptor = Socket.accept(listener) else {
-                // The client has gone, or there are no more descriptors now.
+                // The client has closed the connection, or there are no more descriptors at the moment.
                 _ = wake.wait(until: .now + .milliseconds(1))
                 continue
             }
@@ -130,40 +131,40 @@ public final class FaultServer: Sendable {
 
     // MARK: Scripts
 
-    /// Says what to do with requests to a path: always the same.
+    /// Sets the script for all requests to a path.
     ///
     /// - Parameters:
     ///   - path: The path, without a query. `"*"` stands for all paths that have no script of their own.
-    ///   - readsBodyFirst: Whether the body of the request is read before the first step.
-    ///   - steps: What is done, in this order. Without a step that closes, the connection is kept for the next request.
+    ///   - readsBodyFirst: True if the body of the request is read before the first step.
+    ///   - steps: The steps, in order. Unless a step closes the connection, it is kept for the next request.
     public func on(_ path: String, readsBodyFirst: Bool = true, _ steps: FaultStep...) {
         let script = FaultScript(readsBodyFirst: readsBodyFirst, steps)
         on(path) { _ in script }
     }
 
-    /// Says what to do with requests to a path: what a closure returns.
+    /// Sets a closure that returns the script for each request to a path.
     ///
     /// - Parameters:
     ///   - path: The path, without a query. `"*"` stands for all paths that have no script of their own.
-    ///   - script: Called when the head of a request was read, on the thread of its connection, so possibly by several
-    ///     threads at once.
+    ///   - script: A closure that is called when the head of a request was read, on the thread of its connection, and
+    ///     possibly by several threads at once.
     public func on(_ path: String, _ script: @escaping @Sendable (ReceivedRequest) -> FaultScript) {
         machine.withLock { $0.setScript(script, for: path) }
     }
 
-    /// Lets the scripts go on that wait for this key, now and later.
+    /// Releases the scripts that wait for a key, now and later.
     ///
     /// - Parameter key: The key of ``FaultStep/waitForRelease(_:)``.
     public func release(_ key: String) {
         for wake in machine.withLock({ $0.release(key) }) { wake.wake() }
     }
 
-    // MARK: What has come
+    // MARK: Received requests
 
-    /// The address of a path at this server.
+    /// Returns the URL of a target at this server.
     ///
-    /// - Parameter target: The path, perhaps with a query, already percent-encoded.
-    /// - Returns: The address.
+    /// - Parameter target: The path, optionally with a query, already percent-encoded.
+    /// - Returns: The URL.
     public func url(_ target: String = "/") -> URL {
         let host = host == .ipv4 ? "127.0.0.1" : "[::1]"
         guard let url = URL(string: "http://\(host):\(port)\(target)") else {
@@ -172,21 +173,23 @@ public final class FaultServer: Sendable {
         return url
     }
 
-    /// All requests whose head was received, in the order in which their heads were complete.
+    /// All requests whose heads were received, in the order in which the heads were complete.
     public var requests: [ReceivedRequest] { machine.withLock { $0.requests } }
 
-    /// How many connections were accepted.
+    /// The number of accepted connections.
     public var connectionCount: Int { machine.withLock { $0.ends.count } }
 
-    /// How many of the connections are still open.
+    /// The number of connections that are still open.
+    ///
+    /// - Complexity: O(*n*), where *n* is the number of accepted connections.
     public var openConnectionCount: Int { machine.withLock { $0.ends.count { $0 == nil } } }
 
-    /// Suspends until so many requests have come, without holding a thread.
+    /// Suspends until the server has received a number of requests. It does not hold a thread.
     ///
     /// - Parameters:
-    ///   - count: How many in all, from the start of the server. Their bodies need not be complete.
-    ///   - path: Only those to this path; nil counts all.
-    /// - Returns: All that have come, to this path.
+    ///   - count: The number of requests since the start of the server. Their bodies need not be complete.
+    ///   - path: The path of the requests to count, or nil to count all.
+    /// - Returns: All requests to this path so far.
     /// - Throws: `CancellationError` when the task is cancelled, ``Stopped`` when the server stops first.
     @discardableResult
     public func waitForRequests(_ count: Int, at path: String? = nil) async throws -> [ReceivedRequest] {
@@ -194,30 +197,31 @@ public final class FaultServer: Sendable {
         return requests.filter { path == nil || $0.path == path }
     }
 
-    /// Suspends until so many bytes of a body were read, without holding a thread.
+    /// Suspends until the server has read a number of bytes of a body. It does not hold a thread.
     ///
     /// - Parameters:
-    ///   - count: How many bytes.
-    ///   - number: The number of the request, from 0 in the order in which they came. It may not have come yet.
+    ///   - count: The number of bytes.
+    ///   - number: The number of the request, counted from 0 in the order of arrival. The request may not have arrived
+    ///     yet.
     /// - Throws: `CancellationError` when the task is cancelled, ``Stopped`` when the server stops first.
     public func waitForBody(_ count: Int, ofRequest number: Int) async throws {
         try await wait(for: .body(count, ofRequest: number))
     }
 
-    /// Suspends until so many connections were accepted, without holding a thread.
+    /// Suspends until the server has accepted a number of connections. It does not hold a thread.
     ///
-    /// - Parameter count: How many in all, from the start of the server.
+    /// - Parameter count: The number of connections since the start of the server.
     /// - Throws: `CancellationError` when the task is cancelled, ``Stopped`` when the server stops first.
     public func waitForConnections(_ count: Int) async throws { try await wait(for: .connections(count)) }
 
-    /// Suspends until a connection has ended, without holding a thread.
+    /// Suspends until a connection has ended. It does not hold a thread.
     ///
-    /// A connection ends as soon as the client closes it, also while a script pauses or waits, but not while it reads
-    /// or sends bytes that are there.
+    /// A connection ends as soon as the client closes it, also while a script pauses or waits, but not while the script
+    /// reads received bytes or sends bytes.
     ///
-    /// - Parameter number: Its number, from 0 in the order in which the server accepted them. It may not have begun
-    ///   yet.
-    /// - Returns: How it has ended.
+    /// - Parameter number: The number of the connection, counted from 0 in the order in which the server accepted them.
+    ///   The connection may not have been accepted yet.
+    /// - Returns: The way in which the connection has ended.
     /// - Throws: `CancellationError` when the task is cancelled, ``Stopped`` when the server stops first.
     @discardableResult
     public func waitForEnd(ofConnection number: Int) async throws -> ConnectionEnd {
@@ -250,16 +254,16 @@ public final class FaultServer: Sendable {
         }
     }
 
-    // MARK: For connections
+    // MARK: Connections
 
-    /// What is done with a connection before its first request.
+    /// The steps that are performed on a connection before its first request.
     var firstSteps: [FaultStep] { greeting }
 
     var isStopped: Bool { machine.withLock { $0.isStopped } }
 
     func isReleased(_ key: String) -> Bool { machine.withLock { $0.isReleased(key) } }
 
-    /// Records a request, and asks what to do with it.
+    /// Records a request, and returns its script.
     func receive(_ request: ReceivedRequest) -> (index: Int, script: FaultScript) {
         let (index, ready) = machine.withLock { $0.receive(request) }
         for waiter in ready { waiter.end(.happened) }

@@ -1,28 +1,28 @@
 internal import Foundation
 
-/// What a ``FaultServer`` knows. Pure: the server locks it, asks, unlocks, and acts.
+/// The state machine of a ``FaultServer``. Pure: the server locks it, asks it, unlocks it, and acts.
 struct FaultServerStateMachine<Waiter> {
-    /// What a test waits for.
+    /// The event that a test waits for.
     enum Awaited {
-        /// So many requests, to this path if there is one.
+        /// A number of requests was received, to this path unless it is nil.
         case requests(Int, path: String?)
-        /// So many bytes of the body of the request of this number were read.
+        /// A number of bytes was read of the body of the request with this number.
         case body(Int, ofRequest: Int)
-        /// So many connections were accepted.
+        /// A number of connections was accepted.
         case connections(Int)
-        /// The connection of this number has ended.
+        /// The connection with this number has ended.
         case end(ofConnection: Int)
     }
 
     enum Answer {
         case now
         case stopped
-        /// The waiter is kept, until it is returned by another function.
+        /// The waiter is kept until another method returns it.
         case later
     }
 
     private(set) var requests: [ReceivedRequest] = []
-    /// By the number of the connection; nil while it is open.
+    /// The ends of the connections, by their numbers. Nil while a connection is open.
     private(set) var ends: [FaultServer.ConnectionEnd?] = []
     private(set) var isStopped = false
     private var scripts: [String: FaultServer.Handler] = [:]
@@ -39,7 +39,7 @@ struct FaultServerStateMachine<Waiter> {
 
     func script(for path: String) -> FaultServer.Handler? { scripts[path] ?? scripts["*"] }
 
-    /// The threads that wait for a release are among those that are to be woken.
+    /// Releases a key. Returns the wakes of all connections, because any of their threads may wait for the key.
     mutating func release(_ key: String) -> [Wake] {
         released.insert(key)
         return Array(wakes.values)
@@ -49,7 +49,7 @@ struct FaultServerStateMachine<Waiter> {
 
     // MARK: Connections
 
-    /// The number of a new connection. Nil: the server has stopped.
+    /// Registers a new connection and returns its number, or nil if the server has stopped.
     mutating func accept(_ wake: Wake) -> (number: Int, ready: [Waiter])? {
         if isStopped { return nil }
         ends.append(nil)
@@ -59,7 +59,7 @@ struct FaultServerStateMachine<Waiter> {
     }
 
     mutating func setThread(_ thread: JoinableThread, of number: Int) {
-        // The thread may have ended before the one that started it knew its handle.
+        // The connection may have ended before the accepting thread stored the handle.
         if ends[number] == nil { threads[number] = thread } else { endedThreads.append(thread) }
     }
 
@@ -70,7 +70,7 @@ struct FaultServerStateMachine<Waiter> {
         return takeReady()
     }
 
-    /// Threads that have left the server, to be joined.
+    /// Returns the threads whose connections have ended, to be joined.
     mutating func takeEndedThreads() -> [JoinableThread] {
         defer { endedThreads = [] }
         return endedThreads
@@ -121,14 +121,15 @@ struct FaultServerStateMachine<Waiter> {
 
     // MARK: Stopping
 
-    /// From now on no connection is accepted. Whoever is returned is to be told that the server has stopped.
+    /// Stops the server: no further connection is accepted. The caller wakes the returned threads and ends the returned
+    /// waiters.
     mutating func stop() -> (wakes: [Wake], waiters: [Waiter]) {
         isStopped = true
         defer { waiters = [] }
         return (Array(wakes.values), waiters.map(\.waiter))
     }
 
-    /// All that are left, once the thread that accepts has ended.
+    /// Returns all remaining threads. To be called when the accepting thread has ended.
     mutating func takeThreads() -> [JoinableThread] {
         defer { (threads, endedThreads) = ([:], []) }
         return endedThreads + threads.values

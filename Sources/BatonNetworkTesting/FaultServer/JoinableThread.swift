@@ -8,9 +8,9 @@
     internal import Bionic
 #endif
 
-/// A thread that somebody joins: after ``join()`` it has left the process.
+/// A thread that is joined: when ``join()`` returns, the thread has ended.
 ///
-/// It is unchecked because its handle is a pointer on some systems. Any thread may use the handle.
+/// The type is unchecked because the handle is a pointer on some systems. Any thread may use the handle.
 struct JoinableThread: @unchecked Sendable {
     private final class Start {
         let body: @Sendable () -> Void
@@ -20,7 +20,7 @@ struct JoinableThread: @unchecked Sendable {
 
     private let thread: pthread_t
 
-    /// Nil: the system gives no more threads.
+    /// Starts a thread, or returns nil if the system has no more threads.
     init?(_ body: @escaping @Sendable () -> Void) {
         #if canImport(Darwin) || canImport(Musl)
             var thread: pthread_t?

@@ -2,29 +2,29 @@ public import Foundation
 
 /// A request that a ``FaultServer`` has received.
 public struct ReceivedRequest: Sendable {
-    /// One line of the head.
+    /// One header field.
     public struct Field: Sendable, Hashable {
-        /// The name, as the client has written it.
+        /// The name, as the client wrote it.
         public let name: String
         /// The value, without the blanks around it.
         public let value: String
     }
 
-    /// The method, as the client has written it.
+    /// The method, as the client wrote it.
     public let method: String
     /// The target of the request line: the path with the query.
     public let target: String
     /// The version of the request line, such as `HTTP/1.1`.
     public let version: String
-    /// The header fields in the order in which they came; a name may occur several times.
+    /// The header fields, in the order of their arrival. A name may occur several times.
     public let fields: [Field]
-    /// The number of the connection on which it came, from 0 in the order in which the server accepted them.
+    /// The number of the connection, counted from 0 in the order in which the server accepted them.
     public let connection: Int
-    /// How many bytes of the body have been read so far.
+    /// The number of bytes of the body that have been read so far.
     public internal(set) var bodyCount = 0
-    /// Whether the body has been read to its end.
+    /// True if the body has been read to its end.
     public internal(set) var isBodyComplete = false
-    /// The body, as far as it has been read; no more than its first 16 MB.
+    /// The part of the body that has been read so far, limited to the first 16 MiB.
     public internal(set) var body = Data()
 
     static let mostKept = 16 << 20
@@ -32,17 +32,18 @@ public struct ReceivedRequest: Sendable {
     /// The path of the target, without the query.
     public var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// All values of a field.
+    /// Returns all values of a header field.
     ///
-    /// - Parameter name: The name, in upper or lower case.
-    /// - Returns: The values, in the order in which they came; none if there is no such field.
+    /// - Parameter name: The name of the field. Its case is ignored.
+    /// - Returns: The values, in the order of their arrival. Empty if there is no such field.
+    /// - Complexity: O(*n*), where *n* is the number of fields.
     public func values(of name: String) -> [String] {
         fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
     }
 }
 
 extension ReceivedRequest {
-    /// How long the body is, by the head: RFC 9112, 6.3.
+    /// The framing of the body, as the head declares it: RFC 9112, 6.3.
     enum Framing {
         case counted(Int)
         case chunked
@@ -55,7 +56,7 @@ extension ReceivedRequest {
 
     var expectsContinue: Bool { values(of: "Expect").contains { $0.lowercased() == "100-continue" } }
 
-    /// From the lines of a head, without the empty one at its end. Nil if this is no HTTP.
+    /// Parses the lines of a head, without the empty line at its end. Returns nil if they are not HTTP.
     init?(head: Data, connection: Int) {
         var lines = String(decoding: head, as: UTF8.self).components(separatedBy: "\r\n")
         let words = lines.removeFirst().components(separatedBy: " ")

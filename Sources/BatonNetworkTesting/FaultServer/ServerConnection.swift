@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// One connection of a ``FaultServer``: reads requests and performs their scripts, on its own thread.
+/// One connection of a ``FaultServer``. It reads requests and performs their scripts on its own thread.
 ///
-/// Every function that needs the peer throws how the connection has ended.
+/// Every function that needs the peer throws ``Ended`` when the connection has ended.
 struct ServerConnection {
     private struct Ended: Error {
         let end: FaultServer.ConnectionEnd
@@ -14,7 +14,7 @@ struct ServerConnection {
     private let number: Int
     private let wake: Wake
     private let server: FaultServer
-    /// What was received and not yet used.
+    /// The bytes that were received and not used yet.
     private var pending = Data()
     private var buffer = Data(count: 64 * 1024)
 
@@ -40,13 +40,13 @@ struct ServerConnection {
         }
     }
 
-    // MARK: One request
+    // MARK: Requests
 
     /// The request whose script is performed.
     private final class Current {
         let index: Int
         let wantsContinue: Bool
-        /// How far its body was read.
+        /// The reader of the request's body.
         var body: BodyReader
 
         init(_ index: Int, _ request: ReceivedRequest, _ script: FaultScript) {
@@ -84,7 +84,9 @@ struct ServerConnection {
         }
     }
 
-    /// - Parameter count: At most so many bytes; nil reads to the end.
+    /// Reads the body of a request.
+    ///
+    /// - Parameter count: The largest number of bytes to read, or nil to read to the end.
     private mutating func readBody(of current: Current, upTo count: Int? = nil) throws(Ended) {
         if current.body.isComplete {
             server.completeBody(of: current.index)
@@ -157,7 +159,7 @@ struct ServerConnection {
         if chunked { try send(Data("0\r\n\r\n".utf8)) }
     }
 
-    /// Several times at once, so that short texts do not take a call of the system each.
+    /// Sends several repetitions at once, so that short texts do not take a system call each.
     private func sendRepeatedly(_ data: Data, _ count: Int) throws(Ended) {
         let batch = min(count, max(1, 64 * 1024 / max(1, data.count)))
         let many = Data((0..<batch).map { _ in data }.joined())
@@ -174,7 +176,7 @@ struct ServerConnection {
         while ContinuousClock.now < end { try waitForWake(until: end) }
     }
 
-    /// Returns when the thread was woken or the time is over.
+    /// Returns when the thread was woken or the deadline has passed.
     private func waitForWake(until deadline: ContinuousClock.Instant?) throws(Ended) {
         let found = Socket.poll(descriptor, for: .hangup, wake: wake, until: deadline)
         if found.isWoken { wake.clear() }
@@ -182,7 +184,7 @@ struct ServerConnection {
         if found.hasHungUp { throw Ended(.closedByClient) }
     }
 
-    /// Reads and drops what comes, until the client closes or the time is over.
+    /// Discards received bytes until the client closes or the deadline has passed.
     private mutating func dropRest(until deadline: ContinuousClock.Instant) throws(Ended) {
         pending = Data()
         do throws(Ended) {
@@ -197,7 +199,7 @@ struct ServerConnection {
 
     // MARK: Bytes
 
-    /// Adds at least one byte to those that are pending.
+    /// Appends at least one received byte to the pending ones.
     private mutating func receive(until deadline: ContinuousClock.Instant? = nil) throws(Ended) {
         while true {
             switch buffer.withUnsafeMutableBytes({ Socket.receive(descriptor, into: $0) }) {
@@ -225,7 +227,7 @@ struct ServerConnection {
                 let found = Socket.poll(descriptor, for: .writable, wake: wake, until: nil)
                 if found.isWoken { wake.clear() }
                 if server.isStopped { throw Ended(.stopped) }
-                // A client that has closed its side and does not read has gone.
+                // If the client has closed its side and the socket has no room, the client does not read any more.
                 if found.hasHungUp, !found.isReady { throw Ended(.closedByClient) }
             }
         }

@@ -1,9 +1,9 @@
-/// A port of loopback that belongs to a test, and at which no connection is ever complete.
+/// A port of loopback that is reserved for a test, and on which no connection is ever completed.
 final class SilentPort {
     enum Behaviour {
-        /// Every connection is refused at once.
+        /// Every connection is refused at once, because the socket does not listen.
         case refuses
-        /// A connection gets no answer, because nobody accepts and the queue is full.
+        /// A connection gets no answer, because it is never accepted and the backlog is full.
         case staysSilent
     }
 

@@ -8,11 +8,11 @@
     internal import Bionic
 #endif
 
-/// The calls of the system that the server needs, with the differences between the systems inside.
+/// The system calls that the server needs. The differences between the systems are handled here.
 ///
 /// Every socket is closed on `exec`, never blocks, and never raises `SIGPIPE`.
 enum Socket {
-    /// A call of the system that failed.
+    /// The failure of a system call.
     struct Failure: Error, CustomStringConvertible {
         let call: String
         let code: Int32
@@ -33,19 +33,20 @@ enum Socket {
         case failed(Int32)
     }
 
-    /// How much the system keeps for one connection in each direction.
+    /// The number of bytes that the system buffers for a connection in each direction.
     ///
-    /// It is fixed, so that a peer that does not read, and a script that does not read, make the other side wait soon.
+    /// The size is fixed and small, so that a peer or a script that does not read makes the other side wait soon.
     private static let bufferSize: Int32 = 256 * 1024
 
     // MARK: Listening
 
-    /// A socket that is bound to a free port of loopback, but does not listen yet: connections to it are refused.
+    /// Makes a socket that is bound to a free port of loopback. It does not listen yet, so connections to it are
+    /// refused.
     static func bound(to host: FaultServer.Host) throws(Failure) -> (descriptor: Int32, port: Int) {
         let descriptor = make(host == .ipv4 ? AF_INET : AF_INET6)
         guard descriptor >= 0 else { throw Failure(call: "socket", code: errno) }
         set(descriptor, SO_REUSEADDR, 1)
-        // Accepted connections inherit the sizes.
+        // Accepted connections inherit the buffer sizes.
         set(descriptor, SO_RCVBUF, bufferSize)
         set(descriptor, SO_SNDBUF, bufferSize)
         let port: Int?
@@ -69,7 +70,7 @@ enum Socket {
         return (descriptor, port)
     }
 
-    /// Binds, and writes back the address with its port.
+    /// Binds the socket, and stores the address with its port.
     private static func bind<Address>(_ descriptor: Int32, _ address: inout Address) -> Bool {
         var size = socklen_t(MemoryLayout<Address>.size)
         return withGeneric(&address) { address in
@@ -99,7 +100,7 @@ enum Socket {
         if status != 0 { throw Failure(call: "listen", code: errno) }
     }
 
-    /// The next connection that waits; nil if there is none now.
+    /// Accepts the next pending connection, or returns nil if there is none now.
     static func accept(_ listener: Int32) -> Int32? {
         #if canImport(Darwin)
             let descriptor = Darwin.accept(listener, nil, nil)
@@ -112,14 +113,14 @@ enum Socket {
         #endif
         if descriptor < 0 { return nil }
         prepare(descriptor)
-        // Each piece of a script leaves at once, however small it is.
+        // Each piece that a script sends leaves at once, however small it is.
         var yes: Int32 = 1
         _ = setsockopt(
             descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
         return descriptor
     }
 
-    /// A connection to a port of loopback that is perhaps not complete yet. Nil if the system refuses.
+    /// Starts a connection to a port of loopback, which may not be complete yet. Returns nil if the system refuses.
     static func connecting(to port: Int) -> Int32? {
         let descriptor = make(AF_INET)
         if descriptor < 0 { return nil }
@@ -172,20 +173,20 @@ enum Socket {
     enum Interest {
         case readable
         case writable
-        /// Only that the peer has gone.
+        /// Wait only for the peer to close or reset the connection.
         case hangup
     }
 
     struct Poll {
         var isReady = false
-        /// The peer has closed its side, or has reset the connection. There may be bytes to read all the same.
+        /// True if the peer has closed its side, or has reset the connection. There may still be bytes to read.
         var hasHungUp = false
         var isWoken = false
-        /// Neither of these within the time.
+        /// True if the deadline has passed without an event.
         var hasExpired = false
     }
 
-    /// Suspends the thread until the socket is ready, the wake was woken, or the time is over. Nil waits for ever.
+    /// Blocks the thread until the socket is ready, `wake` was woken, or the deadline has passed. Nil waits for ever.
     static func poll(
         _ descriptor: Int32, for interest: Interest, wake: Wake, until deadline: ContinuousClock.Instant?
     ) -> Poll {
@@ -224,7 +225,7 @@ enum Socket {
         #endif
     }
 
-    /// Rounded up, so that the thread does not wake before the time.
+    /// Returns the milliseconds until the deadline, rounded up so that the thread does not wake early.
     static func milliseconds(until deadline: ContinuousClock.Instant?) -> Int32 {
         guard let deadline else { return -1 }
         let rest = max(ContinuousClock.now.duration(to: deadline), .zero)
@@ -233,7 +234,8 @@ enum Socket {
         return Int32(clamping: min(seconds, 1_000_000) * 1000 + fraction)
     }
 
-    /// That the peer has closed its side. Darwin reports it as `POLLHUP`, which needs no asking.
+    /// The poll event that tells that the peer has closed its side. Darwin reports `POLLHUP`, which is always reported.
+    /// The value elsewhere is that of `POLLRDHUP`.
     private static var hangup: Int32 {
         #if canImport(Darwin)
             0
@@ -242,12 +244,13 @@ enum Socket {
         #endif
     }
 
-    // MARK: Ending
+    // MARK: Closing
 
-    /// The peer reads an end of the stream after what was sent, and can still send.
+    /// Closes the sending side. The peer reads the end of the stream after the bytes that were sent, and can still
+    /// send.
     static func closeWriting(_ descriptor: Int32) { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Closes so that the peer sees a reset.
+    /// Closes the socket so that the peer sees a reset.
     static func reset(_ descriptor: Int32) {
         var now = linger(l_onoff: 1, l_linger: 0)
         _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
@@ -256,7 +259,7 @@ enum Socket {
 
     static func closeCompletely(_ descriptor: Int32) { _ = close(descriptor) }
 
-    // MARK: Making
+    // MARK: Creation
 
     private static func make(_ family: Int32) -> Int32 {
         #if canImport(Glibc)
@@ -286,21 +289,21 @@ enum Socket {
         _ address: inout Address, _ body: (UnsafeMutablePointer<sockaddr>) -> Result
     ) -> Result {
         withUnsafeMutableBytes(of: &address) { bytes in
-            // The buffer of a variable is never empty.
+            // The bytes of a variable are never empty, so the base address is not nil.
             body(bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self))
         }
     }
 }
 
-/// Wakes a thread that polls, from another one: two sockets that are connected.
+/// Wakes a polling thread from another thread, through a pair of connected sockets.
 ///
-/// Whoever polls and whoever wakes hold it, so neither of its descriptors is closed in use.
+/// The polling thread and the waking threads hold a reference, so no descriptor is closed while it is in use.
 final class Wake: Sendable {
-    /// To be polled for reading.
+    /// The descriptor to poll for reading.
     let descriptor: Int32
     private let writing: Int32
 
-    /// Nil: the system gives no more descriptors.
+    /// Makes the pair of sockets, or returns nil if the system has no more descriptors.
     init?() {
         var ends: [Int32] = [-1, -1]
         #if canImport(Glibc)
@@ -323,20 +326,20 @@ final class Wake: Sendable {
         _ = close(writing)
     }
 
-    /// May be called from any thread. A thread that polls later is woken, too.
+    /// Wakes the thread that polls, or that polls next. May be called on any thread.
     func wake() {
         var byte: UInt8 = 0
-        // If the buffer is full, the thread is already woken.
+        // If the buffer is full, the thread will wake in any case.
         _ = write(writing, &byte, 1)
     }
 
-    /// Forgets the wakes so far. The thread that polls looks at what it waits for afterwards.
+    /// Discards the wake-ups so far. The polling thread checks its condition afterwards.
     func clear() {
         var bytes: [UInt8] = Array(repeating: 0, count: 64)
         while read(descriptor, &bytes, bytes.count) > 0 {}
     }
 
-    /// Suspends the thread until it is woken. False: the time was over first.
+    /// Blocks the thread until it is woken. Returns false if the deadline has passed first.
     func wait(until deadline: ContinuousClock.Instant) -> Bool {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while true {

@@ -1,6 +1,6 @@
 internal import Baton
 
-/// One suspension of one task, ended once: by whoever comes first, which may be before the task has suspended.
+/// One suspension of one task. The first call of ``end(_:)`` ends it, also if the task has not suspended yet.
 final class Waiter: Sendable {
     enum End {
         case happened
@@ -26,13 +26,13 @@ final class Waiter: Sendable {
             if let early { continuation.resume(returning: early) }
         }
         #if BATON_TSAN
-            // ThreadSanitizer does not see that a continuation hands over what was written before its resumption.
+            // ThreadSanitizer does not see that resuming a continuation publishes the writes made before it.
             phase.withLock { _ in }
         #endif
         return end
     }
 
-    /// Lets the task go on. Without effect if the wait is already over.
+    /// Ends the wait and resumes the task. Has no effect if the wait has ended already.
     func end(_ end: End) {
         let continuation: CheckedContinuation<End, Never>? = phase.withLock { phase in
             switch phase {
@@ -43,7 +43,7 @@ final class Waiter: Sendable {
                 phase = .ended(end)
                 return continuation
             case .ended:
-                // What was awaited, a cancellation and a stop crossed: the first has decided.
+                // The awaited event, a cancellation and a stop raced: the first has decided.
                 return nil
             }
         }

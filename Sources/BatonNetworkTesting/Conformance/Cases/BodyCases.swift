@@ -2,7 +2,7 @@ internal import BatonNetwork
 internal import Foundation
 
 extension HTTPTransportConformance {
-    /// How a body is read.
+    /// The cases about reading a body.
     static var bodyCases: [Case] {
         [
             Case("head-before-body", "The head is returned before the body has come.") { trial in
@@ -74,7 +74,7 @@ extension HTTPTransportConformance {
                 try await ContinuousClock().sleep(for: .milliseconds(1000))
                 let grown = ResidentMemory.bytes - before
                 try trial.require(grown < 16 << 20, "the process grew by \(grown >> 10) KB for three bodies")
-                // What is not read holds up nobody else.
+                // A body that is not read must not delay other requests.
                 try trial.requireAnswer(await trial.get("/small"), body: "hello")
                 for answer in answers { try await readLarge(trial, answer) { _ in } }
             },
@@ -97,7 +97,7 @@ extension HTTPTransportConformance {
                     }
                     try trial.requireEqual(count, bytes.unpackedCount, "the number of bytes")
                 } catch let error as HTTPError {
-                    // To refuse it is right, too.
+                    // A transport may also refuse such a body.
                     try trial.requireError(.error(error.reason), .invalid)
                 }
                 try trial.require(most < 16 << 20, "the process grew by \(most >> 10) KB")
@@ -119,7 +119,7 @@ extension HTTPTransportConformance {
                 trial.server.on("/") { _ in allButTheLastByte }
                 trial.server.on("/held", .answerHead(200, ["Content-Length: 5"]), .waitForRelease("never"))
                 for (number, target) in ["/", "/held"].enumerated() {
-                    // The answer is dropped at once.
+                    // The answer is released at once.
                     let head = try await trial.transport.send(trial.request(target), body: nil) { _ in }.head
                     try trial.requireEqual(head.status, 200, "the status")
                     try await within(.seconds(5), "the end of the connection of \(target)") {
@@ -146,8 +146,9 @@ extension HTTPTransportConformance {
 
     private static let large = 30_000_000
 
-    /// A transport that reads ahead must not reach the end, after which the connection would rightly be kept. Made for
-    /// each case: the pointer in a `Data` that lives as long as the process is not one that LeakSanitizer knows.
+    /// The script never sends the last byte: if a transport that reads ahead reached the end, it could rightly keep the
+    /// connection. The script is made for each case, because LeakSanitizer does not know the pointer in a `Data` that
+    /// lives as long as the process.
     private static var allButTheLastByte: FaultScript {
         FaultScript([
             .answerHead(200, ["Content-Length: \(large + 1)"]), .sendPattern(count: large), .waitForRelease("never"),
@@ -173,12 +174,12 @@ extension HTTPTransportConformance {
     }
 }
 
-/// How much memory of the machine the process has in use.
+/// The resident memory of the process.
 enum ResidentMemory {
-    /// In bytes. It is 0 on systems without `/proc`, where nothing is checked then.
+    /// The size in bytes. It is 0 on systems without `/proc`, so that memory is not checked there.
     static var bytes: Int {
         #if BATON_SANITIZED
-            // What a sanitizer keeps for itself would count, too.
+            // The memory of the sanitizer itself would count as well.
             return 0
         #else
             let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""

@@ -2,7 +2,7 @@ internal import BatonNetwork
 internal import Foundation
 
 extension HTTPTransportConformance {
-    /// Connections that end before the answer does: RFC 9112, 8.
+    /// The cases in which the connection ends before the answer does: RFC 9112, 8.
     static var brokenAnswerCases: [Case] {
         [
             Case(
@@ -125,7 +125,8 @@ extension HTTPTransportConformance {
         "\r\n",
     ]
 
-    /// Sends all beginnings from the end of the first line on, each byte longer than the one before.
+    /// Sends every prefix of each text, from the end of its first line on, each prefix one byte longer than the
+    /// previous one.
     private static func requireBroken(_ trial: Trial, at texts: [[String]], then end: FaultStep) async throws {
         for lines in texts {
             let bytes = Data(lines.joined().utf8)

@@ -6,7 +6,7 @@ internal import Foundation
 #endif
 
 extension HTTPTransportConformance {
-    /// A cancelled task gives its request up.
+    /// The cases about cancelling the task of a request.
     static var cancellationCases: [Case] {
         [
             Case("cancel-before", "A task that is cancelled already sends nothing.") { trial in
@@ -62,7 +62,8 @@ extension HTTPTransportConformance {
                     then: { try await trial.server.waitForEnd(ofConnection: $0) })
             },
             Case("cancel-in-upload", "A cancel during an upload closes the connection.") { trial in
-                // A server that does not read would never see the end behind what was sent before.
+                // A server that does not read would never see the end of the connection behind the bytes that were sent
+                // before.
                 trial.server.on("/", readsBodyFirst: false, .readBodySlowly(200_000, every: .milliseconds(2)))
                 let file = try TemporaryFile(zeros: 512 << 20)
                 try await requireSoon(
@@ -100,11 +101,11 @@ extension HTTPTransportConformance {
         ]
     }
 
-    /// So long a cancel may take.
+    /// The time that a cancel may take.
     private static let soon = Duration.milliseconds(200)
 
-    /// Cancels a request, and measures how long it takes to end. Three times, because the machine may be busy: the
-    /// fastest counts.
+    /// Cancels a request three times, and requires that the fastest run ends soon after the cancel. Other runs may be
+    /// slow because the machine is busy.
     private static func requireSoon(
         _ trial: Trial, _ send: @escaping @Sendable () async -> Trial.Outcome,
         once begun: @Sendable (Int) async throws -> Void,

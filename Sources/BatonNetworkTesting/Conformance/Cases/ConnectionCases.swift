@@ -6,7 +6,7 @@ internal import Foundation
 #endif
 
 extension HTTPTransportConformance {
-    /// Whom a transport connects to, and how often.
+    /// The cases about making and reusing connections.
     static var connectionCases: [Case] {
         [
             Case("refused", "A port at which nobody listens refuses the connection.") { trial in
@@ -141,7 +141,7 @@ extension HTTPTransportConformance {
 }
 
 extension Trial {
-    /// Calls a closure for each number, for so many at once.
+    /// Calls a closure for each number, for at most `width` numbers at a time.
     func forEach(
         _ numbers: Range<Int>, atOnce width: Int, _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {

@@ -6,10 +6,10 @@ internal import Foundation
 #endif
 
 extension HTTPTransportConformance {
-    /// A transport keeps its cookies in memory, for itself: RFC 6265.
+    /// The cases about cookies: RFC 6265. A transport keeps its cookies in memory, for itself.
     ///
-    /// Cookies belong to a host and not to a port, so the cookies of other cases come, too. Each case has names of its
-    /// own.
+    /// Cookies belong to a host and not to a port, so a request also carries the cookies of other cases. Each case uses
+    /// names of its own.
     static var cookieCases: [Case] {
         [
             Case("cookies", "A cookie is sent back to the same host.", "RFC 6265, 5.4") { trial in
@@ -102,7 +102,7 @@ extension HTTPTransportConformance {
 
     private static func freshName() -> String { "c" + UUID().uuidString.lowercased() }
 
-    /// Sends a GET that takes part in cookies.
+    /// Sends a GET that sends and stores cookies.
     private static func get(
         _ trial: Trial, _ target: String, _ fields: [String: String] = [:], by other: (any HTTPTransport)? = nil
     ) async -> Trial.Outcome {
@@ -130,7 +130,7 @@ extension HTTPTransportConformance {
         }
     }
 
-    /// Those of each request whose names begin so, in the order of their names.
+    /// Returns the cookies of each request whose names start with `name`, in the order of their names.
     private static func cookies(_ server: FaultServer, _ name: String) -> [[String]] {
         server.requests.map { request in
             request.values(of: "Cookie").flatMap { $0.components(separatedBy: "; ") }.filter { $0.hasPrefix(name) }
@@ -138,7 +138,7 @@ extension HTTPTransportConformance {
         }
     }
 
-    /// Where Foundation writes cookies on Linux.
+    /// The files in which Foundation stores cookies on Linux.
     private static func cookieFiles() -> [URL] {
         let home = FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".local/share")
         let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].map { URL(fileURLWithPath: $0) } ?? home

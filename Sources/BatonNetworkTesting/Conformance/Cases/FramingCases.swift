@@ -2,7 +2,7 @@ internal import BatonNetwork
 internal import Foundation
 
 extension HTTPTransportConformance {
-    /// How long a body is, and where it ends: RFC 9112, 6 and 7.
+    /// The cases about the length and the end of a body: RFC 9112, 6 and 7.
     static var framingCases: [Case] {
         [
             Case("length", "A body with a Content-Length has so many bytes.", "RFC 9112, 6.3") { trial in
@@ -155,7 +155,8 @@ extension HTTPTransportConformance {
         ]
     }
 
-    /// The connection is used again, so that what came too much would be seen.
+    /// Requires that an answer has no body. A second request uses the same connection, so that a surplus byte would be
+    /// noticed.
     private static func requireNoBody(_ trial: Trial, _ status: Int) async throws {
         for field in ["Content-Length: 5", "Transfer-Encoding: chunked"] {
             trial.server.on("/", .answerHead(status, [field]))
@@ -183,7 +184,7 @@ extension HTTPTransportConformance {
     }
 }
 
-/// A text of 800 bytes, and what programs have made of it.
+/// A text of 800 bytes, and its forms as compressed by common programs.
 enum Packed {
     static let text = String(repeating: "Baton unpacks what a server has packed. ", count: 20)
     static var gzip: Data {
@@ -191,21 +192,22 @@ enum Packed {
     }
     static var deflate: Data { data("eNpzSizJz1MozStITM4uVijPSCxRSFQoTi0qSy1SyEgsVgCJp6boKTiNqhtVNwLVAQB/eR2c") }
 
-    /// Deflate without the format of zlib around it.
+    /// The text compressed by deflate without the format of zlib.
     static var rawDeflate: Data { data("c0osyc9TKM0rSEzOLlYoz0gsUUhUKE4tKkstUshILFYAiaem6Ck4jaobVTcC1QEA") }
-    /// By deflate first, then by gzip.
+    /// The text compressed by deflate first, then by gzip.
     static var deflateAndGzip: Data {
         data(
             "H4sIAAAAAAACA6u4Veylc/J8sMZZbQ+fc3phGuc9dAI9QjT8dLW8dYNOeOiEMXQuX/ZC06J3lXSoOdNVRob6Stk5AEdy6Eo2AAAA")
     }
-    /// The first half of the text.
+    /// The first half of the text, compressed by gzip.
     static var gzipOfHalf: Data {
         data("H4sIAAAAAAACA3NKLMnPUyjNK0hMzi5WKM9ILFFIVChOLSpLLVLISCxWAImnpugpOI2qo4s6AD7CoCWQAQAA")
     }
 
-    /// Zeros, packed by deflate in the format of zlib: each group of 13 bytes stands for 8 × 258 of them.
+    /// Returns zeros, compressed by deflate in the format of zlib. Each group of 13 bytes stands for 8 × 258 zeros.
     ///
-    /// A block of fixed codes (RFC 1951, 3.2.6): one zero, then matches of the greatest length at the distance 1.
+    /// The data is a block of fixed codes (RFC 1951, 3.2.6): one zero, then matches of the greatest length at the
+    /// distance 1.
     static func zeros(groups: Int) -> (data: Data, unpackedCount: Int) {
         let group: [UInt8] = [0x18, 0x05, 0xA3, 0x60, 0x14, 0x8C, 0x82, 0x51, 0x30, 0x0A, 0x46, 0xC1, 0x28]
         let count = 1 + groups * 8 * 258

@@ -2,7 +2,7 @@ internal import BatonNetwork
 internal import Foundation
 
 extension HTTPTransportConformance {
-    /// How a head is written: RFC 9110, 5, and RFC 9112, 5.
+    /// The cases about the syntax of a head: RFC 9110, 5, and RFC 9112, 5.
     static var headCases: [Case] {
         [
             Case("head-byte-by-byte", "A head may come byte by byte.", "RFC 9112, 2.2") { trial in
@@ -133,7 +133,7 @@ extension HTTPTransportConformance {
     }
 
     private static func requireFinal(_ trial: Trial, after interim: [String]) async throws {
-        // With pauses, so that each is read for itself, and all at once.
+        // The interim answers are sent with pauses, so that each is read on its own, and all at once.
         let steps = interim.flatMap { [FaultStep.send($0), .pause(.milliseconds(10))] }
         let answer = FaultStep.answer(200, ["X-Final: 2"], body: "hello")
         trial.server.on("/") { _ in FaultScript(steps + [answer]) }
@@ -142,7 +142,7 @@ extension HTTPTransportConformance {
             let head = try trial.requireAnswer(await trial.get(target), body: "hello", to: target)
             try trial.requireEqual(head.headers["X-Final"], "2", "X-Final")
             try trial.requireEqual(head.headers["X-Early"], nil, "a field of the interim answer")
-            // A transport may not have them, but must not have others.
+            // A transport need not report interim answers, but must not report wrong ones.
             if !head.interimHeads.isEmpty {
                 let statuses = interim.compactMap { Int($0.split(separator: " ")[1]) }
                 try trial.requireEqual(head.interimHeads.map(\.status), statuses, "the interim answers")

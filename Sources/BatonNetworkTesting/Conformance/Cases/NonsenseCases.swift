@@ -6,7 +6,7 @@ internal import Foundation
 #endif
 
 extension HTTPTransportConformance {
-    /// Answers that are no HTTP, or contradict themselves.
+    /// The cases in which an answer is not HTTP, or contradicts itself.
     static var nonsenseCases: [Case] {
         [
             Case("no-http-ssh", "The greeting of an SSH server is no valid answer.", "RFC 9112, 4") { trial in
@@ -128,7 +128,7 @@ extension HTTPTransportConformance {
 
     private static func text(_ bytes: Data) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The bytes with up to four places changed: cut, removed, repeated, or of another value.
+    /// Returns the bytes with up to four changes: cut off, removed, repeated, or overwritten.
     private static func mutated(_ bytes: Data, using random: inout RepeatableGenerator) -> Data {
         var bytes = Array(bytes)
         for _ in 0..<Int.random(in: 1...4, using: &random) where !bytes.isEmpty {
@@ -145,7 +145,7 @@ extension HTTPTransportConformance {
         return Data(bytes)
     }
 
-    /// Fails, and not in a way after which the request is made again.
+    /// Requires that the bytes are an invalid answer, and that this error does not cause a retry.
     private static func requireInvalid(_ trial: Trial, _ bytes: Data, for what: String? = nil) async throws {
         try trial.requireError(await trial.reply(bytes), .invalid, for: what ?? String(decoding: bytes, as: UTF8.self))
         try trial.requireEqual(HTTPError(.invalidAnswer(""), trial.request()).isTransient, false, "isTransient")
@@ -158,7 +158,7 @@ extension HTTPTransportConformance {
     }
 }
 
-/// The same numbers each time: SplitMix64.
+/// A generator that returns the same numbers each time: SplitMix64.
 private struct RepeatableGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -6,7 +6,7 @@ internal import Foundation
 #endif
 
 extension HTTPTransportConformance {
-    /// A request that is not idempotent is never made twice: RFC 9110, 9.2.2.
+    /// The cases about repeated requests: a request that is not idempotent is never sent twice (RFC 9110, 9.2.2).
     static var repetitionCases: [Case] {
         [
             Case(
@@ -62,7 +62,7 @@ extension HTTPTransportConformance {
         ]
     }
 
-    /// The server closes each connection at once, or a few milliseconds after its answer.
+    /// Sends requests while the server closes each connection, at once or a few milliseconds after its answer.
     private static func sendOnClosing(_ trial: Trial, _ method: String, _ body: Data?, once: Bool) async throws {
         trial.server.on("/") { request in
             let number = Int(request.values(of: "X-ID").first ?? "") ?? 0
@@ -91,7 +91,7 @@ extension HTTPTransportConformance {
         try trial.requireEqual(several, [], "the requests that came more than once")
     }
 
-    /// On a connection that was used before, and on a new one.
+    /// Requires that a request arrives once, on a connection that was used before and on a new one.
     private static func requireOnce(_ trial: Trial, _ method: String, _ body: Data, _ end: FaultStep) async throws {
         trial.server.on("/first", .answer())
         trial.server.on("/", end)

@@ -5,7 +5,7 @@ internal import Foundation
 #endif
 
 extension HTTPTransportConformance {
-    /// What arrives of a request without a body.
+    /// The cases about requests without a body.
     static var requestCases: [Case] {
         [
             Case(
@@ -72,7 +72,7 @@ extension HTTPTransportConformance {
             Case("field-with-line-break", "A line break in a value makes no second field.", "RFC 9110, 5.5") { trial in
                 trial.server.on("*", .answer())
                 for text in ["a\r\nX-Evil: 1", "a\nX-Evil: 1", "a\r\n\r\nGET /evil HTTP/1.1\r\nHost: x\r\n\r\n"] {
-                    // An error is right, too, as long as nothing of the second one arrives.
+                    // A transport may also fail, as long as no second field or request arrives.
                     _ = await trial.send(trial.request("/", "GET", ["X-A": text]))
                 }
                 for request in trial.server.requests {

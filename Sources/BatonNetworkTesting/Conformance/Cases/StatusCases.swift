@@ -2,7 +2,7 @@ internal import BatonNetwork
 internal import Foundation
 
 extension HTTPTransportConformance {
-    /// Answers that ask for something: they are the answer all the same.
+    /// The cases about statuses that ask the client to act. The transport returns them as the answer.
     static var statusCases: [Case] {
         [
             Case("status-any", "Every status from 200 to 599 is an answer, with its body.", "RFC 9110, 15") { trial in
@@ -83,7 +83,7 @@ extension HTTPTransportConformance {
         ]
     }
 
-    /// Of a GET and of a POST, and the request is made once.
+    /// Requires that the status is the answer to a GET and to a POST, and that each request is sent once.
     private static func requireRefusal(_ trial: Trial, _ status: Int, _ fields: [String]) async throws {
         trial.server.on("/") { _ in FaultScript([.answer(status, fields, body: "no")]) }
         for method in ["GET", "POST"] {

@@ -6,7 +6,7 @@ internal import Foundation
 #endif
 
 extension HTTPTransportConformance {
-    /// Bodies that are made while they are sent.
+    /// The cases about request bodies that are made while they are sent.
     static var streamCases: [Case] {
         [
             Case(
@@ -29,7 +29,7 @@ extension HTTPTransportConformance {
                         await trial.send(trial.request("/", "POST"), body), body: "hello", to: "\(count)")
                     guard let request = trial.server.requests.last else { return }
                     let length = request.values(of: "Content-Length")
-                    // A transport may see that there is nothing before it sends the head.
+                    // A transport may notice before it sends the head that the stream is empty.
                     if count > 0 || length != ["0"] {
                         let coding = request.values(of: "Transfer-Encoding").map { $0.lowercased() }
                         try trial.requireEqual(coding, ["chunked"], "Transfer-Encoding with \(count) bytes")
@@ -80,7 +80,7 @@ extension HTTPTransportConformance {
                 async let outcome = trial.send(trial.request("/", "POST"), body)
                 try await trial.server.waitForRequests(1)
                 try await ContinuousClock().sleep(for: .milliseconds(500))
-                // The system keeps several MB for a connection.
+                // The system buffers several MB for a connection.
                 try trial.require(made.value < 16_000_000, "it was asked for \(made.value) bytes")
                 trial.server.release("read")
                 try trial.requireAnswer(await outcome, body: "hello")
@@ -137,7 +137,7 @@ extension HTTPTransportConformance {
                     throw trial.fail("a CancellationError was expected, and there was \(outcome)")
                 }
                 try trial.require(ended.value, "the stream goes on after the request has ended")
-                // The connection may not have been made yet.
+                // The connection may not have been accepted yet.
                 let isConnected = trial.server.connectionCount > 0
                 try await within(.seconds(5), "the end of the connection") {
                     if isConnected { _ = try await trial.server.waitForEnd(ofConnection: 0) }

@@ -6,7 +6,7 @@ internal import Foundation
 #endif
 
 extension HTTPTransportConformance {
-    /// `timeoutInterval` is how long nothing may come or go.
+    /// The cases about `timeoutInterval`, the longest time in which no byte is received or sent.
     static var timeCases: [Case] {
         [
             Case("idle-connecting", "A host that does not answer is given up after the limit.") { trial in
@@ -95,7 +95,7 @@ extension HTTPTransportConformance {
         return request
     }
 
-    /// Not before the limit, and not long after it.
+    /// Requires that a request times out, not before the limit, and not long after it.
     private static func requireTimedOut(
         _ trial: Trial, _ request: URLRequest, _ body: HTTPRequestBody? = nil
     ) async throws {

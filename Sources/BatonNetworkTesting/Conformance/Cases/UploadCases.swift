@@ -6,7 +6,7 @@ internal import Foundation
 #endif
 
 extension HTTPTransportConformance {
-    /// Requests with a body.
+    /// The cases about requests with a body.
     static var uploadCases: [Case] {
         [
             Case("upload-data", "Bytes in memory arrive, with their length.", "RFC 9110, 8.6") { trial in
@@ -164,7 +164,7 @@ extension HTTPTransportConformance {
     }
 }
 
-/// A file with a name that nobody else has, removed with this.
+/// A temporary file with a unique name. It is removed when the object is released.
 final class TemporaryFile: Sendable {
     let url: URL
 
@@ -173,7 +173,7 @@ final class TemporaryFile: Sendable {
         try content.write(to: url)
     }
 
-    /// A file of zeros that take no room on the disk.
+    /// Makes a sparse file of zeros, which takes no space on the disk.
     init(zeros count: Int) throws {
         url = FileManager.default.temporaryDirectory.appendingPathComponent("baton-\(UUID().uuidString)")
         try Data().write(to: url)
