@@ -1,20 +1,21 @@
-/// What an operation tells of itself, if somebody observes it. Nothing of this is reached by one that nobody observes:
-/// a bit beside its dependency counter says so, and whoever takes a step of its life asks that alone.
+/// The events of an operation. Only an observed operation reaches this code: a bit beside the dependency counter says
+/// whether somebody observes the operation, and each step of its life checks that bit alone.
 extension AnyOperation {
-    /// Somebody observes it, or has done so. It only becomes true.
+    /// True if somebody observes the operation or has done so. Never becomes false again.
     @inline(__always)
     final var isObserved: Bool { dependencyCounter.isObserved }
 
-    // MARK: Telling
+    // MARK: Publishing
 
-    /// Notes what happens where nothing changes with it, and tells it.
+    /// Appends an event that accompanies no change of state, and publishes it.
     final func tell(_ kind: OperationEvent.Kind) {
         tellEvents { $0.note(kind) }
     }
 
-    /// Tells what was noted, unless another thread is doing so. Outside every lock.
+    /// Publishes the pending events, unless another thread is publishing events of this operation. The caller holds no
+    /// lock.
     ///
-    /// - Parameter note: Called in the locked step that begins it.
+    /// - Parameter note: Appends events. Called under the operation's lock, in the step in which publishing begins.
     @inline(never)
     final func tellEvents(after note: (inout Lifecycle) -> Void = { _ in }) {
         var next = withLife { life -> EventOutbox.Batch? in
@@ -36,10 +37,10 @@ extension AnyOperation {
         }
     }
 
-    /// Returns when its end is told to those who observe it or its queue. It has finished.
+    /// Returns when the `finished` event of the operation, which has its outcome, has been published.
     ///
-    /// The outcome can be seen a moment before: the thread that finishes the operation tells of it next, or leaves that
-    /// to a thread that is telling something else.
+    /// The outcome is visible slightly earlier: the thread that finishes the operation publishes the event next, or
+    /// leaves it to a thread that is publishing other events of the operation.
     @inline(never)
     nonisolated(nonsending) final func waitUntilEndIsTold() async {
         await withUnsafeContinuation { continuation in
@@ -54,15 +55,18 @@ extension AnyOperation {
         (reference(&life), life.phase != .created)
     }
 
-    /// From whoever brings it there, before it is listed: its dependencies have finished.
+    /// Publishes `ready`. Called by the thread that makes the operation ready, before it puts the operation on the
+    /// ready list.
     @inline(never)
     final func tellReady() {
         tellEvents { $0.noteReady() }
     }
 
-    /// From the worker whose request for exclusions has to wait. It tells nothing if that wait is over.
+    /// Publishes `excluded`. Called by the worker whose request for exclusions has to wait. Publishes nothing if that
+    /// wait is over.
     ///
-    /// - Parameter request: The number of the request, which tells it from a later one.
+    /// - Parameter request: The number of the request, which distinguishes it from later requests of the same
+    ///   operation.
     @inline(never)
     final func tellExcluded(by holder: OperationReference, from name: ExclusionName, in request: UInt32) {
         tellEvents { life in
@@ -74,20 +78,24 @@ extension AnyOperation {
         }
     }
 
-    /// From the worker that is about to put it in the line of this rate, or from the thread that has taken it out.
+    /// Publishes `waitingForRate` or `granted`. Called by the worker that is about to queue the operation for the rate,
+    /// and by the thread that has removed the operation from that queue.
     @inline(never)
     final func tellOfRate(_ kind: OperationEvent.Kind) {
         tellEvents { life in if life.phase == .added { life.note(kind) } }
     }
 
-    /// From the one that has published the outcome, before anything follows from that.
+    /// Publishes `finished`. Called by the thread that has published the outcome, before anything else follows from the
+    /// outcome.
     ///
-    /// - Parameter core: Its queue, which it has not left, and which is idle only when the end is told.
+    /// - Parameter core: The queue of the operation, which has not left it. The queue is not idle before the event is
+    ///   published.
     @inline(never)
     final func tellFinish(in core: QueueCore?) {
         tell(.finished(outcomeKind, error: failure))
         guard let core, withLife({ $0.outbox?.machine.hasToldEnd }) == false else { return }
-        // Another thread tells it.
+        // Another thread is going to publish the event. Until then it counts as an open delivery, so the queue is not
+        // idle.
         core.state.withLock { $0.handlerDispatcher.begin() }
         if !withLife({ $0.outbox?.machine.keep(.queue(core)) ?? false }) { core.deliveryEnded() }
     }
@@ -97,7 +105,7 @@ extension AnyOperation {
         tellEvents { $0.outbox?.machine.appendProgress(fraction, version: version) }
     }
 
-    /// Also after its finish, to those who observe its queue.
+    /// Publishes `misuse`. Once `finished` has been published, only the observers of the queue receive it.
     final func tellMisuse(_ misuse: Misuse) {
         let (isNoted, number) = withLife { life in
             (life.outbox?.machine.append(.misuse(misuse)) ?? false, queueNumber)
@@ -112,7 +120,7 @@ extension AnyOperation {
 
     // MARK: Being added
 
-    /// In the step of the claim, locked by the caller: what happens from here on is told after the add.
+    /// Holds back all events until `added` has been published. The caller claims the operation, and holds its lock.
     @inline(never)
     final func holdEvents(for hub: EventBroadcaster, isQueueObserved: Bool, _ life: inout Lifecycle) {
         if isQueueObserved, life.borrowedOutbox == nil {
@@ -122,15 +130,17 @@ extension AnyOperation {
         life.borrowedOutbox?._withUnsafeGuaranteedRef { $0.machine.hold(for: hub) }
     }
 
-    /// What is told of an add.
+    /// The content of an `added` event.
     struct Addition {
         fileprivate let edges: [OperationEvent.Edge]
         fileprivate let parent: OperationReference?
     }
 
-    /// From the thread that links it, when its dependencies are frozen and nobody else can begin or settle it. From now
-    /// on its end will be told to those who observe the queue. Nil: nobody observed it when it was claimed, so nobody
-    /// is told of the add.
+    /// Returns the content of the `added` event, or `nil` if nobody observed the operation when it was claimed. The
+    /// broadcaster of the queue expects the `finished` event of the operation from then on.
+    ///
+    /// Called by the thread that links the operation, when the dependencies are frozen and no other thread can start or
+    /// finish it.
     @inline(never)
     final func additionToTell(from origin: SubmissionSource) -> Addition? {
         let (hub, progress, policies, inputCount) = withLife { life in
@@ -145,7 +155,8 @@ extension AnyOperation {
             edges: edges.isEmpty ? [] : toldEdges(policies, inputCount: inputCount), parent: origin.parent?.reference)
     }
 
-    /// From the same thread, while nobody else can begin it.
+    /// Publishes `added`, what follows from it, and the events that were held back. Called by the thread that links the
+    /// operation, while no other thread can start it.
     @inline(never)
     final func tell(_ addition: Addition, isWaiting: Bool = false, isReady: Bool = false) {
         tellEvents { life in
@@ -156,9 +167,9 @@ extension AnyOperation {
         }
     }
 
-    /// Inputs come first; a dependency that was given several times is there as often.
+    /// Returns inputs first. A dependency that was added several times appears as often.
     private final func toldEdges(_ policies: [EdgePolicy], inputCount: Int) -> [OperationEvent.Edge] {
-        // In the order of their edges.
+        // The remaining policies, in the order of the edges that they belong to.
         var rest = policies.filter { $0.policy != .always }[...]
         return edges.all.withoutFences.enumerated().map { place, source in
             if place < inputCount { return OperationEvent.Edge(source: source.reference, kind: .input) }
@@ -170,12 +181,13 @@ extension AnyOperation {
         }
     }
 
-    // MARK: Being observed
+    // MARK: Observers
 
-    /// Somebody begins to observe its queue while it is there.
+    /// Begins to publish the events of an operation that was in the queue before somebody observed the queue.
     final func beObservedLate() { observe(withLife { beginObserving(&$0) }) }
 
-    /// Those who observe it alone, and where to call them if all is over.
+    /// Returns the broadcaster for the observers of this operation alone, and the factory of the tasks that call them.
+    /// A broadcaster that is made after the end passes on the `finished` event alone.
     final func audience() -> (hub: EventBroadcaster, taskFactory: TaskFactory) {
         let new = EventBroadcaster()
         let (own, beginning, number) = withLife { life -> (EventBroadcaster?, Beginning?, UInt32) in
@@ -196,7 +208,7 @@ extension AnyOperation {
         let progress: ProgressState?
     }
 
-    /// Locked by the caller. Nil: it is observed already, or has finished.
+    /// Returns `nil` if the operation is observed already, or has finished. The caller holds the operation's lock.
     private final func beginObserving(_ life: inout Lifecycle) -> Beginning? {
         if life.phase == .finished || life.outbox != nil { return nil }
         let hub = life.isUnderWay ? core?.hub : nil
@@ -214,7 +226,8 @@ extension AnyOperation {
 }
 
 extension EventOutbox.Batch {
-    /// Returns when it has started, if that is among it and its queue has a clock.
+    /// Publishes the batch. Returns the time of the `started` event, if the batch contains one and the queue has a
+    /// clock.
     fileprivate func tell() -> Duration? {
         guard let hub else {
             own?._withUnsafeGuaranteedRef { _ = $0.publish(kinds, of: subject, also: nil) }
@@ -227,8 +240,8 @@ extension EventOutbox.Batch {
 extension Lifecycle {
     var outbox: EventOutbox.Box? { optionalState?.rare?.outbox }
 
-    /// Without a reference of its own, as ``borrowedOptionalState``: this is asked at every step of an operation's
-    /// life.
+    /// The outbox without a reference count, like ``borrowedOptionalState``, because every step of an operation's life
+    /// asks for it.
     @inline(__always)
     var borrowedOutbox: Unmanaged<EventOutbox.Box>? {
         borrowedOptionalState?._withUnsafeGuaranteedRef {
@@ -236,18 +249,19 @@ extension Lifecycle {
         }
     }
 
-    /// For those who observe the operation, if anybody does. To be told after unlocking.
+    /// Appends an event if somebody observes the operation. The caller publishes it after unlocking.
     func note(_ kind: @autoclosure () -> OperationEvent.Kind) {
         borrowedOutbox?._withUnsafeGuaranteedRef { _ = $0.machine.append(kind()) }
     }
 
-    /// Unless its end has come, or a delay or its conditions come first.
+    /// Appends `ready`, unless the operation has ended, or a delay or conditions come before it is ready.
     func noteReady() {
         guard phase == .added, let optionalState = borrowedOptionalState else { return }
         if optionalState._withUnsafeGuaranteedRef({ $0.preconditions.isReady }) { note(.ready) }
     }
 
-    /// A cancel that comes between the worker and the body is told after the start.
+    /// Appends `cancelRequested`. If a worker has taken the operation and the body has not started, the event follows
+    /// `started`.
     func noteCancel(_ reason: @autoclosure () -> CancellationReason) {
         if optionalState?.isStartOpen != true { note(.cancelRequested(reason())) }
     }

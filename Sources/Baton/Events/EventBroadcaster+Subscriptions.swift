@@ -1,17 +1,17 @@
 extension EventBroadcaster {
-    /// The subscriptions of a hub, and the numbers of its events. No callback in it; the hub locks it, asks, unlocks,
-    /// and performs the action.
+    /// The subscriptions of a broadcaster, and the numbers of its events. A pure value: the broadcaster locks it, asks
+    /// it, unlocks it, and performs the actions.
     struct Subscriptions {
         struct Call {
             let id: UInt64
             let observer: any OperationObserver
         }
 
-        /// What follows from a change, after unlocking. What is the user's is released then: observers, and errors in
-        /// events.
+        /// An effect that the broadcaster performs after unlocking. The `release…` cases carry observers and events,
+        /// whose release may run user code, out of the lock.
         enum Action {
             case wake(Waiter)
-            /// A task has to be started for it.
+            /// Start a task that calls the observer.
             case start(Call)
             case releaseReader(EventReader<Waiter>)
             case releaseObserver(ObserverSubscription)
@@ -36,27 +36,27 @@ extension EventBroadcaster {
         private var delegateSubscription: Delegate?
         private var lastNumber: UInt64 = 0
         private var lastTime = Duration.zero
-        /// Operations whose end is still to be told.
+        /// How many operations have not published `finished` yet.
         private var operationCount = 0
         private var isReleased = false
         private var isOver = false
-        /// Of one operation: for those who come after it.
+        /// The `finished` event of the one operation, kept for subscribers that come after it. `nil` for a queue.
         private var last: OperationEvent?
         private(set) var isSuspended: Bool
         private var suspensionNumber: UInt64 = 0
 
-        /// - Parameter isSuspended: Whether the queue begins suspended.
+        /// - Parameter isSuspended: True if the queue is suspended from the start.
         init(isSuspended: Bool = false) { self.isSuspended = isSuspended }
 
         var isEmpty: Bool { readers.isEmpty && observers.isEmpty }
 
-        // MARK: Telling
+        // MARK: Publishing
 
         mutating func numbered(
             _ kind: consuming OperationEvent.Kind, of subject: consuming EventSubject, at time: Duration
         ) -> OperationEvent {
             lastNumber += 1
-            // The clock was asked before the lock was taken: another thread may have come in between.
+            // The clock was read before the lock was taken, so another thread may have published a later time since.
             lastTime = max(lastTime, time)
             return OperationEvent(number: lastNumber, time: lastTime, subject: subject, kind: kind)
         }
@@ -95,14 +95,14 @@ extension EventBroadcaster {
             }
         }
 
-        // MARK: Beginning and end
+        // MARK: Operations and the end of events
 
         mutating func operationCame(_ actions: inout Actions) {
             operationCount += 1
             endIfDone(&actions)
         }
 
-        /// - Parameter isLast: There is no other one.
+        /// - Parameter isLast: True if the broadcaster serves a single operation, so no events follow.
         mutating func operationEnded(isLast: Bool, _ event: OperationEvent, _ actions: inout Actions) {
             if isLast {
                 if !isOver { last = event }
@@ -131,7 +131,7 @@ extension EventBroadcaster {
             actions += observers.removeAll(where: \.listener.isDone).map { .releaseObserver($0) }
         }
 
-        // MARK: Coming and going
+        // MARK: Adding and removing subscriptions
 
         mutating func addReader(limit: Int?) -> UInt64 {
             lastID += 1
@@ -159,7 +159,7 @@ extension EventBroadcaster {
             }
         }
 
-        /// Nil once it has been released.
+        /// The delegate, or `nil` if there is none or it was released.
         var delegate: (any OperationDelegate)? { delegateSubscription?.object }
 
         mutating func setDelegate(_ delegate: (any OperationDelegate)?, _ actions: inout Actions) {
@@ -169,7 +169,7 @@ extension EventBroadcaster {
             }
         }
 
-        // MARK: One of them
+        // MARK: Access to one subscription
 
         mutating func withReader<Result>(
             _ id: UInt64, _ body: (inout EventReader<Waiter>) -> Result
@@ -181,7 +181,7 @@ extension EventBroadcaster {
             _ id: UInt64, _ body: (inout EventListener<Waiter>) -> Result
         ) -> Result? {
             let answer = observers.with(id) { (body(&$0.listener), isDone: $0.listener.isDone) }
-            // The task that serves it still holds it.
+            // The task that calls the observer still retains it, so the observer is not released under the lock.
             if answer?.isDone == true { _ = observers.remove(id) }
             return answer?.0
         }

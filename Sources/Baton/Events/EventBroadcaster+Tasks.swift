@@ -1,4 +1,4 @@
-/// How those who have a subscription get their events: readers come for them, observers are called.
+/// How events reach their subscribers: readers ask for them, and tasks call the observers.
 extension EventBroadcaster {
     // MARK: Readers
 
@@ -10,7 +10,7 @@ extension EventBroadcaster {
         state.withLock { $0.withReader(reader) { $0.takeAll() } }.map { Array($0) } ?? []
     }
 
-    /// Returns when there may be something, or the task is cancelled.
+    /// Returns when there may be an event, or when the task is cancelled.
     nonisolated(nonsending) func wait(_ id: UInt64, of reader: UInt64) async {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in
@@ -18,7 +18,7 @@ extension EventBroadcaster {
                 if waits != true {
                     wake(waiter)
                 } else if Task.isCancelled {
-                    // Cancelled before it waited: the handler may have come too early.
+                    // The task was cancelled before it began to wait, so `onCancel` may have found nothing to wake.
                     stopWaiting(id, of: reader)
                 }
             }
@@ -34,13 +34,13 @@ extension EventBroadcaster {
 
     // MARK: Observers
 
-    /// Starts the task that calls an observer until there is nothing more to tell.
+    /// Starts a task that calls the observer until no event is left.
     func serve(_ call: Subscriptions.Call, on taskFactory: TaskFactory) {
         taskFactory.spawn {
             var slice = TimeSlice(byCount: taskFactory.executor is any DeterministicTaskExecutor)
             while true {
-                // An observer, or something of the user's in an event, has cancelled the task: the next call is not to
-                // notice.
+                // The observer, or user code that ran when an event was released, has cancelled this task. A new task
+                // makes the next call, so that the call does not find itself cancelled.
                 if Task.isCancelled { return self.serve(call, on: taskFactory) }
                 guard let event = self.state.withLock({ $0.withListener(call.id) { $0.nextCall() } ?? nil }) else {
                     return
@@ -56,7 +56,7 @@ extension EventBroadcaster {
         }
     }
 
-    /// Returns when this observer has been called with everything that was told before.
+    /// Returns when the observer has been called with every event published before this call.
     func delivered(to observer: UInt64) async {
         await withUnsafeContinuation { waiter in
             let waits = state.withLock { $0.withListener(observer) { $0.wait(waiter) } }

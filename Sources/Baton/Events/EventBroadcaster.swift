@@ -1,22 +1,22 @@
 import Synchronization
 
-/// Those who observe a queue, or one operation alone, each with a subscription of its own: who is slow, or never comes
-/// back, holds up nobody else. A queue's hub also gives its events their numbers.
+/// Passes events on to the subscribers of a queue, or of one operation. Each subscriber has a subscription with its own
+/// buffer, so one that is slow or never reads delays no other. The broadcaster of a queue also numbers the events.
 ///
-/// Nothing that belongs to the user is called under the lock: neither observers, nor the clock, nor the executor.
+/// It calls no user code under its lock: neither observers, nor the clock, nor the executor.
 final class EventBroadcaster: Sendable {
     typealias Waiter = UnsafeContinuation<Void, Never>
 
     let state: Locked<Subscriptions>
-    /// Written under the lock.
+    /// True if there is a probe or a subscription. Written under the lock, and read without it.
     private let observed: Atomic<Bool>
-    /// Nil: of one operation alone.
+    /// The queue, or `nil` if the broadcaster serves a single operation.
     let queue: QueueReference?
-    /// Where the tasks come from that call observers.
+    /// Makes the tasks that call observers.
     let taskFactory: TaskFactory
     private let time: TimeSource?
-    /// Told of every event on the thread that tells it, outside every lock: events of two threads may overtake each
-    /// other here.
+    /// Receives every event on the thread that publishes it, without a lock, so events that two threads publish may
+    /// arrive here out of order.
     private let probe: (@Sendable (OperationEvent) -> Void)?
 
     init(
@@ -31,7 +31,7 @@ final class EventBroadcaster: Sendable {
         observed = Atomic(probe != nil)
     }
 
-    /// Of one operation alone.
+    /// Makes a broadcaster for the observers of a single operation.
     init() {
         queue = nil
         taskFactory = .services
@@ -41,19 +41,20 @@ final class EventBroadcaster: Sendable {
         observed = Atomic(false)
     }
 
-    /// Of a queue: its operations have to tell what happens to them.
+    /// True if the operations of the queue have to publish their events.
     @inline(__always)
     var isObserved: Bool { observed.load(ordering: .relaxed) }
 
-    /// On the clock of the queue, which is the user's. Zero without one.
+    /// The time on the clock of the queue, which is the user's. Zero if there is no queue.
     var now: Duration { time?.now ?? .zero }
 
-    // MARK: Telling
+    // MARK: Publishing
 
-    /// Numbers what has happened, and tells everybody here, then those who observe the operation alone.
+    /// Numbers events and passes them on to the subscribers of the queue, then to those of the operation alone.
     ///
-    /// Returns when the operation has started, if that is among it. The caller keeps the subject and the other hub
-    /// until then.
+    /// The caller keeps `subject` and `own` alive until the call returns.
+    ///
+    /// - Returns: The time of the `started` event, if `kinds` contains one.
     @discardableResult
     func publish(
         _ kinds: TinyArray<OperationEvent.Kind>, of subject: Unmanaged<EventSubject>,
@@ -61,7 +62,7 @@ final class EventBroadcaster: Sendable {
     ) -> Duration? {
         let now = time?.now ?? .zero
         var start: Duration?
-        /// For those who are told outside the lock.
+        /// The events for the probe and for `own`, which receive them after unlocking.
         var events: [OperationEvent] = []
         let isToldElsewhere = own != nil || probe != nil
         let actions = state.withLock { subscriptions in
@@ -76,7 +77,8 @@ final class EventBroadcaster: Sendable {
             return actions
         }
         perform(actions, taskFactory)
-        // The errors in it are the user's, and perhaps nobody has kept them.
+        // Releases the errors in the events, which are the user's, after unlocking: perhaps no subscriber has kept
+        // them.
         withExtendedLifetime(kinds) {}
         if !isToldElsewhere { return start }
         if let probe { for event in events { probe(event) } }
@@ -84,7 +86,8 @@ final class EventBroadcaster: Sendable {
         return start
     }
 
-    /// As above, of one operation that has been told elsewhere. Observers are called on tasks of `taskFactory`.
+    /// Passes on events of a single operation that its queue has numbered. Observers are called on tasks of
+    /// `taskFactory`.
     func pass(_ events: [OperationEvent], on taskFactory: TaskFactory) {
         let actions = state.withLock { subscriptions in
             var actions = Subscriptions.Actions()
@@ -95,7 +98,7 @@ final class EventBroadcaster: Sendable {
         perform(actions, taskFactory)
     }
 
-    /// For one who comes when all is over, and is told alone.
+    /// Numbers an event that is made for a single subscriber, which subscribed after the end of the operation.
     func number(_ kind: OperationEvent.Kind, of operation: OperationReference) -> OperationEvent {
         let now = time?.now ?? .zero
         let subject = EventSubject(operation, in: queue)
@@ -114,27 +117,28 @@ final class EventBroadcaster: Sendable {
         }
     }
 
-    // MARK: Beginning and end
+    // MARK: Operations and the end of events
 
-    /// Its end will be told here.
+    /// Notes that the `finished` event of one more operation will be published here.
     func operationCame() { change { subscriptions, actions in subscriptions.operationCame(&actions) } }
 
-    /// There is no handle to the queue any more, and nothing in it. What is still being told comes before the end.
+    /// Notes that the last handle to the queue is gone and that the queue is empty. Events end when every `finished`
+    /// event has been published.
     func queueHasGone() { change { subscriptions, actions in subscriptions.queueHasGone(&actions) } }
 
-    /// Of an operation that was let go without an outcome.
+    /// Ends the events of an operation that was released without an outcome.
     func end() { change { subscriptions, actions in subscriptions.end(&actions) } }
 
     // MARK: Subscriptions
 
     func addReader(limit: Int?) -> UInt64 { change { subscriptions, _ in subscriptions.addReader(limit: limit) } }
 
-    /// - Parameter taskFactory: For one that comes when all is over.
+    /// - Parameter taskFactory: Makes the task that calls an observer which was added after the end.
     func add(_ observer: any OperationObserver, on taskFactory: TaskFactory) -> UInt64 {
         change(on: taskFactory) { subscriptions, actions in subscriptions.add(observer, &actions) }
     }
 
-    /// It is not called any more, but for a call that is under way.
+    /// Removes a subscription. A call of the observer that is under way goes on, and is the last one.
     func remove(_ id: UInt64) { change { subscriptions, actions in subscriptions.remove(id, &actions) } }
 
     var delegate: (any OperationDelegate)? { state.withLock { $0.delegate } }

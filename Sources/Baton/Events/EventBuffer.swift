@@ -1,17 +1,17 @@
-/// Events that somebody has not read yet. Pure.
+/// The events that a subscriber has not read yet. A pure value.
 struct EventBuffer: Sequence, IteratorProtocol {
     private var events = ChunkedFIFOQueue<OperationEvent>()
-    /// Of several that are not read in time the newest stay. Nil: all.
+    /// How many events are kept; if there are more, the oldest are dropped. `nil` keeps all.
     private let limit: Int?
     private var droppedCount = 0
-    /// Without what it carried.
+    /// An event that stands for all dropped ones, and retains nothing of what they contained.
     private var lastDropped: OperationEvent?
 
     init(limit: Int? = nil) { self.limit = limit }
 
     var isEmpty: Bool { events.isEmpty && lastDropped == nil }
 
-    /// Returns what is dropped for it, to be released without a lock.
+    /// Returns the event that is dropped to make room. The caller releases it after unlocking.
     mutating func append(_ event: consuming OperationEvent) -> OperationEvent? {
         let oldest = limit.flatMap { events.count >= $0 ? events.popFirst() : nil }
         events.append(event)
@@ -27,7 +27,7 @@ struct EventBuffer: Sequence, IteratorProtocol {
         return lastDropped.take()
     }
 
-    /// However much it is, in a moment.
+    /// Returns all unread events in O(1), and leaves the buffer empty.
     mutating func takeAll() -> Self {
         defer { self = Self(limit: limit) }
         return self

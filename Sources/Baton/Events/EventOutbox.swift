@@ -1,59 +1,60 @@
-/// What has happened to one operation and is not told yet. Pure; part of ``OptionalState``, and so guarded by the
+/// The events of one operation that have not been published. A pure value in ``OptionalState``, guarded by the
 /// operation's lock.
 ///
-/// Events are put here in the very step that makes them true, so their order is that of the operation's life, and are
-/// told after unlocking, by one thread at a time: one that comes while another tells leaves its events to that one.
+/// An event is appended in the same locked step that makes it true, so events are in the order of the operation's life.
+/// They are published after unlocking, by one thread at a time: a thread that appends while another one publishes
+/// leaves its events to that thread.
 struct EventOutbox: ~Copyable {
-    /// What one thread tells next.
+    /// The events that one thread publishes next.
     ///
-    /// Nothing in it is retained but what happened: the outbox keeps the rest until the same thread asks for more. A
-    /// hub is shared by all operations of its queue, and counting references to it would keep threads waiting for one
-    /// another.
+    /// A batch retains nothing but the events. The outbox keeps the rest alive until the same thread asks for the next
+    /// batch: all operations of a queue share its broadcaster, and threads that count references to it would contend
+    /// for one cache line.
     struct Batch {
         let kinds: TinyArray<OperationEvent.Kind>
-        /// Of the queue. Nil: it was never added.
+        /// The broadcaster of the queue, or `nil` if the operation was never added.
         let hub: Unmanaged<EventBroadcaster>?
-        /// Of those who observe this operation alone.
+        /// The broadcaster for the observers of this operation alone.
         let own: Unmanaged<EventBroadcaster>?
         let subject: Unmanaged<EventSubject>
     }
 
     private enum Stage {
         case open
-        /// Its end is here, or is being told: nothing of its life comes any more.
+        /// The `finished` event is pending or is being published. No event of the operation's life follows it.
         case ending
-        /// Its end is told.
+        /// The `finished` event has been published.
         case over
     }
 
     private var stage = Stage.open
     private var pending = TinyArray<OperationEvent.Kind>.none
-    /// It is being added, and that has to be told first.
+    /// True while the operation is being added: `added` has to be published before all other events.
     private var isHeld = false
     private var isTelling = false
-    /// A thread tells the end.
+    /// True once a batch contains the `finished` event.
     private var hasHandedOutEnd = false
-    /// Somebody began to observe it when it had started, and it has not become ready again since.
+    /// True if the operation had started when it was first observed, and has not become ready again since.
     private var ignoresStart: Bool
     private var percent = 0
-    /// Of the standing that was seen last: two threads may bring theirs out of order.
+    /// The version of the newest progress that was appended: two threads may bring theirs out of order.
     private var progressVersion: UInt64 = 0
     private var hub: EventBroadcaster?
     private var own: EventBroadcaster?
     private var parent: OperationReference?
-    /// Nil until it is told for the first time.
+    /// The subject of all events, made when the first one is published.
     private var subject: EventSubject?
-    /// False before the add: it may still be named differently.
+    /// False until the operation is added, because its name may change.
     private var isSubjectFinal = false
-    /// When the last start was told, on the clock of the queue.
+    /// The time of the last `started` event, on the clock of the queue.
     private(set) var start: Duration?
     private var waiters: [Waiter] = []
 
-    /// Who waits until the end is told.
+    /// A task or a queue that waits until the `finished` event has been published.
     enum Waiter {
-        /// A task that has the outcome.
+        /// A task that awaits the outcome.
         case task(UnsafeContinuation<Void, Never>)
-        /// The queue, which is not idle before.
+        /// The queue, which is not idle before the event is published.
         case queue(QueueCore)
 
         func endIsTold() {
@@ -64,15 +65,15 @@ struct EventOutbox: ~Copyable {
         }
     }
 
-    /// - Parameter hub: Of its queue, if it has been added.
+    /// - Parameter hub: The broadcaster of the operation's queue, if it has been added.
     init(hub: EventBroadcaster? = nil, ignoresStart: Bool = false) {
         self.hub = hub
         self.ignoresStart = ignoresStart
     }
 
-    // MARK: What happens
+    // MARK: Appending
 
-    /// False: its end is told, and those who observed it alone have gone.
+    /// Returns false if the `finished` event has been published, so that no subscriber of this operation alone is left.
     @discardableResult
     mutating func append(_ kind: OperationEvent.Kind) -> Bool {
         if stage == .over { return false }
@@ -88,7 +89,8 @@ struct EventOutbox: ~Copyable {
         case .added, .waiting, .delayed, .evaluating, .acquiring, .excluded, .waitingForRate, .granted, .started,
             .progress,
             .produced, .retrying, .repeating, .cancelRequested, .dropped:
-            // Too late: progress that crosses the end.
+            // Drops an event that comes too late, such as progress that another thread reports while the operation
+            // finishes.
             if stage == .open { pending.append(kind) }
         }
         return true
@@ -97,7 +99,7 @@ struct EventOutbox: ~Copyable {
     mutating func appendProgress(_ fraction: Double, version: UInt64) {
         if version <= progressVersion { return }
         progressVersion = version
-        // 0.29 is a little less than 29 hundredths.
+        // The small addend makes up for rounding: 0.29 * 100 is a little less than 29.
         let percent = Int((fraction * 100 + 1e-9).rounded(.down))
         if percent == self.percent { return }
         self.percent = percent
@@ -106,16 +108,16 @@ struct EventOutbox: ~Copyable {
 
     // MARK: Being added
 
-    /// It is claimed. Until ``release(edges:isWaiting:parent:)``, nothing is told.
+    /// Holds back all events of an operation that was claimed, until ``release(edges:isWaiting:parent:)``.
     mutating func hold(for hub: EventBroadcaster) {
         self.hub = hub
         isHeld = true
     }
 
-    /// Nil: its add is not to be told.
+    /// The broadcaster for the `added` event, or `nil` if none is to be published.
     var heldFor: EventBroadcaster? { isHeld ? hub : nil }
 
-    /// It knows its dependencies.
+    /// Puts `added` before the events that were held back. The dependencies are frozen.
     mutating func release(edges: [OperationEvent.Edge], isWaiting: Bool, parent: OperationReference?) {
         isHeld = false
         self.parent = parent
@@ -125,20 +127,20 @@ struct EventOutbox: ~Copyable {
         pending = kinds
     }
 
-    // MARK: Telling
+    // MARK: Publishing
 
-    /// Nil: there is nothing to tell, or somebody else does.
+    /// Returns the first batch, or `nil` if there is nothing to publish or another thread is publishing.
     ///
-    /// - Parameter operation: Asked again and again until it cannot be named differently any more.
+    /// - Parameter operation: Returns the reference for the events. Called for each batch until the reference is final.
     mutating func startTelling(of operation: () -> (OperationReference, isFinal: Bool)) -> Batch? {
         if isTelling { return nil }
         isTelling = true
         return continueTelling(of: operation)
     }
 
-    /// Nil: everything is told.
+    /// Returns the next batch, or `nil` if all events have been published.
     ///
-    /// - Parameter start: When it has started, if that was among what has been told.
+    /// - Parameter start: The time of the `started` event, if the previous batch contained one.
     mutating func continueTelling(
         start: Duration? = nil, of operation: () -> (OperationReference, isFinal: Bool)
     ) -> Batch? {
@@ -171,42 +173,43 @@ struct EventOutbox: ~Copyable {
         own = nil
     }
 
-    // MARK: Waiting for the end
+    // MARK: Waiters
 
     var hasToldEnd: Bool { stage == .over }
 
-    /// Keeps somebody who waits until the end is told. The caller has seen that the operation has finished: its end is
-    /// here, or the thread that has finished it brings it next.
+    /// Keeps `waiter` until the `finished` event has been published. The operation has its outcome, so that event is
+    /// pending, or the thread that finishes the operation appends it next.
     ///
-    /// - Returns: False if the end has been told, and there is nothing to wait for.
+    /// - Returns: False if the event has been published, and there is nothing to wait for.
     mutating func keep(_ waiter: Waiter) -> Bool {
         if stage == .over { return false }
         waiters.append(waiter)
         return true
     }
 
-    /// Those to be told now, outside every lock: none until the end is told.
+    /// Returns the waiters to resume after unlocking. Empty until the `finished` event has been published.
     mutating func takeWaiters() -> [Waiter] {
         if stage != .over { return [] }
         defer { waiters = [] }
         return waiters
     }
 
-    // MARK: Those who observe it alone
+    // MARK: Observers of this operation alone
 
     var audience: EventBroadcaster? { own }
 
-    /// Nil: they would not be told of the end any more.
+    /// Returns the broadcaster for the observers of this operation alone, or `nil` if it is too late for the `finished`
+    /// event.
     mutating func audience(or new: EventBroadcaster) -> EventBroadcaster? {
         if hasHandedOutEnd { return nil }
         if own == nil { own = new }
         return own
     }
 
-    /// The operation was let go without an end.
+    /// Ends the events of an operation that was released without an outcome.
     func letGo() { own?.end() }
 
-    /// An object of its own, because few operations have one.
+    /// Keeps ``RareState`` small, because few operations have an outbox.
     final class Box {
         @exclusivity(unchecked) var machine: EventOutbox
 

@@ -1,8 +1,9 @@
-/// One who reads events when it likes. Pure; see ``EventBroadcaster``.
+/// The subscription of a reader, which asks for events when it is ready for them. A pure value; see
+/// ``EventBroadcaster``.
 struct EventReader<Waiter> {
     enum Next {
         case event(OperationEvent)
-        /// To be followed by ``wait(_:_:)`` with this number.
+        /// There is no event yet: call ``wait(_:_:)`` with this number.
         case wait(UInt64)
         case end
     }
@@ -11,15 +12,16 @@ struct EventReader<Waiter> {
     private var isOver = false
     private var waiters: [(id: UInt64, waiter: Waiter)] = []
     private var lastWait: UInt64 = 0
-    /// When the queue was suspended and resumed. Nil for most readers: they do not ask.
+    /// The suspensions and resumptions of the queue. `nil` for most readers, which do not record them.
     private var suspensions: [SuspensionChange]?
 
     init(limit: Int? = nil) { buffer = EventBuffer(limit: limit) }
 
-    /// Returns what is dropped for it, to be released without a lock. To be followed by ``takeWaiters()``.
+    /// Returns the event that is dropped to make room, which the caller releases after unlocking. Call
+    /// ``takeWaiters()`` next.
     mutating func append(_ event: consuming OperationEvent) -> OperationEvent? { buffer.append(event) }
 
-    /// Nothing more comes.
+    /// Notes that no event follows. Returns the waiters to wake.
     mutating func end() -> [Waiter] {
         isOver = true
         return takeWaiters()
@@ -48,20 +50,20 @@ struct EventReader<Waiter> {
 
     // MARK: Waiting
 
-    /// False: there is something now.
+    /// Returns false if there is an event or the end has come, so that `waiter` need not wait.
     mutating func wait(_ id: UInt64, _ waiter: Waiter) -> Bool {
         if isOver || !buffer.isEmpty { return false }
         waiters.append((id, waiter))
         return true
     }
 
-    /// Nil: it has been woken before.
+    /// Returns `nil` if the waiter has been woken already.
     mutating func stopWaiting(_ id: UInt64) -> Waiter? {
         guard let place = waiters.firstIndex(where: { $0.id == id }) else { return nil }
         return waiters.remove(at: place).waiter
     }
 
-    /// Whom to wake: all, because none of them knows that it is the first.
+    /// Returns all waiters to wake, because a waiter does not know whether it is the one that gets the event.
     @inline(__always)
     mutating func takeWaiters() -> [Waiter] {
         if waiters.isEmpty { return [] }
@@ -70,22 +72,22 @@ struct EventReader<Waiter> {
     }
 }
 
-/// One who is called with every event, one at a time, by a task that lives for as long as there is something to tell.
-/// Pure; see ``EventBroadcaster``.
+/// The subscription of an observer. A task calls it with one event at a time, and ends when no event is left. A pure
+/// value; see ``EventBroadcaster``.
 struct EventListener<Waiter> {
     private var buffer = EventBuffer()
-    /// A task calls it, or is about to.
+    /// True if a task calls the observer, or was started to do so.
     private var isServed = false
     private var isOver = false
     private var toldCount = 0
     private var calledCount = 0
-    /// Those who wait until so many calls have returned.
+    /// The tasks that wait until `count` calls have returned.
     private var waiters: [(count: Int, waiter: Waiter)] = []
 
-    /// It will not be called any more.
+    /// True if the observer will not be called again.
     var isDone: Bool { isOver && !isServed && buffer.isEmpty }
 
-    /// True: a task has to be started.
+    /// Returns true if the caller has to start a task that calls the observer.
     mutating func append(_ event: consuming OperationEvent) -> Bool {
         _ = buffer.append(event)
         toldCount += 1
@@ -95,14 +97,14 @@ struct EventListener<Waiter> {
 
     mutating func end() { isOver = true }
 
-    /// For the task that serves it. Nil: there is nothing more, and the task ends.
+    /// Returns the event for the next call, or `nil` if none is left and the task ends.
     mutating func nextCall() -> OperationEvent? {
         if let event = buffer.next() { return event }
         isServed = false
         return nil
     }
 
-    /// Returns whom to wake.
+    /// Returns the waiters to wake.
     mutating func callReturned() -> [Waiter] {
         calledCount += 1
         let reached = waiters.prefix { $0.count <= calledCount }
@@ -110,14 +112,14 @@ struct EventListener<Waiter> {
         return reached.map(\.waiter)
     }
 
-    /// False: it has been called with everything.
+    /// Returns false if the observer has been called with all events, so that `waiter` need not wait.
     mutating func wait(_ waiter: Waiter) -> Bool {
         if calledCount == toldCount { return false }
         waiters.append((toldCount, waiter))
         return true
     }
 
-    /// It is taken away.
+    /// Returns the waiters to wake when the observer is removed.
     mutating func takeWaiters() -> [Waiter] {
         defer { waiters = [] }
         return waiters.map(\.waiter)

@@ -1,117 +1,137 @@
-/// Something that happened to one operation: what observers, streams, debuggers and traces are told.
+/// Something that happened to one operation. Observers, event streams, debuggers and traces receive these.
 ///
-/// The events of one operation come one at a time, in the order of its life: `added`, `waiting` or not, `delayed` if it
-/// has a delay, `evaluating` if it has conditions, `ready`, `acquiring` if it has exclusions, `started`, and in the end
-/// `finished`. If it has to wait for an exclusion or a rate, `excluded` or `waitingForRate` comes before `started`, and
-/// `granted` follows when the wait is over. An operation that is cancelled, or whose dependencies keep it from running,
-/// leaves out what it does not reach. No event keeps an operation alive.
+/// The events of one operation come one at a time, in the order of its life:
+///
+/// 1. `added`, then `waiting` if a dependency has not finished
+/// 2. `delayed` if the operation has a delay
+/// 3. `evaluating` if it has conditions
+/// 4. `ready`
+/// 5. `acquiring` if it has exclusions
+/// 6. `excluded` or `waitingForRate` if it has to wait for an exclusion or a rate, and `granted` when that wait is over
+/// 7. `started`
+/// 8. `finished`
+///
+/// An operation that is cancelled, or whose dependencies keep it from running, leaves out the steps that it does not
+/// reach. No event keeps an operation alive.
 public struct OperationEvent: Sendable {
-    /// Rises strictly from one event of a queue to the next. It may leave numbers out.
+    /// The number of the event, which rises strictly from one event of a queue to the next. Numbers may be left out.
     public let number: UInt64
 
-    /// When it was told, on the clock of the queue, since that was made. Never less than that of the event before.
+    /// The time since the queue was made, on the clock of the queue. Never less than that of the event before.
     public let time: Duration
 
     let subject: EventSubject
 
-    /// To what it happened.
+    /// The operation to which it happened.
     public var operation: OperationReference { subject.operation }
 
-    /// The operation that runs this one: with `context.run`, as the child of a group, or for a condition.
+    /// The operation that runs this one: with `context.run`, as a child of a group, or for a condition.
     ///
-    /// Nil for all others, and for those that nobody observed when they were added.
+    /// `nil` for all other operations, and for operations that nobody observed when they were added.
     public var parent: OperationReference? { subject.parent }
 
-    /// The queue of the operation. Nil if it ended without having been added, or if the queue has gone.
+    /// The queue of the operation. `nil` if the operation ended without having been added, or if the queue was
+    /// released.
     ///
-    /// Without a queue there is no clock: the time is zero, and the numbers are those of the operation's own events.
+    /// Without a queue there is no clock: ``time`` is zero, and ``number`` counts the events of this operation alone.
     public var queue: QueueReference? { subject.queue }
 
-    /// What happened.
+    /// The kind of the event, with its details.
     public let kind: Kind
 
-    /// What can happen to an operation.
+    /// The kinds of events.
     @nonexhaustive
     public enum Kind: Sendable {
-        /// It belongs to its queue from now on, with these dependencies.
+        /// The operation was added to its queue, with these dependencies.
         case added(edges: [Edge])
-        /// One of its dependencies has not finished.
+        /// At least one dependency has not finished.
         case waiting
-        /// Its dependencies have finished, and its delay begins.
+        /// All dependencies have finished, and the delay of the operation begins.
         case delayed
-        /// Its conditions are looked at.
+        /// The conditions are being evaluated.
         case evaluating
-        /// Nothing keeps it but the queue, its width, a suspension, or an exclusion that others hold.
+        /// The operation waits only for a permit, for the end of a suspension, or for an exclusion that others hold.
         case ready
-        /// It has a permit, and asks for its exclusions. If others hold them it gives the permit back and waits. Told
-        /// again if it had to give them back, because it could not start.
+        /// The operation has a permit and requests its exclusions. If others hold them, it releases the permit and
+        /// waits.
+        ///
+        /// Published again if the operation had to give its exclusions back because it could not start.
         case acquiring
-        /// It waits for an exclusion, and has given its permit back: this operation holds the exclusion, or came before
-        /// it in the line for that. If several operations or exclusions are in its way, these are one of each.
+        /// The operation waits for an exclusion and has released its permit.
+        ///
+        /// The associated operation holds the exclusion, or came before this one in the queue for it. If several
+        /// operations or exclusions are in the way, the event names one of each.
         indirect case excluded(by: OperationReference, exclusion: String)
-        /// It waits for its turn at this rate, and has given its permit back, and its exclusions, unless it has lost a
-        /// turn before. The text is the rate's description.
+        /// The operation waits for its turn at a rate, and has released its permit. The text is the description of the
+        /// rate.
+        ///
+        /// It has released its exclusions as well, unless it has lost a turn before.
         indirect case waitingForRate(String)
-        /// The wait for its exclusions or for the rate is over: nothing keeps it but the width of its queue or a
-        /// suspension. If it has to give back what it got, because it could not start, it asks and waits again.
+        /// The wait for exclusions or for the rate is over: the operation waits only for a permit or for the end of a
+        /// suspension.
+        ///
+        /// If the operation has to give back what it was granted because it could not start, it requests it and waits
+        /// again.
         case granted
-        /// Its body runs, for the first time or again. Counts from 1.
+        /// The body starts, for the first time or again. Attempts count from 1.
         case started(attempt: Int)
-        /// It has come so far, from 0 to 1. Told once for each whole per cent.
+        /// The fraction of the work that is done, from 0 to 1. Published at most once for each whole per cent.
         case progress(Double)
-        /// Its body has added this operation with ``OperationContext/produce(_:file:line:)``.
+        /// The body has added this operation with ``OperationContext/produce(_:file:line:)``.
         indirect case produced(OperationReference)
-        /// This attempt has failed; the next one begins after the delay.
+        /// This attempt has failed. The next one begins after the delay.
         indirect case retrying(attempt: Int, error: OperationError, delay: Duration)
-        /// This run has succeeded, and is not the last; the next one begins after the delay.
+        /// This run has succeeded, and the operation repeats it. The next run begins after the delay.
         indirect case repeating(delay: Duration)
-        /// Somebody has cancelled it. Told at most once, and not if its outcome was decided before.
+        /// The operation was cancelled. Published at most once, and not if the outcome was decided before the cancel.
         indirect case cancelRequested(CancellationReason)
-        /// Somebody has done something with it that makes no sense; also after the finish.
+        /// The operation was used in a wrong way. May follow `finished`.
         indirect case misuse(Misuse)
-        /// It has its outcome.
+        /// The operation has its outcome.
         case finished(OperationOutcome, error: OperationError?)
-        /// So many events were dropped before the next one. Only in a stream of the newest events, see
-        /// ``OperationEvents/Buffering``; number, time and operation are those of the last one that was dropped.
+        /// This many events were dropped before the next one, because they were not read in time.
+        ///
+        /// Occurs only in a stream that keeps the newest events, see ``OperationEvents/Buffering``. The number, the
+        /// time and the operation are those of the last event that was dropped.
         case dropped(Int)
     }
 
     /// A dependency of an operation.
     public struct Edge: Sendable, Hashable {
-        /// What a dependency is for.
+        /// The ways in which an operation can depend on another one.
         @nonexhaustive
         public enum Kind: Sendable, Hashable {
-            /// It hands over its output.
+            /// The dependent reads the output of the source.
             case input
-            /// It comes first, and its outcome has to be of this kind.
+            /// The dependent starts after the source, if the outcome of the source meets the policy.
             case order(DependencyPolicy)
         }
 
-        /// What the operation depends on.
+        /// The operation that is depended on.
         public let source: OperationReference
-        /// What for.
+        /// The kind of the dependency.
         public let kind: Kind
     }
 }
 
-/// Names a queue without keeping it alive.
+/// Identifies a queue without keeping it alive.
 public struct QueueReference: Sendable, Hashable, CustomStringConvertible {
-    /// Its name, if it has one.
+    /// The name of the queue, if it has one.
     public let name: String?
-    /// Unique in the process, in the order in which queues are made.
+    /// The number of the queue, unique in the process. Numbers rise in the order in which queues are made.
     public let number: UInt32
 
-    /// The name in typographic quotes; without one, "queue" and the number.
+    /// The name in typographic quotes, or "queue" and the number if the queue has no name.
     public var description: String { name.map { "‘\($0.singleLine)’" } ?? "queue \(number)" }
 
-    /// Two references are equal when they name the same queue.
+    /// Returns true if both references identify the same queue.
     public static func == (left: Self, right: Self) -> Bool { left.number == right.number }
 
-    /// Hashes the number.
+    /// Hashes the number of the queue.
     public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
-/// What all events of one operation have in common. An object, because events are copied for everybody who is told.
+/// The part that all events of one operation share. An object, because an event is copied for every subscriber.
 final class EventSubject: Sendable {
     let operation: OperationReference
     let parent: OperationReference?
@@ -125,7 +145,7 @@ final class EventSubject: Sendable {
 }
 
 extension OperationEvent {
-    /// What a bounded stream tells when `count` events, of which this was the last, have not been read in time.
+    /// Returns the event that stands for `count` dropped events, the last of which was this one.
     func dropped(_ count: Int) -> Self {
         Self(number: number, time: time, subject: subject, kind: .dropped(count))
     }
@@ -140,12 +160,12 @@ extension OperationEvent {
 }
 
 extension OperationEvent: CustomStringConvertible {
-    /// To what it happened, and what, on one line.
+    /// The operation and what happened to it, on one line.
     public var description: String { "\(operation) \(kind)" }
 }
 
 extension OperationEvent.Kind: CustomStringConvertible {
-    /// What happened, as the end of a sentence that begins with the operation.
+    /// A description of the kind, as the end of a sentence that begins with the operation.
     public var description: String {
         switch self {
         case .added(let edges) where edges.isEmpty: "was added"

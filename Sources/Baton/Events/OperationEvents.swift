@@ -1,34 +1,35 @@
-/// The events of a queue or of one operation, in order, for whoever reads them when it likes.
+/// The events of a queue or of one operation, in order, as an asynchronous sequence.
 ///
 /// ```swift
 /// for await event in queue.events { print(event.operation, event.kind) }
 /// ```
 ///
-/// It begins when it is asked for: what happens from then on is kept until it is read. A slow reader delays nobody.
-/// Several iterators of one sequence share its events; ask for another sequence to read them twice. It keeps no
-/// operation alive, nor a queue.
+/// The sequence keeps all events that happen after it was made until they are read, so a slow reader delays nobody.
+/// Several iterators of one sequence share its events; to read the events twice, ask for a second sequence. A sequence
+/// keeps neither operations nor queues alive.
 ///
-/// That of an operation ends after `finished`, which is its only event if that has come to pass before; it ends without
-/// if the operation is released and was never added. That of a queue ends when the last handle to the queue is gone and
-/// nothing is left in it. Both end for a task that is cancelled.
+/// The sequence of an operation ends after `finished`, which is its only event if the operation had finished before. It
+/// ends without `finished` if the operation is released without having been added. The sequence of a queue ends when
+/// the last handle to the queue is gone and the queue is empty. For a task that is cancelled, both end at once.
 public struct OperationEvents: AsyncSequence, Sendable {
-    /// Something that has happened.
+    /// An event of one operation.
     public typealias Element = OperationEvent
-    /// It does not throw.
+    /// The sequence does not throw.
     public typealias Failure = Never
 
-    /// What is kept of the events that are not read yet.
+    /// How many unread events a sequence keeps.
     @nonexhaustive
     public enum Buffering: Sendable, Hashable {
-        /// All.
+        /// Keeps all events.
         case unbounded
-        /// So many, at least 1: before the next one comes ``OperationEvent/Kind/dropped(_:)`` if there were more.
+        /// Keeps the newest events, at least 1, and drops older ones. The reader then gets
+        /// ``OperationEvent/Kind/dropped(_:)`` before the next event.
         case newest(Int)
     }
 
     let subscription: Subscription
 
-    /// Gives the subscription back when nobody reads any more.
+    /// Removes the reader from the broadcaster when the sequence and its iterators are gone.
     final class Subscription: Sendable {
         let hub: EventBroadcaster
         let id: UInt64
@@ -41,14 +42,17 @@ public struct OperationEvents: AsyncSequence, Sendable {
         deinit { hub.remove(id) }
     }
 
-    /// Goes on where the sequence has been read to.
+    /// Returns an iterator that goes on where other iterators of this sequence have stopped.
     public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
 
-    /// Reads events.
+    /// The iterator of a sequence of events.
     public struct Iterator: AsyncIteratorProtocol {
         let subscription: Subscription
 
-        /// The next event, as soon as there is one; nil at the end, and when the task is cancelled, at once.
+        /// Waits for the next event.
+        ///
+        /// - Parameter actor: The actor that the caller is isolated to.
+        /// - Returns: The next event, or `nil` after the last one. Returns `nil` at once if the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> OperationEvent? {
             while !Task.isCancelled {
                 switch subscription.hub.next(for: subscription.id) {
@@ -63,25 +67,29 @@ public struct OperationEvents: AsyncSequence, Sendable {
 }
 
 extension OperationEvents {
-    /// All that has been told and not read, in one locked step: for recorders, which read seldom and much, and for what
-    /// is left when a task that reads was cancelled.
+    /// Returns all unread events, taken in one locked step. For recorders, which read many events at a time, and for
+    /// the events that are left when a task that reads them was cancelled.
     package func takeAll() -> [OperationEvent] { subscription.hub.takeAll(for: subscription.id) }
 
-    /// The time on the clock of the queue, since that was made. Zero for the events of one operation.
+    /// The time since the queue was made, on its clock. Zero for the events of one operation.
     package var now: Duration { subscription.hub.now }
 
-    /// Whose events these are. Nil for those of one operation.
+    /// The queue that the events belong to. `nil` for the events of one operation.
     package var queue: QueueReference? { subscription.hub.queue }
 }
 
 extension AsyncOperationQueue {
-    /// What happens to the queue's operations from now on, all of it.
+    /// The events of the queue's operations from now on. Keeps all of them until they are read.
+    ///
+    /// - Complexity: O(*n*), where *n* is the number of operations in the queue.
     public var events: OperationEvents { events(buffering: .unbounded) }
 
-    /// What happens to the queue's operations from now on. Takes as long as there are operations in the queue.
+    /// Returns the events of the queue's operations from now on.
     ///
-    /// - Parameter buffering: What is kept of those that are not read yet. To keep less than 1 is ``Misuse`` and keeps
+    /// - Parameter buffering: How many unread events are kept. A limit below 1 is reported as ``Misuse`` and counts as
     ///   1.
+    /// - Returns: A new sequence, which shares no events with other sequences.
+    /// - Complexity: O(*n*), where *n* is the number of operations in the queue.
     public func events(buffering: OperationEvents.Buffering) -> OperationEvents {
         let subscription = OperationEvents.Subscription(
             in: core.hub, limit: buffering.limit { core.report(Misuse(.invalidEventLimit($0), queue: name)) })
@@ -91,17 +99,17 @@ extension AsyncOperationQueue {
 }
 
 extension AnyOperation {
-    /// What happens to this operation from now on, all of it.
+    /// The events of this operation from now on. Keeps all of them until they are read.
     public final var events: OperationEvents { events(buffering: .unbounded) }
 
-    /// What happens to this operation from now on. May be asked for at any time; after the finish there is `finished`
-    /// alone.
+    /// Returns the events of this operation from now on. If it has finished, the only event is `finished`.
     ///
-    /// A body that iterates keeps its permit meanwhile: one that waits for another operation awaits its
-    /// ``AsyncOperation/value`` instead.
+    /// A body that iterates the sequence keeps its permit while it waits for the next event. A body that waits for
+    /// another operation should await its ``AsyncOperation/value`` instead, which releases the permit.
     ///
-    /// - Parameter buffering: What is kept of those that are not read yet. To keep less than 1 is ``Misuse`` and keeps
+    /// - Parameter buffering: How many unread events are kept. A limit below 1 is reported as ``Misuse`` and counts as
     ///   1.
+    /// - Returns: A new sequence, which shares no events with other sequences.
     public final func events(buffering: OperationEvents.Buffering) -> OperationEvents {
         let limit = buffering.limit { report(Misuse(.invalidEventLimit($0), operation: reference)) }
         return OperationEvents(subscription: OperationEvents.Subscription(in: audience().hub, limit: limit))

@@ -1,6 +1,7 @@
-/// Subscriptions in the order in which they were taken, which is that of their numbers. One is found by halving, and
-/// leaves an empty place behind, until half of all places are empty: with very many subscriptions, too, nobody's
-/// leaving takes long.
+/// Subscriptions in the order in which they were added, which is the order of their numbers. A pure value.
+///
+/// A subscription is found by binary search. Its removal leaves an empty place, and the empty places are dropped once
+/// they make up half of the table, so a removal takes O(log *n*) amortized time.
 struct SubscriptionTable<Subscription> {
     private struct Place {
         let id: UInt64
@@ -12,13 +13,13 @@ struct SubscriptionTable<Subscription> {
 
     var isEmpty: Bool { places.count == emptyCount }
 
-    /// - Parameter id: Greater than all before.
+    /// - Parameter id: A number greater than all numbers before.
     mutating func append(_ subscription: Subscription, _ id: UInt64) {
         assert(places.last.map { $0.id < id } ?? true)
         places.append(Place(id: id, subscription: subscription))
     }
 
-    /// Nil: there is none with this number.
+    /// Returns `nil` if there is no subscription with this number.
     mutating func with<Result>(_ id: UInt64, _ body: (inout Subscription) -> Result) -> Result? {
         guard let place = place(of: id), places[place].subscription != nil else { return nil }
         return body(&places[place].subscription!)
@@ -28,7 +29,7 @@ struct SubscriptionTable<Subscription> {
         for place in places.indices where places[place].subscription != nil { body(&places[place].subscription!) }
     }
 
-    /// With the same value for all, which the last one may keep.
+    /// Passes the same value to all subscriptions. The last one gets the value itself instead of a copy.
     mutating func forEach<Value>(with value: consuming Value, _ body: (inout Subscription, consuming Value) -> Void) {
         guard let last = places.lastIndex(where: { $0.subscription != nil }) else { return }
         for place in 0..<last where places[place].subscription != nil { body(&places[place].subscription!, copy value) }

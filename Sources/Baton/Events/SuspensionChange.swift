@@ -1,6 +1,6 @@
-/// A queue was suspended or resumed. Events say nothing of it, because they are those of operations.
+/// The suspension or resumption of a queue. No ``OperationEvent`` reports it, because those concern operations.
 package struct SuspensionChange: Sendable, Hashable {
-    /// On the clock of the queue, since that was made.
+    /// The time since the queue was made, on its clock.
     package let time: Duration
     package let isSuspended: Bool
 
@@ -11,22 +11,22 @@ package struct SuspensionChange: Sendable, Hashable {
 }
 
 extension OperationEvents {
-    /// Whether the queue is suspended. False for the events of one operation.
+    /// True if the queue is suspended. Always false for the events of one operation.
     package var isQueueSuspended: Bool { subscription.hub.state.withLock { $0.isSuspended } }
 
-    /// Notes from now on when the queue is suspended and resumed, until the reader has gone; for recorders. A queue
-    /// that is suspended already counts as suspended now.
+    /// Records suspensions and resumptions of the queue from now on, for as long as there is a reader. If the queue is
+    /// suspended already, the first change says that it was suspended now.
     package func beginRecordingSuspensions() { subscription.hub.recordSuspensions(for: subscription.id) }
 
-    /// What was noted and not taken yet.
+    /// Returns the changes that were recorded since the last call.
     package func takeSuspensions() -> [SuspensionChange] { subscription.hub.takeSuspensions(for: subscription.id) }
 }
 
 extension EventBroadcaster {
-    /// - Parameter number: That of the change, given under the lock of the queue: two threads may bring theirs out of
-    ///   order.
+    /// - Parameter number: The number of the change, given under the lock of the queue, because two threads may report
+    ///   their changes out of order.
     func queueIsSuspended(_ isSuspended: Bool, number: UInt64) {
-        // The clock is the user's, and asked outside the lock.
+        // The clock is the user's, so it is read outside the lock.
         let now = isObserved ? self.now : .zero
         state.withLock { $0.noteSuspension(isSuspended, number: number, at: now) }
     }
