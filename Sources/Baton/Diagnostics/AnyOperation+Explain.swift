@@ -1,17 +1,26 @@
 extension AnyOperation {
-    /// Why has this not finished? Follows what it waits for, through dependencies, bodies that await other operations
-    /// and holders of exclusions, to what is at the root: something nobody added, a suspended or full queue, a delay, a
-    /// body that runs.
+    /// Explains why this operation has not finished.
     ///
-    /// Takes as long as there are operations to follow, and in a full queue, and stops nothing meanwhile; so it is a
-    /// snapshot. It asks the clock of the queue how long something takes, and errors for their description, on the
-    /// calling thread.
+    /// The explanation follows what the operation waits for (dependencies, operations that its body awaits, and holders
+    /// of exclusions) to the roots: an operation that nobody has added, a suspended or full queue, a delay, a body that
+    /// runs.
+    ///
+    /// ```swift
+    /// print(upload.explain())
+    /// ```
+    ///
+    /// Nothing is stopped meanwhile, so the result is a snapshot. The clocks of the queues and the descriptions of
+    /// errors, which are the user's, are called on the calling thread.
+    ///
+    /// - Returns: What the operation waits for, and the roots of that.
+    /// - Complexity: O(*n* + *m*), where *n* is the number of operations that are followed, with their dependencies,
+    ///   and *m* the number of operations in the full queues among the roots.
     public final func explain() -> Explanation {
         var search = RootSearch()
         return explain(by: &search)
     }
 
-    /// - Parameter search: A new one.
+    /// - Parameter search: A search that has not been used.
     fileprivate final func explain(by search: inout RootSearch) -> Explanation {
         let state = state
         search.look(from: CollectionOfOne(self))
@@ -22,11 +31,11 @@ extension AnyOperation {
 }
 
 extension AsyncOperationQueue {
-    /// Explains the unfinished operations of the queues with this executor, but for those that an explained one waits
-    /// for.
+    /// Explains the unfinished operations of all queues with this executor, except operations that an explained one
+    /// waits for.
     ///
-    /// - Parameter limit: The most that are explained.
-    /// - Returns: The explanations, and whether there would be more.
+    /// - Parameter limit: The maximum number of explanations.
+    /// - Returns: The explanations, and whether the limit has left any out.
     package static func explanations(
         on executor: some TaskExecutor, upTo limit: Int
     ) -> (explanations: [Explanation], areMore: Bool) {
@@ -50,11 +59,12 @@ extension AsyncOperationQueue {
     }
 }
 
-/// Follows operations to what keeps them. Each is looked at once, so cycles and meeting ways do no harm.
+/// Follows operations to the roots of their waits. It visits each operation once, so cycles and shared paths end the
+/// search.
 struct RootSearch {
     private struct Found {
         let operation: AnyOperation
-        /// Which one waits for it; -1 for those that the search began with.
+        /// The index of the operation that waits for this one, or -1 if the search began with it.
         let from: Int
         let wait: Wait?
     }
@@ -68,7 +78,7 @@ struct RootSearch {
 
     private var inspection: StateInspector
     private var found: [Found] = []
-    /// Every operation that it has come across.
+    /// Every operation that the search has visited.
     fileprivate private(set) var seen: Set<ObjectIdentifier> = []
     private(set) var waitsOfFirst: [Wait] = []
     private(set) var roots: [Root] = []
@@ -106,7 +116,7 @@ struct RootSearch {
         }
     }
 
-    /// The ways to the first few are told with them.
+    /// Returns the roots. Only the first ``Explanation/listed`` of them come with the links that lead to them.
     func told() -> [Explanation.Root] {
         roots.enumerated().map { number, root in
             Explanation.Root(
@@ -117,7 +127,8 @@ struct RootSearch {
         }
     }
 
-    /// What is no plain wait, in the order in which it is come across.
+    /// Returns the waits on the path to a root that an explanation mentions, in the order of the path. Plain waits,
+    /// such as those for dependencies, are left out.
     private func links(to place: Int) -> [Explanation.Link] {
         var links: [Explanation.Link] = []
         var place = place

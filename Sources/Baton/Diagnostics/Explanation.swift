@@ -1,88 +1,96 @@
-/// Why an operation has not finished: what it waits for, and what is at the root of that. A snapshot, for people and
-/// logs.
+/// Why an operation has not finished: what it waits for, and the roots of that. A snapshot, for people and logs.
+///
+/// ``AnyOperation/explain()`` makes one.
 public struct Explanation: Sendable, CustomStringConvertible {
-    /// What keeps an operation that waits for no outcome of another one.
+    /// The reason why an operation that waits for no other operation has not finished.
     @nonexhaustive
     public enum Cause: Sendable, Hashable {
-        /// Nobody has added it to a queue.
+        /// The operation was not added to any queue.
         case notAdded
-        /// This is its queue, which is suspended.
+        /// The operation is ready, and its queue is suspended.
         case queueSuspended(QueueReference)
-        /// So many bodies run in its queue, which is its width, or operations that come first wait there. These are the
-        /// first few that run.
-        case queueFull(QueueReference, width: Int, running: [OperationReference])
-        /// It is about to start.
-        case starting
-        /// It is in its delay, and this is left of that.
-        case delayed(timeLeft: Duration)
-        /// It will make this attempt then, because the one before has failed with this error.
-        case retrying(attempt: Int, timeLeft: Duration, lastError: String)
-        /// It repeats, and will run again then.
-        case repeating(timeLeft: Duration)
-        /// This condition is evaluated, or these, and has not answered.
-        case evaluating(conditions: [String])
-        /// Another operation holds an exclusion that it needs, or came before it in the line for it.
-        case excluded(by: OperationReference, exclusion: String)
-        /// It waits for its turn in this rate, which comes after so much time if nobody ends or comes in between. So
-        /// many others have their turns first.
-        case waitingForRate(String, timeLeft: Duration, behind: Int)
-        /// Its body runs, and has done so for this time, or for at least this time in a ``StallReport``.
+        /// The operation is ready, and its queue runs as many bodies as it is wide, or operations that start earlier
+        /// wait there.
         ///
-        /// The time is known of operations with a time limit or a deadline, of those that repeat, of further attempts,
-        /// and of those that somebody observes. To know it of others would cost each of them a look at the clock.
+        /// The references are the first few operations that run in the queue.
+        case queueFull(QueueReference, width: Int, running: [OperationReference])
+        /// The operation is about to start.
+        case starting
+        /// The operation is in its delay, which ends after this time.
+        case delayed(timeLeft: Duration)
+        /// The last attempt failed with this error, and the next one begins after this time.
+        case retrying(attempt: Int, timeLeft: Duration, lastError: String)
+        /// The operation repeats, and its next run begins after this time.
+        case repeating(timeLeft: Duration)
+        /// These conditions are being evaluated and have not answered.
+        case evaluating(conditions: [String])
+        /// Another operation holds an exclusion that this one needs, or came before it in the queue for the exclusion.
+        case excluded(by: OperationReference, exclusion: String)
+        /// The operation waits for its turn at this rate.
+        ///
+        /// The turn comes after this time unless the operations before it change; `behind` counts the operations that
+        /// have their turns first.
+        case waitingForRate(String, timeLeft: Duration, behind: Int)
+        /// The body runs, and has run for this time. In a ``StallReport`` the time may be a lower bound.
+        ///
+        /// The time is known for operations with a time limit or a deadline, for repetitions, for further attempts, and
+        /// for observed operations. It is `nil` for all others, because measuring it would make each of them read the
+        /// clock.
         case executing(attempt: Int, time: Duration?, isCancelled: Bool)
-        /// Its body has returned, and its callback has not been called. Attempt and time are as those of a body that
-        /// runs.
+        /// The body has returned, and its callback has not been called. The attempt and the time are those of
+        /// ``executing(attempt:time:isCancelled:)``.
         case awaitingCallback(attempt: Int, time: Duration?, isCancelled: Bool)
-        /// Its body iterates, and the next element has not come.
+        /// The body iterates a sequence whose next element has not arrived.
         case awaitingElement
-        /// Its outcome is decided, and its `willFinish` handlers run.
+        /// The outcome is decided, and the `willFinish` handlers run.
         case finishing
-        /// Its body has waited for another operation, and needs a permit of its queue to go on. These are the first few
-        /// that run there.
+        /// The body has waited for another operation, and needs a permit of its queue to go on.
+        ///
+        /// The references are the first few operations that run in the queue.
         case waitingForPermit(QueueReference, width: Int, running: [OperationReference])
-        /// It has finished, with this outcome.
+        /// The operation has finished, with this outcome.
         case finished(OperationOutcome)
     }
 
-    /// An operation that waits for no outcome of another one, and what keeps it.
+    /// An operation that waits for no outcome of another operation, and the cause of that.
     public struct Root: Sendable {
-        /// Which one.
+        /// The operation at the root.
         public let operation: OperationReference
-        /// What keeps it.
+        /// The reason why it has not finished.
         public let cause: Cause
-        /// Its queue, if that is suspended and does not hold this further attempt back.
+        /// The queue of the operation, if it is suspended but does not hold back this further attempt.
         let suspendedQueue: QueueReference?
         /// True if the operation was cancelled and has not finished.
         let isCancelled: Bool
-        /// What is worth telling of the way to it.
+        /// The waits on the path to this root that are mentioned.
         let links: [Link]
     }
 
-    /// One operation waits for another one, which is not simply its dependency.
+    /// A wait that is mentioned, because it is no plain dependency.
     struct Link: Hashable {
         let waiting: OperationReference
         let wait: OperationWait
     }
 
-    /// What is explained.
+    /// The operation that is explained.
     public let operation: OperationReference
-    /// Its state.
+    /// The state of the operation.
     public let state: OperationState
-    /// What it waits for itself: unfinished dependencies, what its body awaits, and an exclusion that another one
-    /// holds.
+    /// The direct waits of the operation: unfinished dependencies, operations that its body awaits, and an exclusion
+    /// that another operation holds.
     public let waits: [OperationWait]
-    /// What keeps it in the end: itself if it waits for no other one, else all at the far ends of what it waits for.
+    /// The roots: the operation itself if it waits for no other one, else the operations at which its chains of waits
+    /// end.
     ///
-    /// One that waits for an exclusion is among them, and so is what keeps the operation that holds it.
+    /// An operation that waits for an exclusion is a root, and so is what keeps the holder of the exclusion.
     public let roots: [Root]
-    /// Its error, if it has finished with one.
+    /// The error of the operation, if it has finished with one.
     public let error: OperationError?
 
-    /// The operations whose outcomes it waits for itself.
+    /// The operations whose outcomes the operation directly waits for.
     public var waitsFor: [OperationReference] { waits.filter { $0.kind != .exclusion }.map(\.source) }
 
-    /// A few sentences on one line: what it waits for, what is at the root, and what to do about it.
+    /// A few sentences on one line: what the operation waits for, the roots, and what to do about them.
     public var description: String { text.singleLine }
 
     private var text: String {
@@ -109,6 +117,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         return sentences.joined(separator: " ")
     }
 
-    /// Roots that the description tells, links on the way to each, and operations that a sentence names.
+    /// How many roots a description mentions, how many links on the path to each root, and how many operations a
+    /// sentence names.
     static let listed = 5
 }

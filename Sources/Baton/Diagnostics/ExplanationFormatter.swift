@@ -1,7 +1,8 @@
-/// The sentences of explanations, snapshots and reports: what keeps an operation, and what to do if something can be
-/// done.
+/// Formats the sentences of explanations, snapshots and reports: why an operation has not finished, and what to do
+/// about it, if anything.
 enum ExplanationFormatter {
-    /// What it waits for. Exclusions are told with their cause.
+    /// Returns what the operation waits for. Exclusions are left out, because the sentence for the cause describes
+    /// them.
     static func sentences(for waits: [OperationWait], of operation: OperationReference) -> [String] {
         var awaited: [String] = []
         var sentences: [String] = []
@@ -78,8 +79,8 @@ enum ExplanationFormatter {
         return names.prefix(Explanation.listed).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
     }
 
-    /// To the millisecond, because a clock counts more than anybody reads. Endless durations are cut to what is
-    /// readable.
+    /// Formats a duration to the millisecond, since nobody reads more digits. Durations that are practically endless
+    /// are cut.
     static func text(_ duration: Duration) -> String {
         duration >= readableDuration ? "30 years or more" : "\((duration / .milliseconds(1)).rounded() / 1000) seconds"
     }

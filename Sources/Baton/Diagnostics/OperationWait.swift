@@ -1,37 +1,38 @@
-/// An operation that another one waits for, and why.
+/// An operation that another operation waits for, and the reason for the wait.
 public struct OperationWait: Sendable, Hashable, Codable {
-    /// What one waits for another one for.
+    /// The reason why an operation waits for another one, the source.
     @nonexhaustive
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-        /// It hands over its output.
+        /// The waiting operation reads the output of the source.
         case input
-        /// It comes first.
+        /// The source is a dependency without input.
         case order
-        /// It is a barrier of the queue, and comes first.
+        /// The source is a barrier of the queue that was added earlier.
         case barrier
-        /// The waiting one runs it: with `context.run`, as the child of a group, or for a condition.
+        /// The waiting operation runs the source: with `context.run`, as a child of a group, or for a condition.
         case child
-        /// The waiting one's body, handler or condition awaits its outcome.
+        /// The body, a handler or a condition of the waiting operation awaits the outcome of the source.
         case awaited
-        /// It is made for an element of a sequence that the waiting one's body iterates.
+        /// The source is made for an element of a sequence that the body of the waiting operation iterates.
         case element
-        /// The waiting one has joined it, and shares its outcome.
+        /// The waiting operation is a duplicate of the source and shares its outcome.
         case original
-        /// The waiting one has replaced it, and starts after its outcome.
+        /// The waiting operation has replaced the source, and starts after the source has finished.
         case replaced
-        /// It holds an exclusion that the waiting one needs, or came before it in the line for that.
+        /// The source holds an exclusion that the waiting operation needs, or came before it in the queue for the
+        /// exclusion.
         case exclusion
     }
 
-    /// Why.
+    /// The reason for the wait.
     public let kind: Kind
-    /// What is waited for.
+    /// The operation that is waited for.
     public let source: OperationReference
-    /// The name of the exclusion, if it is for one.
+    /// The name of the exclusion, if the wait is for one.
     public let exclusion: String?
 }
 
-/// As ``OperationWait``, while it is followed.
+/// The internal form of ``OperationWait``, which retains the source so that it can be followed.
 struct Wait {
     let kind: OperationWait.Kind
     let source: AnyOperation
@@ -43,7 +44,7 @@ struct Wait {
 }
 
 extension AnyOperation {
-    /// What this waits for, finished or not. One that nobody has added waits for nothing.
+    /// All operations that this one waits for, finished ones included. Empty if nobody has added this operation.
     final var waits: [Wait] {
         var (waits, groups, listeners, replacement) = withLife {
             life -> ([Wait], [ChildGroup], [any OutcomeListener], Deduplication.Place?) in

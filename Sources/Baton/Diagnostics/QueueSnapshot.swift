@@ -1,44 +1,44 @@
 /// A queue at one moment, with its operations and what each of them waits for: for logs, pictures and other programs.
 ///
-/// It can be written and read. It keeps nothing alive: operations are named by their ids and names.
+/// ``AsyncOperationQueue/snapshot()`` makes one. A snapshot can be encoded and decoded, and keeps nothing alive: it
+/// identifies operations by their ids and names.
 public struct QueueSnapshot: Sendable, Codable {
-    /// An operation that was added and has not finished.
+    /// An operation of the queue that has not finished.
     public struct Operation: Sendable, Codable, Identifiable {
-        /// Unique in the process; see ``OperationReference/id``.
+        /// The id of the operation, unique in the process; see ``OperationReference/id``.
         public let id: UInt64
-        /// What it is called.
+        /// The name of the operation.
         public let name: String
-        /// Where it is in its life.
+        /// The state of the operation.
         public let state: OperationState
-        /// Which of several ready ones starts first.
+        /// The priority of the operation, which decides which one of several ready operations starts first.
         public let priority: OperationPriority
-        /// The run of its body that goes on or was the last; 0 before the first.
+        /// The number of the current or last run of the body; 0 before the first run.
         public let attempt: Int
-        /// What runs it, if that is an operation of the same queue.
+        /// The operation that runs this one, if it belongs to the same queue.
         public let parent: OperationReference?
-        /// What it waits for itself, and has not finished.
+        /// The direct waits of the operation, for operations that have not finished.
         public let waitsFor: [OperationWait]
-        /// What keeps it, in one sentence or a few on one line: what it waits for, or else what ``Explanation/Cause``
-        /// says of it.
+        /// The reason why the operation has not finished, in a few sentences on one line.
         ///
-        /// Of one that waits for others this is not the root; follow ``waitsFor`` to that, or ask
-        /// ``AnyOperation/explain()``.
+        /// For an operation that waits for others, this names those and not the root. Follow ``waitsFor`` to the root,
+        /// or call ``AnyOperation/explain()``.
         public let cause: String
     }
 
     /// The name of the queue, if it has one.
     public let name: String?
-    /// Tells queues of the process apart; see ``QueueReference/number``.
+    /// The number of the queue, unique in the process; see ``QueueReference/number``.
     public let number: UInt32
-    /// How many bodies may run at a time.
+    /// The maximum number of bodies that run at a time.
     public let width: Int
-    /// Whether it starts nothing new.
+    /// True if the queue is suspended, so that it starts no operation.
     public let isSuspended: Bool
-    /// How many permits are taken, of so many as it is wide.
+    /// How many permits are taken, of the ``width`` that there are.
     public let running: Int
-    /// How long the queue has been there, on its clock. Written in seconds.
+    /// The time since the queue was made, on its clock. Encoded in seconds.
     public let time: Duration
-    /// Those that have not finished, children included, in no particular order.
+    /// The unfinished operations, children included, in no particular order.
     public let operations: [Operation]
 }
 
@@ -47,7 +47,10 @@ extension QueueSnapshot {
         case name, number, width, isSuspended, running, seconds, operations
     }
 
-    /// Reads one that was written.
+    /// Decodes a snapshot.
+    ///
+    /// - Parameter decoder: The decoder to read from.
+    /// - Throws: `DecodingError` if the data is no snapshot, or its time is no time since a queue was made.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         name = try values.decodeIfPresent(String.self, forKey: .name)
@@ -64,7 +67,10 @@ extension QueueSnapshot {
         operations = try values.decode([Operation].self, forKey: .operations)
     }
 
-    /// Writes it.
+    /// Encodes the snapshot.
+    ///
+    /// - Parameter encoder: The encoder to write to.
+    /// - Throws: The error of the encoder.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encodeIfPresent(name, forKey: .name)
@@ -77,7 +83,7 @@ extension QueueSnapshot {
     }
 }
 
-/// Written as the names of their cases, which people and other programs can read.
+/// Encodes values as the names of their cases, which people and other programs can read.
 enum CaseName {
     static func encode(_ value: some CaseIterable, to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
@@ -93,31 +99,45 @@ enum CaseName {
 }
 
 extension OperationState: Codable {
-    /// Reads the name of a state.
+    /// Decodes a state from its name.
+    ///
+    /// - Parameter decoder: The decoder to read from.
+    /// - Throws: `DecodingError` if no state has this name.
     public init(from decoder: any Decoder) throws { self = try CaseName.decode(Self.self, from: decoder) }
 
-    /// Writes the name of the state.
+    /// Encodes the name of the state.
+    ///
+    /// - Parameter encoder: The encoder to write to.
+    /// - Throws: The error of the encoder.
     public func encode(to encoder: any Encoder) throws { try CaseName.encode(self, to: encoder) }
 }
 
 extension OperationPriority: Codable {
-    /// Reads the name of a priority.
+    /// Decodes a priority from its name.
+    ///
+    /// - Parameter decoder: The decoder to read from.
+    /// - Throws: `DecodingError` if no priority has this name.
     public init(from decoder: any Decoder) throws { self = try CaseName.decode(Self.self, from: decoder) }
 
-    /// Writes the name of the priority.
+    /// Encodes the name of the priority.
+    ///
+    /// - Parameter encoder: The encoder to write to.
+    /// - Throws: The error of the encoder.
     public func encode(to encoder: any Encoder) throws { try CaseName.encode(self, to: encoder) }
 }
 
 extension AsyncOperationQueue {
-    /// What is in the queue at this moment, what each operation waits for, and why it has not finished.
+    /// Returns the operations of the queue at this moment, what each of them waits for, and why it has not finished.
     ///
     /// ```swift
     /// let json = try JSONEncoder().encode(queue.snapshot())
     /// ```
     ///
-    /// Nothing is stopped for it: the operations are looked at one after another, while they go on. What finishes
-    /// meanwhile is left out, and nothing is said to wait for it. Takes as long as there are operations and
-    /// dependencies in the queue.
+    /// The operations go on while they are inspected one after another. The snapshot leaves out operations that finish
+    /// meanwhile, and all waits for them.
+    ///
+    /// - Returns: The snapshot, with the unfinished operations in no particular order.
+    /// - Complexity: O(*n*), where *n* is the number of operations and dependencies in the queue.
     public func snapshot() -> QueueSnapshot { core.snapshot() }
 }
 
@@ -129,7 +149,7 @@ extension QueueCore {
         }
         var inspection = StateInspector()
         let looks = members.map { SnapshotLook(at: $0, &inspection) }
-        // A look that came later may have found finished what an earlier one has seen waited for.
+        // An operation may have finished after another one was seen to wait for it.
         let finished = Set(looks.filter { $0.state == .finished }.map(\.reference))
         let unfinished = looks.filter { $0.state != .finished }
         var parents: [UInt64: OperationReference] = [:]
@@ -142,15 +162,15 @@ extension QueueCore {
     }
 }
 
-/// What is seen of one operation.
+/// The view of one operation.
 private struct SnapshotLook {
     let reference: OperationReference
     let priority: OperationPriority
     let attempt: Int
     let waits: [OperationWait]
-    /// Of one that waits for no other one.
+    /// The cause, or `nil` if the operation waits for other operations.
     let cause: Explanation.Cause?
-    /// Looked at last: who is unfinished here was so all the time.
+    /// Read last: an operation that is unfinished here was unfinished while everything else was read.
     let state: OperationState
 
     init(at operation: AnyOperation, _ inspection: inout StateInspector) {
@@ -177,7 +197,7 @@ private struct SnapshotLook {
 
     private func sentence(_ waits: [OperationWait]) -> String {
         if let cause { return ExplanationFormatter.sentence(for: cause, of: reference) }
-        // All that it waited for has finished in between.
+        // All operations that it waited for have finished meanwhile.
         if waits.isEmpty { return ExplanationFormatter.sentence(for: .starting, of: reference) }
         return ExplanationFormatter.sentences(for: waits, of: reference).joined(separator: " ")
     }

@@ -1,12 +1,12 @@
 extension String {
-    /// The text on one line, without anything that a terminal obeys: for names, errors and other text of the user's in
-    /// a line that Baton writes.
+    /// The text on one line, without characters that control a terminal. Applied to names, errors and other text of the
+    /// user's in lines that Baton writes.
     ///
     /// Line breaks and control characters become spaces. Characters that change the direction of the text after them
-    /// are left out, because they would also turn the words of Baton. Everything else stays, the joiners of emoji
-    /// included.
+    /// are left out, because they would also reverse Baton's own words. All other characters stay, including the
+    /// joiners of emoji.
     ///
-    /// - Complexity: O(*n*). A text that has nothing of this kind is returned as it is.
+    /// - Complexity: O(*n*), where *n* is the length of the text. A text without such characters is returned unchanged.
     package var singleLine: String {
         if unicodeScalars.allSatisfy({ $0.effect == .none }) { return self }
         var line = String.UnicodeScalarView()
@@ -25,8 +25,8 @@ extension String {
 }
 
 extension String {
-    /// The text with its line breaks, and each line as ``singleLine``: for texts of several lines, such as what a
-    /// program wrote.
+    /// The text with each of its lines as ``singleLine``. Applied to texts of several lines, such as the output of a
+    /// program.
     package var cleanLines: String {
         if !unicodeScalars.contains(where: { $0.effect != .none }) { return self }
         return split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { String($0).singleLine }
@@ -39,7 +39,8 @@ extension Unicode.Scalar {
         case none, control, direction
     }
 
-    /// By ranges that Unicode will never change: the general categories Cc, Zl and Zp, and the property Bidi_Control.
+    /// The effect, by ranges that Unicode guarantees never to change: the general categories Cc, Zl and Zp, and the
+    /// property Bidi_Control.
     fileprivate var effect: Effect {
         switch value {
         case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029: .control

@@ -1,25 +1,27 @@
-/// A queue in which nothing has been added, started or finished for some time, although operations are there; and why.
+/// A report of a queue in which no operation was added, started or finished for some time, and the reasons.
+///
+/// A handler receives it, see ``AsyncOperationQueue/onStall(after:file:line:_:)``.
 public struct StallReport: Sendable, CustomStringConvertible {
-    /// The queue.
+    /// The queue that has stalled.
     public let queue: QueueReference
-    /// For so long nothing has progressed, at least.
+    /// The time for which nothing has progressed, at least.
     public let duration: Duration
     /// How many operations of the queue have not finished.
     public let operationCount: Int
-    /// What is at the roots of all that the queue's operations wait for, also in other queues: up to ten of them.
+    /// Up to ten of the roots of all waits of the queue's operations. A root may belong to another queue.
     ///
-    /// Operations that run or were forgotten come before those that only wait for a permit.
+    /// Operations that run, or that nobody has added, come before operations that only wait for a permit.
     public let explanations: [Explanation]
-    /// How many roots there are.
+    /// The number of roots, of which ``explanations`` contains at most ten.
     public let rootCount: Int
-    /// Operations that have finished and whose `didFinish` handlers have not returned: the queue is not idle before they
-    /// have. Up to ten of them.
+    /// Up to ten operations that have finished and whose `didFinish` handlers have not returned. The queue becomes idle
+    /// when they have.
     public let operationsInHandlers: [OperationReference]
-    /// Bodies run, and others wait for their permits: one of them may wait for another operation in a way that nobody
-    /// can see.
+    /// True if some bodies run and other operations wait for permits: one of the bodies may wait for another operation
+    /// in a way that the queue cannot see.
     let mayWaitUnseen: Bool
 
-    /// An operation is about to start, and no thread has taken it up for all that time.
+    /// True if an operation has been about to start for all that time, and no thread has run it.
     private var lacksThreads: Bool {
         explanations.contains { explanation in
             explanation.roots.contains { if case .starting = $0.cause { true } else { false } }
@@ -58,9 +60,9 @@ public struct StallReport: Sendable, CustomStringConvertible {
     }
 }
 
-/// One who is told of the stalls of a queue, from the call that added it: to take it away again.
+/// The registration of a stall handler, with which it can be removed.
 ///
-/// Releasing this changes nothing.
+/// Releasing this object changes nothing.
 public final class StallObservation: Sendable {
     private weak let core: QueueCore?
     private let id: UInt64
@@ -70,33 +72,38 @@ public final class StallObservation: Sendable {
         self.id = id
     }
 
-    /// Takes the handler away and releases it. A call that is under way goes on.
+    /// Removes the handler and releases it. A call that is under way goes on.
     public func cancel() { core?.stalls.remove(id, on: core) }
 }
 
 extension AsyncOperationQueue {
-    /// Calls `handler` when nothing has progressed for `limit` although operations are in the queue, and tells it why.
+    /// Calls `handler` with a report when nothing has progressed for `limit` although the queue has operations.
     ///
     /// ```swift
     /// queue.onStall(after: .seconds(30)) { report in print(report) }
     /// ```
     ///
-    /// Progress is that an operation is added, begins, also once more, or finishes, or that its handlers return. So a body that runs for longer is a
-    /// stall if nothing else happens, and the report says that it has been executing for at least so long; so are a
-    /// long delay and a suspension. It is told once, and again when something has progressed and nothing did after
-    /// that. The time is that of the queue's clock, which is looked at four times in `limit`, so the handler is called
-    /// up to a quarter later.
+    /// An operation that is added, starts an attempt, or finishes is progress, and so is a handler that returns. A body
+    /// that runs for longer than `limit` is therefore a stall if nothing else happens, and the report says for how
+    /// long, at least, it has been executing. A long delay and a suspension are stalls as well. A stall is reported
+    /// once; after progress, the next stall is reported again. Time is measured by the queue's clock, which is read
+    /// four times in `limit`, so the call comes up to a quarter of `limit` late.
     ///
-    /// The handler is called on a task of the queue that is not cancelled, on the isolation that it declares; however
-    /// long it takes, it delays nothing, and is called for the next stall all the same. The queue is not idle any later
-    /// for it. It is retained until it is taken away or the queue has gone, so let it capture the queue weakly. When
-    /// the queue's handle is released, it is called until the last operation has finished.
+    /// The handler runs on a task of its own that is not cancelled, on the isolation that it declares. A slow handler
+    /// delays nothing, not even its call for the next stall, and the queue does not wait for it to become idle. The
+    /// queue retains the handler until it is removed or the queue is released, so capture the queue weakly. When the
+    /// last handle to the queue is released, reports go on until the last operation has finished.
     ///
     /// - Parameters:
-    ///   - limit: Negative is ``Misuse`` and counts as zero; less than a millisecond counts as that.
-    ///   - handler: Called once for every stall, with what keeps the queue.
-    /// - Complexity: O(1). Each look takes time in proportion to the number of handlers, and the report of a stall,
-    ///   which all of them share, takes time in proportion to what the queue's operations wait for.
+    ///   - limit: The time without progress. A negative limit is reported as ``Misuse`` and counts as zero. Less than a
+    ///     millisecond counts as a millisecond.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
+    ///   - handler: Called once for every stall.
+    /// - Returns: The registration of the handler. It may be discarded.
+    /// - Complexity: O(1). Each check takes time proportional to the number of handlers. The report, which all handlers
+    ///   of a stall share, takes time proportional to the number of operations and dependencies that the queue's
+    ///   operations wait for.
     @discardableResult
     public func onStall(
         after limit: Duration, file: StaticString = #fileID, line: UInt = #line,
@@ -113,7 +120,7 @@ extension AsyncOperationQueue {
 extension QueueCore {
     private static let mostExplanations = 10
 
-    /// Nil: everything has finished in between.
+    /// Returns `nil` if all operations have finished meanwhile.
     func stallReport(after quiet: Duration) -> StallReport? {
         var (members, inHandlers) = state.withLock { ($0.members(), $0.handlerDispatcher.operationsInHandlers()) }
         members.removeAll(where: \.hasFinished)
@@ -134,7 +141,7 @@ extension QueueCore {
 }
 
 extension RootSearch.Root {
-    /// Of the root itself.
+    /// An explanation of the root alone.
     fileprivate var explanation: Explanation {
         let reference = operation.reference
         return Explanation(
@@ -162,7 +169,7 @@ extension Explanation.Cause {
         }
     }
 
-    /// What others wait for comes first.
+    /// The order of roots in a report: the lower the rank, the more likely it is that others wait for this one.
     fileprivate var rank: Int {
         switch self {
         case .notAdded, .executing, .evaluating, .finishing, .awaitingCallback, .awaitingElement: 0

@@ -1,10 +1,11 @@
-/// Whether anything progresses in a queue, looked at now and then. Pure; see ``StallWatch``.
+/// Detects that nothing progresses in a queue, by comparing counters from time to time. A pure value; see
+/// ``StallWatch``.
 ///
-/// Progress takes no note of the time, so that it costs nothing: what is known is when a change was *seen*. So a stall
-/// is told when nothing has changed for as long as was asked, and at most a quarter of that later than it could have
-/// been.
+/// Operations do not record the time of their progress, so that progress costs nothing. The machine only knows when it
+/// has *seen* a change. So a stall is reported when the counters have not changed for the limit of a watcher, at most a
+/// quarter of the limit late.
 struct StallStateMachine<Handler: Sendable> {
-    /// What changes with everything that is added, starts or finishes.
+    /// Counters of a queue that change with every operation that is added, starts or finishes.
     struct Signs: Equatable {
         var added = 0
         var finished = 0
@@ -17,18 +18,18 @@ struct StallStateMachine<Handler: Sendable> {
     }
 
     struct Call: Sendable {
-        /// In the order in which they came.
+        /// The handlers to call, in the order in which they were added.
         let handlers: [Handler]
-        /// Nothing has progressed for so long, at least.
+        /// The time for which nothing has progressed, at least.
         let quiet: Duration
     }
 
     private struct Watcher {
         let limit: Duration
         let handler: Handler
-        /// It came then.
+        /// When the watcher was added.
         let start: Duration
-        /// The lull that it was told of last.
+        /// The number of the last lull that was reported to the handler.
         var toldLull: UInt64 = 0
 
         func end(since: Duration) -> Duration { max(start, since) + limit }
@@ -36,35 +37,35 @@ struct StallStateMachine<Handler: Sendable> {
 
     private enum EngineTimer {
         case none
-        /// Somebody is about to set it.
+        /// The driver is about to set the timer with this number.
         case coming(UInt64)
         case set(UInt64, TimerService.Ticket)
     }
 
-    /// What to do after unlocking; then it is to be asked again.
+    /// An effect that the driver performs after unlocking; it then calls ``adjust(isEmpty:)`` again.
     enum Action {
         case none
-        /// See ``begin(_:at:signs:)``.
+        /// Call ``begin(_:at:signs:)`` with this number, and set a timer for the time that it returns.
         case setTimer(UInt64)
         case removeTimer(TimerService.Ticket)
     }
 
-    /// However short the limit.
+    /// The shortest limit. A shorter one counts as this.
     static var shortest: Duration { .milliseconds(1) }
 
-    /// By their numbers, which grow in the order in which they come.
+    /// The watchers by their numbers, which rise in the order in which watchers are added.
     private var watchers: [UInt64: Watcher] = [:]
     private var lastID: UInt64 = 0
-    /// No watcher has a shorter one. May be shorter than all after one has gone, until all of them are looked at again.
+    /// A lower bound of the limits of all watchers. It is exact unless a watcher was removed since ``askAll(after:)``.
     private var shortestLimit = Duration.zero
     private var timer = EngineTimer.none
     private var lastTimer: UInt64 = 0
-    /// When the timer fires that is there or about to be set; nil: all watchers have to be asked.
+    /// When the current timer fires; `nil` if the next timer has to take all watchers into account.
     private var nextLook: Duration?
     private var signs: Signs?
-    /// The signs are the same as then.
+    /// When a change was last seen: the counters have been equal to ``signs`` since.
     private var since = Duration.zero
-    /// How often the signs have changed. Between two changes is a lull, of which each watcher is told once.
+    /// How many changes were seen. The time between two changes is a lull, which is reported to each watcher once.
     private var lull: UInt64 = 0
 
     var isWatched: Bool { !watchers.isEmpty }
@@ -77,14 +78,14 @@ struct StallStateMachine<Handler: Sendable> {
         shortestLimit = watchers.isEmpty ? limit : min(shortestLimit, limit)
         watchers[lastID] = Watcher(limit: limit, handler: handler, start: now)
         let firstLook = Self.firstLook(after: now, limit)
-        // Else a timer that is about to be set asks this watcher, too.
+        // If `nextLook` is `nil`, the timer that is about to be set takes this watcher into account.
         guard let nextLook, firstLook < nextLook else { return (lastID, .none) }
         let order = dropTimer()
         self.nextLook = firstLook
         return (lastID, order)
     }
 
-    /// Its handler is released by the caller, after unlocking.
+    /// Returns the handler, which the caller releases after unlocking.
     mutating func remove(_ id: UInt64) -> (Handler?, Action) {
         guard let watcher = watchers.removeValue(forKey: id) else { return (nil, .none) }
         return (watcher.handler, watchers.isEmpty ? dropTimer() : .none)
@@ -92,7 +93,7 @@ struct StallStateMachine<Handler: Sendable> {
 
     // MARK: The timer
 
-    /// A timer is there while there is something to watch.
+    /// Keeps a timer while there are both watchers and operations.
     mutating func adjust(isEmpty: Bool) -> Action {
         let isWanted = !isEmpty && isWatched
         switch timer {
@@ -113,28 +114,28 @@ struct StallStateMachine<Handler: Sendable> {
         return .none
     }
 
-    /// When it has to fire. Nil: it is not wanted any more.
+    /// Returns when the timer with this number has to fire, or `nil` if it is no longer wanted.
     mutating func begin(_ number: UInt64, at now: Duration, signs: Signs) -> Duration? {
         guard case .coming(number) = timer else { return nil }
         let hasChanged = look(at: signs, now)
-        // After a change, nobody's limit is over before the first look.
+        // If there was a change, no limit can be over before the first look.
         let time = nextLook ?? (hasChanged ? Self.firstLook(after: now, shortestLimit) : askAll(after: now))
         nextLook = time
         return time
     }
 
-    /// False: it is not wanted any more, or has fired already.
+    /// Returns false if the timer is no longer wanted, or has fired already.
     mutating func wasSet(_ number: UInt64, _ ticket: TimerService.Ticket) -> Bool {
         guard case .coming(number) = timer else { return false }
         timer = .set(number, ticket)
         return true
     }
 
-    /// Returns the handlers to be called; nil if there are none. The timer has gone.
+    /// Returns the handlers to call after the timer has fired, or `nil` if there are none.
     mutating func fired(_ number: UInt64, at now: Duration, signs: Signs) -> Call? {
         switch timer {
         case .coming(number), .set(number, _): timer = .none
-        // Another one has taken its place.
+        // Another timer has replaced this one.
         case .none, .coming, .set: return nil
         }
         nextLook = nil
@@ -145,7 +146,7 @@ struct StallStateMachine<Handler: Sendable> {
         return due.isEmpty ? nil : Call(handlers: due.compactMap { watchers[$0]?.handler }, quiet: now - since)
     }
 
-    /// True: something has changed since the last look.
+    /// Returns true if something has changed since the last look.
     @discardableResult
     private mutating func look(at signs: Signs, _ now: Duration) -> Bool {
         if signs == self.signs { return false }
@@ -159,7 +160,7 @@ struct StallStateMachine<Handler: Sendable> {
         now + max(shortest, limit / 4)
     }
 
-    /// The next time to see whether anything has changed, or when a limit is over.
+    /// Returns when to look for changes next, or when the first limit is over, whichever comes first.
     private mutating func askAll(after now: Duration) -> Duration {
         shortestLimit = watchers.values.map(\.limit).min() ?? .zero
         var next = Self.firstLook(after: now, shortestLimit)

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Watches a queue for stalls: ``StallStateMachine`` behind its lock, and one timer, which is there while the queue is
-/// watched and not empty.
+/// Watches a queue for stalls. Drives a ``StallStateMachine`` with one timer, which is set while the queue is watched
+/// and not empty.
 ///
-/// The queue's lock says whether it is empty, and this one's whether there is a timer. So whoever changes either of
-/// them adjusts the timer afterwards, and looks at the queue again when it has done so, until nothing is left to do.
+/// The queue's lock guards whether the queue is empty, and the lock of the watch whether there is a timer. A thread
+/// that has changed either of them therefore adjusts the timer and then checks the queue again, until the two agree.
 final class StallWatch: Sendable {
     typealias Handler = nonisolated(nonsending) @Sendable (StallReport) async -> Void
     typealias Machine = StallStateMachine<Handler>
@@ -12,8 +12,9 @@ final class StallWatch: Sendable {
     private let machine = Locked(Machine())
     private let watched = Atomic<Bool>(false)
 
-    /// Asked by everybody who adds something, or has brought the last operation to its end. Who begins to watch stores
-    /// it before it looks at the queue, so of the two the second sees the first.
+    /// Read by each thread that adds operations or completes the last one, after it has released the queue's lock.
+    /// `add` stores true before it takes that lock, so of two such threads the one that takes the lock second sees what
+    /// the other one has done.
     @inline(__always)
     var isWatched: Bool { watched.load(ordering: .relaxed) }
 
@@ -29,7 +30,7 @@ final class StallWatch: Sendable {
     }
 
     func remove(_ id: UInt64, on core: QueueCore?) {
-        // The handler is released after unlocking.
+        // Releases the handler after unlocking.
         let (handler, action) = machine.withLock { machine in
             let removed = machine.remove(id)
             watched.store(machine.isWatched, ordering: .relaxed)
@@ -69,7 +70,7 @@ final class StallWatch: Sendable {
     }
 }
 
-/// What the timer service has of a watch. It does not keep the queue.
+/// The entry of a stall watch in the timer service. It does not retain the queue.
 final class StallTimer: Sendable {
     private weak let core: QueueCore?
     private let number: UInt64
@@ -101,8 +102,8 @@ extension QueueCore {
         return stallReport(after: quiet)
     }
 
-    /// The report is made once, because it takes time in proportion to the queue. The queue goes when it would, however
-    /// long the handlers take.
+    /// Makes one report for all handlers, because that takes time proportional to the size of the queue. The tasks do
+    /// not retain the queue, so slow handlers do not keep it alive.
     fileprivate func tell(_ call: StallWatch.Machine.Call) {
         services.spawn { [services, weak self] in
             guard let report = self?.makeStallReport(after: call.quiet) else { return }

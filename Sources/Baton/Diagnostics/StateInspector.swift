@@ -1,10 +1,10 @@
-/// One look at operations and their queues: each queue and each clock is asked once, however many operations there are.
-/// Made and used outside every lock.
+/// Inspects operations and their queues. It reads each queue and each clock once, however many operations there are,
+/// and is used without holding a lock.
 struct StateInspector {
     private struct QueueView {
         let core: QueueCore
         let scheduler: (width: Int, isFull: Bool, isSuspended: Bool, suspendsFurtherAttempts: Bool)
-        /// The first few that hold permits, when somebody has wanted to know.
+        /// The first few operations that hold permits; `nil` until somebody needs them.
         var running: [OperationReference]?
         var now: Duration?
 
@@ -24,14 +24,14 @@ struct StateInspector {
 
     private var sights: [ObjectIdentifier: QueueView] = [:]
     private var rates: [RateTable.Key: (view: RateTable.View, now: Duration)] = [:]
-    /// Nothing has started in this queue for so long.
+    /// The queue of a stall report, and for how long nothing has started in it.
     private let quiet: (queue: QueueCore, time: Duration)?
 
     init(quiet: (queue: QueueCore, time: Duration)? = nil) { self.quiet = quiet }
 
     // MARK: Waits
 
-    /// What it waits for and what has not finished, each once.
+    /// Returns the unfinished operations that this one waits for, each once.
     mutating func waits(of operation: AnyOperation) -> [Wait] {
         let hasPreconditions = operation.withLife { $0.optionalState?.preconditions.areNone == false }
         var seen: Set<ObjectIdentifier> = []
@@ -46,7 +46,7 @@ struct StateInspector {
 
     // MARK: Causes
 
-    /// Of one that waits for no other one.
+    /// Returns why an operation that waits for no other one has not finished.
     mutating func cause(of operation: AnyOperation) -> Explanation.Cause {
         let look = operation.withLife { OperationView($0, at: operation) }
         switch look.phase {
@@ -59,7 +59,7 @@ struct StateInspector {
             return causeOfWaiting(of: operation, in: core)
         case .evaluating: return .evaluating(conditions: look.conditions.all.map(\.condition.name))
         case .executing, .finishing:
-            // One that ends before any queue has taken it has only its handlers left.
+            // An operation that ends before a queue has taken it only has handlers left to run.
             guard let core = look.core else { return look.phase == .finishing ? .finishing : .starting }
             if look.hasReleasedPermit {
                 if look.listeners.contains(where: \.awaitsMore) { return .awaitingElement }
@@ -74,8 +74,8 @@ struct StateInspector {
         }
     }
 
-    /// The queue that is suspended and does not hold an operation with this cause back, because it has failed and tries
-    /// again.
+    /// Returns the queue of an operation with this cause, if the queue is suspended but does not hold the operation
+    /// back, because this is a further attempt.
     mutating func suspendedQueue(of operation: AnyOperation, triedAgainBy cause: Explanation.Cause) -> QueueReference? {
         switch cause {
         case .retrying: break
@@ -94,7 +94,7 @@ struct StateInspector {
         return .queueFull(sight.reference, width: sight.scheduler.width, running: running(in: core))
     }
 
-    /// Of several rates that which takes longest. Nil: it waits for none.
+    /// Returns the rate with the longest wait, or `nil` if the operation waits for no rate.
     private mutating func causeOfPacing(of operation: AnyOperation) -> Explanation.Cause? {
         var longest: (rate: Rate, left: Duration, behind: Int)?
         for (key, rate, arrival) in Rates.places(of: operation) {
@@ -114,7 +114,7 @@ struct StateInspector {
 
     private mutating func cause(of pause: OperationView.Pause, on core: QueueCore) -> Explanation.Cause {
         let now = now(of: core)
-        // Somebody is about to set the timer, or the pause is just over.
+        // The end of the pause is unknown if a thread is about to set the timer, or if the pause has just ended.
         func left(until end: Duration?) -> Duration { max(.zero, (end ?? now) - now) }
         return switch pause {
         case .delay(let end): .delayed(timeLeft: left(until: end))
@@ -124,7 +124,7 @@ struct StateInspector {
         }
     }
 
-    /// How long its body has run, if somebody has noted when it started.
+    /// Returns how long the body has run, or `nil` if its start was not recorded.
     private mutating func time(of look: OperationView, _ operation: AnyOperation) -> Duration? {
         guard let core = look.core else { return nil }
         if let start = look.start ?? look.worker?.watch.withLock({ $0.start(of: operation) }) {
@@ -163,9 +163,9 @@ extension AnyOperation {
     fileprivate final var holdsPermit: Bool { withLife { $0.worker != nil && ($0.optionalState?.openWaits ?? 0) == 0 } }
 }
 
-/// What is to be known of one operation, read in one locked step.
+/// A view of one operation, read in one locked step.
 private struct OperationView {
-    /// The times are those at which it ends; nil while somebody is about to set the timer.
+    /// A pause and its end, which is `nil` while a thread is about to set the timer.
     enum Pause {
         case delay(until: Duration?)
         case attempt(Int, at: Duration?, after: OperationError)
@@ -183,9 +183,9 @@ private struct OperationView {
     let attempt: Int
     let pause: Pause?
     let worker: Worker?
-    /// On the clock of its queue's timer service.
+    /// The start of the current run, on the clock of the queue's timer service.
     let start: Duration?
-    /// On the clock of its queue.
+    /// The time of the last `started` event, on the clock of the queue.
     let toldStart: Duration?
 
     init(_ life: Lifecycle, at operation: AnyOperation) {
