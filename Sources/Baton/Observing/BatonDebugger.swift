@@ -1,4 +1,4 @@
-/// Writes a line for every step that an operation takes: an observer for whoever wants to see what goes on.
+/// An observer that writes a line for every step that an operation takes.
 ///
 /// ```swift
 /// queue.addObserver(BatonDebugger())
@@ -7,23 +7,26 @@
 /// // Download finished (success after 1.5 seconds)
 /// ```
 ///
-/// Off unless somebody adds it to a queue or to an operation. The time is that from the start, on the queue's clock;
-/// one that never started has none. The lines are those of AOperation's debugger.
+/// Nothing is written unless a debugger is added to a queue or to an operation. The time is that since the first start,
+/// on the queue's clock; it is left out for an operation that never started. The lines are those of AOperation's
+/// debugger.
 public final class BatonDebugger: OperationObserver {
     private let write: @Sendable (String) -> Void
-    /// When they started, by their ids.
+    /// The times of the first starts, by the ids of the operations.
     private let starts = Locked<[UInt64: Duration]>([:])
 
-    /// Writes lines to standard output.
+    /// Creates a debugger that writes lines to standard output.
     public convenience init() { self.init { print($0) } }
 
-    /// Hands each line to a closure, for a log or a test.
+    /// Creates a debugger that passes each line to a closure, for a log or a test.
     ///
-    /// - Parameter write: Called with one line at a time, without a line break, on the observer's task. Of a debugger
-    ///   that observes several queues or operations, from several tasks.
+    /// - Parameter write: Called on the observer's task, with one line at a time, without a line break. A debugger that
+    ///   observes several queues or operations calls it on several tasks at once.
     public init(writingTo write: @escaping @Sendable (_ line: String) -> Void) { self.write = write }
 
-    /// Writes the line of the event, if it has one.
+    /// Writes the line of the event, if there is one for its kind.
+    ///
+    /// - Parameter event: The event that happened.
     public func observe(_ event: OperationEvent) async {
         if let line = line(for: event) { write("\(event.operation.name) \(line)".singleLine) }
     }

@@ -1,12 +1,12 @@
-/// Handlers that are due are called one after another, in order, on a task of their own: a slow one delays neither the
-/// queue nor other operations, and a cancel does not reach them.
+/// The delivery of handlers. Handlers that are due are called one after another, in order, on a task of their own, so a
+/// slow one delays neither the queue nor other operations, and a cancel of the operation does not reach them.
 extension AnyOperation {
-    /// Adds a handler, early or late. One whose moment has passed is called all the same.
+    /// Adds a handler, early or late. If its moment has passed, the handler is due at once.
     final func addHandler(at moment: HandlerList.Moment, _ handler: @escaping HandlerList.Call) {
         register { handlers, _ in handlers.add(at: moment, handler) }
     }
 
-    /// For closures that are made, and specialised, in another module.
+    /// The entry point for closures that another module makes and specializes.
     @usableFromInline
     final func addHandlerAtFinish(_ handler: nonisolated(nonsending) @escaping @Sendable (AnyOperation) async -> Void) {
         addHandler(at: .finish, handler)
@@ -28,24 +28,24 @@ extension AnyOperation {
         let news = withLife { life -> (HandlerList.Actions, QueueCore?)? in
             let isFinished = life.phase == .finished
             life.inMadeOptionalState { add(&$0.handlers, isFinished) }
-            // Nothing has come to pass.
+            // No moment has passed before the operation is added or cancelled.
             if life.phase == .created { return nil }
             return (reachPast(life), life.isUnderWay ? self.core : nil)
         }
         if let (actions, core) = news, actions.isDue { deliver(from: core ?? QueueDirectory.find(queueNumber)) }
     }
 
-    /// The handlers of what has come to pass are due, in the order in which it came, whoever notices first. Locked by
-    /// the caller, who acts on the actions after unlocking.
+    /// Makes the handlers due whose moments have passed, in the order in which the moments came, no matter which thread
+    /// notices. The caller holds the operation's lock, and performs the actions after unlocking.
     final func reachPast(_ life: Lifecycle) -> HandlerList.Actions {
         guard let optionalState = life.optionalState else { return HandlerList().actions }
         return reachPast(life, optionalState)
     }
 
-    /// As above, with its optional state.
+    /// Makes the handlers due whose moments have passed, for a caller that has the optional state.
     final func reachPast(_ life: borrowing Lifecycle, _ optionalState: OptionalState) -> HandlerList.Actions {
         if !optionalState.handlers.hasHadAny { return optionalState.handlers.actions }
-        // A cancel that comes between the worker and the body is told after the start.
+        // A cancel between the worker's begin and the start of the body is delivered after the start.
         if !optionalState.isStartOpen {
             if life.hasBegun, life.phase != .executing || inputsHaveOutputs(life) {
                 optionalState.handlers.reach(.start)
@@ -57,7 +57,7 @@ extension AnyOperation {
         return optionalState.handlers.takeUncalled()
     }
 
-    /// Has called what is due, by one task at a time.
+    /// Makes a task call the handlers that are due. Only one task at a time calls handlers of the operation.
     final func deliver(from core: QueueCore?) {
         guard let core else { return deliverAlone() }
         core.deliver(self)
@@ -73,7 +73,7 @@ extension AnyOperation {
     }
 
     final func tellOfProduct(_ product: AnyOperation, from core: QueueCore) {
-        // Another operation's lock: before this one's.
+        // Makes the reference before this operation is locked, because it takes the lock of `product`.
         let told = isObserved ? product.reference : nil
         let delivers = withLife { life in
             life.optionalState?.handlers.reachProduct(product)
@@ -84,8 +84,8 @@ extension AnyOperation {
         if delivers { deliver(from: core) }
     }
 
-    /// Calls what is due, unless another task does. True: a handler has cancelled the task, which leaves the rest to
-    /// another.
+    /// Calls the handlers that are due, unless another task does. Returns true if a handler has cancelled the task,
+    /// which leaves the remaining handlers to another task.
     @inline(__always)
     nonisolated(nonsending) final func callHandlers(as task: WorkerTaskContext?) async -> Bool {
         var isCancelled = false
@@ -101,7 +101,8 @@ extension AnyOperation {
         return isCancelled
     }
 
-    /// Its last handler has returned. The values are the user's, and an operation may be kept for long.
+    /// Drops the task-local values after the last handler has returned: they are the user's, and an operation may be
+    /// kept for long.
     private final func dropTaskLocalsIfOver() {
         let values = withLife { life -> TaskLocalValues? in
             guard life.phase == .finished, let optionalState = life.optionalState, !optionalState.handlers.isDue else {
@@ -112,6 +113,6 @@ extension AnyOperation {
         withExtendedLifetime(values) {}
     }
 
-    /// Something is due, and no task calls it.
+    /// True if a handler is due and no task calls handlers.
     final var hasDueHandlers: Bool { withLife { $0.optionalState?.handlers.isDue ?? false } }
 }

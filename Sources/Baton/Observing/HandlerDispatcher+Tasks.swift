@@ -1,6 +1,6 @@
 /// The tasks that call handlers.
 extension QueueCore {
-    /// Has the handlers of the operation called that are due.
+    /// Makes a task call the handlers of the operation that are due.
     func deliver(_ operation: AnyOperation) {
         let retained = Unmanaged.passRetained(operation)
         if state.withLock({ $0.handlerDispatcher.append(retained) }) { startDelivering() }
@@ -23,11 +23,12 @@ extension QueueCore {
             switch action {
             case .call(let operation, let isFollowed):
                 if isFollowed { startDelivering() }
-                // Something of the user's, released since then, has cancelled it.
+                // User code has cancelled this task, when something of the user's was released.
                 if task.isSpent { return retire(operation) }
                 emptyTurns = 0
                 let isCancelled = await operation._withUnsafeGuaranteedRef { $0 }.callHandlers(as: task)
-                // A handler has cancelled it: the others are not to notice.
+                // A handler has cancelled this task. Another task calls the remaining handlers, so that they do not
+                // find theirs cancelled.
                 if isCancelled { return retire(operation) }
                 action = ended(operation, slice.isOver())
             case .yield:
@@ -43,7 +44,7 @@ extension QueueCore {
         }
     }
 
-    /// In this order: an idle queue has nothing alive.
+    /// Releases the operation before it counts as delivered, because an idle queue keeps nothing alive.
     private func ended(_ operation: Unmanaged<AnyOperation>, _ isSliceOver: Bool) -> HandlerDispatcher.Action {
         release(operation)
         let (action, idleWaiters) = state.withLock { state in
@@ -56,20 +57,21 @@ extension QueueCore {
         return action
     }
 
-    /// What is pending has a task that is coming.
+    /// Ends the delivery of a cancelled task. Pending operations need no new task: while there are any, one is coming.
     private func retire(_ operation: Unmanaged<AnyOperation>) {
         operation._withUnsafeGuaranteedRef { if $0.hasDueHandlers { deliver($0) } }
         release(operation)
         deliveryEnded()
     }
 
-    /// The dispatcher forgets the operation first: what it names in a stall report is alive.
+    /// Removes the operation from the dispatcher before the release, so that a stall report never names an operation
+    /// that is gone.
     private func release(_ operation: Unmanaged<AnyOperation>) {
         state.withLock { $0.handlerDispatcher.returned(from: operation) }
         operation.release()
     }
 
-    /// It may have been the last that the queue was busy with.
+    /// Counts a delivery as ended, and resumes the tasks that wait until the queue is idle if it was the last one.
     func deliveryEnded() {
         resumeWaiters(
             state.withLock { state in

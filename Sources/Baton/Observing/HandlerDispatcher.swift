@@ -1,26 +1,28 @@
-/// The operations of a queue whose handlers are due, and the tasks that call them, each one operation after another.
-/// Pure; the queue locks it, asks, unlocks, and performs the action.
+/// The operations of a queue whose handlers are due, and the tasks that call the handlers, each for one operation after
+/// another. A pure value: the queue locks it, asks it, unlocks it, and performs the action.
 ///
-/// A handler may suspend, or block its thread, for as long as it likes. So while an operation is pending a task is
-/// *coming*: it starts or has yielded, and takes the next operation whatever the others are doing.
+/// A handler may suspend or block its thread for any time. So while an operation is pending, one task is *coming*: it
+/// is starting or has yielded, and takes the next operation no matter what the other tasks do.
 struct HandlerDispatcher {
-    /// What a task does next.
+    /// The next step of a task.
     enum Action {
-        /// Calls the handlers of this operation, and before that, if `isFollowed`, starts another task.
+        /// Call the handlers of this operation, after starting another task if `isFollowed` is true.
         case call(Unmanaged<AnyOperation>, isFollowed: Bool)
-        /// Lets others have its thread and comes again.
+        /// Yield the thread, and then ask for the next action.
         case yield
         case end
     }
 
-    /// A task that finds nothing comes again this often before it ends: a queue that runs short operations goes on with
-    /// the tasks that it has, where it would start one for every few operations.
+    /// How often a task that finds nothing yields before it ends. A queue that runs short operations then keeps the
+    /// tasks that it has, instead of starting one for every few operations.
     static let patience = 2
     private static let mostComing = 2
 
     private var pending = FIFOQueue<Unmanaged<AnyOperation>>()
-    /// Pending, or with a task that calls their handlers, or with a thread that tells their end. One that is due twice
-    /// counts twice.
+    /// The number of open deliveries.
+    ///
+    /// These are operations that are pending or whose handlers a task calls, and operations whose `finished` event
+    /// another thread is going to publish. An operation that is due twice counts twice.
     private var open = 0
     private var coming = 0
     /// The operations whose handlers a task is calling: a stall report names them.
@@ -28,24 +30,25 @@ struct HandlerDispatcher {
     /// How many calls of an operation's handlers, and how many ends to be told, are over.
     private(set) var completed = 0
 
-    /// Every handler that was due has returned, and its operation is let go; and every end is told to those who observe
-    /// it.
+    /// True if all handlers that were due have returned, their operations are released, and all `finished` events are
+    /// published.
     var isIdle: Bool { open == 0 }
 
-    /// The reference is the delivery's from here on. True: a task has to be started.
+    /// Takes over the reference to the operation. Returns true if the caller has to start a task.
     mutating func append(_ operation: Unmanaged<AnyOperation>) -> Bool {
         open += 1
         pending.append(operation)
         return callTask()
     }
 
-    /// A thread tells the end of an operation, and will say when it is told.
+    /// Counts an operation whose `finished` event another thread is going to publish. That thread calls ``ended()``.
     mutating func begin() { open += 1 }
 
-    /// A task has its thread, for the first time or again.
+    /// Notes that a task runs, after it was started or has yielded.
     mutating func taskCame() { coming -= 1 }
 
-    /// For a task that is not inside a handler and has had nothing to do `emptyTurns` times.
+    /// Returns the next step of a task that calls no handler and has yielded `emptyTurns` times without finding an
+    /// operation.
     mutating func nextAction(isSliceOver: Bool, emptyTurns: Int) -> Action {
         if !isSliceOver, let operation = pending.popFirst() {
             called.insert(operation.toOpaque())
@@ -59,7 +62,7 @@ struct HandlerDispatcher {
     /// A task has called the handlers of the operation, which it is about to release.
     mutating func returned(from operation: Unmanaged<AnyOperation>) { called.remove(operation.toOpaque()) }
 
-    /// An operation has been let go, or its end is told.
+    /// Notes that an operation was released after its handlers, or that its `finished` event was published.
     mutating func ended() {
         open -= 1
         completed += 1

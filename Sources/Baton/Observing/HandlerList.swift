@@ -1,33 +1,34 @@
-/// The handlers of one operation: those that are due, then those that wait for their moment. Pure.
+/// The handlers of one operation: those that are due, and those that wait for their moment. A pure value.
 ///
-/// What is due is called by one task at a time, in order. `willFinish` handlers are apart, because the outcome waits
-/// for them.
+/// One task at a time calls the handlers that are due, in order. `willFinish` handlers are kept apart, because the
+/// outcome waits for them.
 struct HandlerList {
     typealias Call = nonisolated(nonsending) @Sendable (AnyOperation) async -> Void
 
     enum Moment: UInt8 {
         case start
         case cancel
-        /// Comes once for each operation that is produced, and leaves the handler registered.
+        /// Comes once for each operation that the body produces, and leaves the handler registered.
         case product
         case beforeFinish
-        /// The last one.
+        /// The last moment of every operation.
         case finish
 
         fileprivate var bit: UInt8 { 1 << rawValue }
     }
 
-    /// Around the closure, because one that is the element of a generic type is wrapped in another at every move.
+    /// Wraps the closure, because a closure that is an element of a generic type is wrapped in another closure at every
+    /// move.
     struct Handler {
         fileprivate let moment: Moment
         let call: Call
     }
 
-    /// What follows from a moment, after unlocking.
+    /// The effects of a moment, which the caller performs after unlocking.
     struct Actions {
-        /// Somebody has to start a delivery.
+        /// True if the caller has to start a delivery.
         let isDue: Bool
-        /// Never to be called. They are the user's, so they are released without a lock.
+        /// Handlers that will never be called. The caller releases them after unlocking, because they are the user's.
         private let uncalled: [Handler]?
 
         fileprivate init(isDue: Bool, uncalled: [Handler]? = nil) {
@@ -38,17 +39,17 @@ struct HandlerList {
 
     private enum Store {
         case none
-        /// Most operations that have a handler have one.
+        /// A single handler, which is all that most operations with handlers have.
         case one(Handler, isDue: Bool)
         case many(Many)
     }
 
-    /// However many handlers or products there are, each is moved once; and what was taken out is not kept, for it is
-    /// released without the lock.
+    /// Several handlers. Each is moved once, however many handlers or products there are. A handler that was taken out
+    /// is not retained here, because it is released without the lock.
     private final class Many {
         @exclusivity(unchecked) var due = ChunkedFIFOQueue<Handler>()
         @exclusivity(unchecked) var beforeFinish = ChunkedFIFOQueue<Handler>()
-        /// For other moments.
+        /// The handlers that wait for other moments.
         @exclusivity(unchecked) var waiting: [Handler] = []
 
         func add(_ handler: Handler) {
@@ -57,23 +58,23 @@ struct HandlerList {
     }
 
     private var store = Store.none
-    /// One bit for each moment for which there has been a handler.
+    /// One bit for each moment for which a handler was ever added.
     private var moments: UInt8 = 0
-    /// As above, for those that wait.
+    /// One bit for each moment for which a handler waits.
     private var awaitedMoments: UInt8 = 0
     private var isDelivering = false
-    /// The last `willFinish` handler has returned; later ones come too late to hold anything back.
+    /// True after the last `willFinish` handler has returned. One that is added later can no longer delay the outcome.
     private var isDecidedFinally = false
 
-    /// One of them has to be called before the body.
+    /// True if a handler becomes due when the body starts.
     var surroundBody: Bool { hasHad(.start) }
 
-    /// There has been a handler.
+    /// True if a handler was ever added.
     var hasHadAny: Bool { moments != 0 }
 
     private func hasHad(_ moment: Moment) -> Bool { moments & moment.bit != 0 }
 
-    // MARK: Registering
+    // MARK: Adding
 
     @inline(__always)
     mutating func add(at moment: Moment, _ call: consuming @escaping Call) {
@@ -123,7 +124,7 @@ struct HandlerList {
         }
     }
 
-    // MARK: Delivering
+    // MARK: Delivery
 
     private var hasDue: Bool {
         switch store {
@@ -137,7 +138,7 @@ struct HandlerList {
 
     @inline(__always) var actions: Actions { Actions(isDue: isDue) }
 
-    /// After the finish: no other moment will come.
+    /// Removes the handlers that will never be called. The operation has finished, so no other moment will come.
     @inline(__always)
     mutating func takeUncalled() -> Actions { awaitedMoments == 0 ? actions : takeThoseThatWait() }
 
@@ -154,14 +155,15 @@ struct HandlerList {
         }
     }
 
-    /// The first to be called. Nil: there is nothing to deliver, or somebody else does.
+    /// Returns the first handler to call, or `nil` if none is due or another task calls handlers.
     mutating func startDelivery() -> Handler? {
         if isDelivering { return nil }
         isDelivering = hasDue
         return popDue()
     }
 
-    /// Nil: the delivery is over, or somebody has to start another, because the task of this one was cancelled.
+    /// Returns the next handler to call. `nil` ends the delivery; if handlers are left because the task was cancelled,
+    /// the caller starts another delivery.
     mutating func nextDue(isCancelled: Bool) -> Handler? {
         if !isCancelled, let next = popDue() { return next }
         isDelivering = false
@@ -178,12 +180,12 @@ struct HandlerList {
         }
     }
 
-    // MARK: Before the finish
+    // MARK: willFinish handlers
 
-    /// The outcome is decided. False: no handler stands between it and its publication.
+    /// Returns true if `willFinish` handlers have to be called before the outcome, which is decided, is published.
     func beginFinishing() -> Bool { hasHad(.beforeFinish) && !isDecidedFinally }
 
-    /// Nil: all have returned, those that came meanwhile included.
+    /// Returns the next `willFinish` handler, or `nil` if all have returned, including those that were added meanwhile.
     mutating func nextBeforeFinish() -> Handler? {
         switch store {
         case .one(let handler, isDue: false) where handler.moment == .beforeFinish:

@@ -1,21 +1,30 @@
 extension AnyOperation {
     /// Calls `handler` when the body starts; at once if it has started already, never if it does not run.
     ///
-    /// All of an operation's `didStart`, `didCancel`, `didProduce` and `didFinish` handlers run one after another, in
-    /// the order in which their moments came and, for one moment, in the order added, on a task of their own that is
-    /// not cancelled with the operation, each on the isolation it declares (`{ @MainActor in … }`). A slow one delays
-    /// neither the body nor the queue nor other operations. They may be added before or after the add.
+    /// The `didStart`, `didCancel`, `didProduce` and `didFinish` handlers of an operation run one after another, in the
+    /// order in which their moments came. Handlers of the same moment run in the order in which they were added. They
+    /// run on a task of their own that is not cancelled with the operation, each on the isolation that it declares (`{
+    /// @MainActor in … }`). A slow handler delays neither the body nor the queue nor other operations. Handlers may be
+    /// added before or after the operation is added.
+    ///
+    /// - Parameter handler: Called at most once.
+    /// - Returns: This operation.
     @discardableResult
     public final func didStart(_ handler: nonisolated(nonsending) @escaping @Sendable () async -> Void) -> Self {
         addHandler(at: .start) { _ in await handler() }
         return self
     }
 
-    /// Calls `handler` when the operation is cancelled, with the reason; at once if it has been, never if nobody
-    /// cancels it.
+    /// Calls `handler` with the reason when the operation is cancelled; at once if it was cancelled already.
     ///
-    /// While the body runs, the call does not wait for the body, nor the body for the call, even if the body blocks its
-    /// thread. A cancel after the outcome was decided is none. Runs as a ``didStart(_:)`` handler does.
+    /// The handler is not called if nobody cancels the operation, or if the cancel comes after the outcome was decided.
+    /// While the body runs, the handler does not wait for the body, nor the body for the handler, even if the body
+    /// blocks its thread.
+    ///
+    /// Runs like a ``didStart(_:)`` handler.
+    ///
+    /// - Parameter handler: Called at most once, with the reason of the cancel.
+    /// - Returns: This operation.
     @discardableResult
     public final func didCancel(
         _ handler: nonisolated(nonsending) @escaping @Sendable (CancellationReason) async -> Void
@@ -24,10 +33,13 @@ extension AnyOperation {
         return self
     }
 
-    /// Calls `handler` with every operation that the body adds with ``OperationContext/produce(_:file:line:)`` from now
-    /// on.
+    /// Calls `handler` with every operation that the body produces from now on.
     ///
-    /// Runs as a ``didStart(_:)`` handler does.
+    /// A body produces operations with ``OperationContext/produce(_:file:line:)``. Runs like a ``didStart(_:)``
+    /// handler.
+    ///
+    /// - Parameter handler: Called once for each operation that is produced, with that operation.
+    /// - Returns: This operation.
     @discardableResult
     public final func didProduce(
         _ handler: nonisolated(nonsending) @escaping @Sendable (AnyOperation) async -> Void
@@ -45,17 +57,21 @@ extension AnyOperation {
 }
 
 extension AsyncOperation {
-    /// Calls `handler` with the outcome before anybody else sees it; the outcome is published when all of them have
-    /// returned.
+    /// Calls `handler` with the outcome before it is published, which happens when all such handlers have returned.
     ///
     /// Until then the operation has no ``result``, no dependent starts, and the operation keeps its permit, if its body
-    /// ran. The handlers can look and take time, and change nothing: a cancel comes too late now. They run for every
-    /// outcome, also of one that is cancelled before it runs and while the queue is suspended, one after another in the
-    /// order added, on a task of their own that is not cancelled, each on the isolation it declares. One that is added
-    /// when the last has returned holds nothing back any more and is called as ``didFinish(_:)`` handlers are.
+    /// ran. The handlers can inspect the outcome and take time, but change nothing: a cancel comes too late now.
     ///
-    /// A handler that awaits this operation's own ``value``, or anything that needs it, gets
+    /// The handlers run for every outcome, even if the operation is cancelled before it runs, and while the queue is
+    /// suspended. They run one after another in the order in which they were added, on a task of their own that is not
+    /// cancelled, each on the isolation that it declares. A handler that is added after the last one has returned
+    /// delays nothing, and is called like a ``didFinish(_:)`` handler.
+    ///
+    /// A handler that awaits this operation's own ``value``, or any operation that needs this one, gets
     /// ``OperationError/dependencyCycle(_:)``.
+    ///
+    /// - Parameter handler: Called once, with the outcome.
+    /// - Returns: This operation.
     @discardableResult
     public final func willFinish(
         _ handler: nonisolated(nonsending) @escaping @Sendable (Result<Output, OperationError>) async -> Void
@@ -64,23 +80,28 @@ extension AsyncOperation {
         return self
     }
 
-    /// Calls `handler` once, when the outcome is visible; at once if it is already.
+    /// Calls `handler` once, when the outcome is visible; at once if it is visible already.
     ///
-    /// Runs as a ``AnyOperation/didStart(_:)`` handler does: in the order added, on a task of its own, on the isolation
-    /// it declares (`{ @MainActor result in … }`), without delaying the queue or other operations.
+    /// Runs like a ``AnyOperation/didStart(_:)`` handler: in the order in which handlers were added, on a task of its
+    /// own, on the isolation that it declares (`{ @MainActor result in … }`), without delaying the queue or other
+    /// operations.
+    ///
+    /// - Parameter handler: Called once, with the outcome.
+    /// - Returns: This operation.
     @discardableResult
     @inlinable
     public final func didFinish(
         _ handler: nonisolated(nonsending) @escaping @Sendable (Result<Output, OperationError>) async -> Void
     ) -> Self {
-        // `Self` would be captured: an object for each handler, also for one that captures nothing.
+        // `Self.outcome` would capture the type, which allocates an object for each handler, even for one that captures
+        // nothing.
         addHandlerAtFinish { await handler(AsyncOperation<Output>.outcome(of: $0)) }
         return self
     }
 
     @inlinable
     static func outcome(of operation: AnyOperation) -> Result<Output, OperationError> {
-        // The list of an operation calls its handlers with that operation alone.
+        // The handler list of an operation calls its handlers with that operation alone, so the type is right.
         unsafeDowncast(operation, to: AsyncOperation<Output>.self).finishedResult
     }
 }

@@ -1,20 +1,37 @@
-/// Somebody who is told of the moments of an operation, or of all operations of a queue, and is not retained for it.
+/// An object that is notified of the moments of an operation, or of all operations of a queue, and is not retained.
 ///
-/// Set as ``AnyOperation/delegate`` or ``AsyncOperationQueue/delegate``. Every method may be left out. They are called
-/// one after another, in the order of the operation's life, as an ``OperationObserver`` is: on a task of their own, or
-/// on the actor to which the method belongs, without delaying anybody. A class that belongs to the main actor can be a
-/// delegate; its methods say so themselves, as in `@MainActor func operationDidStart…`.
+/// Set it as ``AnyOperation/delegate`` or ``AsyncOperationQueue/delegate``. Every method has a default implementation
+/// that does nothing. The methods are called one after another, in the order of the operation's life, like an
+/// ``OperationObserver``: on a task of their own, or on the actor to which the method belongs, without delaying the
+/// queue or its operations.
+///
+/// A class that belongs to the main actor can be a delegate. Its methods then declare that themselves, as in
+/// `@MainActor func operationDidStart…`.
 public protocol OperationDelegate: AnyObject, Sendable {
-    /// Its body runs, for the first time; of an operation that repeats, once for each repetition.
+    /// Called when the body starts for the first time. For an operation that repeats, called once for each repetition.
+    ///
+    /// - Parameter operation: The operation whose body starts.
     func operationDidStart(_ operation: OperationReference) async
 
-    /// Its body has added another operation with ``OperationContext/produce(_:file:line:)``.
+    /// Called when the body has added another operation with ``OperationContext/produce(_:file:line:)``.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation whose body has produced another one.
+    ///   - product: The operation that was added.
     func operation(_ operation: OperationReference, didProduce product: OperationReference) async
 
-    /// Somebody has cancelled it. If its body runs, the outcome is still to come.
+    /// Called when the operation is cancelled. If its body runs, the outcome is still to come.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation that is cancelled.
+    ///   - reason: The reason of the cancel.
     func operationDidCancel(_ operation: OperationReference, reason: CancellationReason) async
 
-    /// It has its outcome: without an error a success.
+    /// Called when the operation has its outcome.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation that has finished.
+    ///   - error: The error of the operation, or `nil` if it has succeeded.
     func operationDidFinish(_ operation: OperationReference, error: OperationError?) async
 }
 
@@ -32,7 +49,7 @@ extension OperationDelegate {
     public func operationDidFinish(_ operation: OperationReference, error: OperationError?) async {}
 }
 
-/// Tells a delegate, for as long as there is one.
+/// Passes events on to a delegate, for as long as the delegate exists.
 struct DelegateObserver: OperationObserver {
     weak let delegate: (any OperationDelegate)?
 

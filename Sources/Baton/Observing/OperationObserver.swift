@@ -1,18 +1,20 @@
-/// Is told of everything that happens to an operation, or to all operations of a queue, and can change nothing of it.
+/// A type that receives all events of an operation, or of all operations of a queue.
 ///
-/// Add one with ``AsyncOperationQueue/addObserver(_:)`` or ``AnyOperation/addObserver(_:)``, early or late. It is
-/// called with one event at a time, in order, on a task of its own that no cancel reaches. However long it takes, it
-/// delays neither the queue nor an operation nor another observer: what happens meanwhile is kept for it.
+/// Add an observer with ``AsyncOperationQueue/addObserver(_:)`` or ``AnyOperation/addObserver(_:)``, early or late. It
+/// is called with one event at a time, in order, on a task of its own that no cancel reaches. A slow observer delays
+/// neither the queue nor an operation nor another observer, because the events are kept until it has taken them.
 public protocol OperationObserver: Sendable {
-    /// Called with every event.
+    /// Called with every event, one at a time.
     ///
-    /// It may do what it likes, such as adding operations or cancelling the one that it is told of.
+    /// The observer may call any API, for instance to add operations or to cancel the one that the event is about.
+    ///
+    /// - Parameter event: The event that happened.
     func observe(_ event: OperationEvent) async
 }
 
-/// One observer of a queue, from the call that added it: to take it away again.
+/// The registration of an observer of a queue, with which it can be removed.
 ///
-/// Releasing this changes nothing.
+/// Releasing this object changes nothing.
 public final class OperationObservation: Sendable {
     private let hub: EventBroadcaster
     private let id: UInt64
@@ -22,22 +24,26 @@ public final class OperationObservation: Sendable {
         id = hub.add(observer, on: hub.taskFactory)
     }
 
-    /// Takes the observer away and releases it. A call that is under way goes on, and is the last one.
+    /// Removes the observer and releases it. A call that is under way goes on, and is the last one.
     public func cancel() { hub.remove(id) }
 
-    /// Returns when the observer has been called with everything that was told before, or has been taken away.
+    /// Returns when the observer has been called with every event so far, or has been removed.
     ///
-    /// ``AsyncOperationQueue/waitUntilIdle()`` does not wait for observers; this does, for a program that ends, or a
-    /// test. The observer itself must not await it: it would wait for itself. Cancelling the calling task does not
-    /// interrupt it.
+    /// ``AsyncOperationQueue/waitUntilIdle()`` does not wait for observers, so a program that ends, or a test, calls
+    /// this method. The observer itself must not call it, because it would wait for itself. Cancelling the calling task
+    /// does not interrupt the wait.
     public func delivered() async { await hub.delivered(to: id) }
 }
 
 extension AsyncOperationQueue {
-    /// Adds an observer, told of what happens to the queue's operations from now on.
+    /// Adds an observer that receives all events of the queue's operations from now on.
     ///
-    /// It is retained until it is taken away, or the queue has gone. The queue is not idle any later for it. This takes
-    /// as long as there are operations in the queue.
+    /// The observer is retained until it is removed, or until the queue is released and its last event is delivered.
+    /// The queue does not wait for the observer to become idle.
+    ///
+    /// - Parameter observer: The observer, which is called on a task of its own.
+    /// - Returns: The registration of the observer. It may be discarded.
+    /// - Complexity: O(*n*), where *n* is the number of operations in the queue.
     @discardableResult
     public func addObserver(_ observer: some OperationObserver) -> OperationObservation {
         let observation = OperationObservation(of: core.hub, by: observer)
@@ -45,12 +51,15 @@ extension AsyncOperationQueue {
         return observation
     }
 
-    /// Calls `handler` with everything that happens to the queue's operations from now on, as an observer is called, on
-    /// the isolation that it declares.
+    /// Calls `handler` with all events of the queue's operations from now on.
     ///
     /// ```swift
     /// queue.observe { event in print(event.operation, event.kind) }
     /// ```
+    ///
+    /// - Parameter handler: Called like an ``OperationObserver``, on the isolation that it declares.
+    /// - Returns: The registration of the handler. It may be discarded.
+    /// - Complexity: O(*n*), where *n* is the number of operations in the queue.
     @discardableResult
     public func observe(
         _ handler: nonisolated(nonsending) @escaping @Sendable (_ event: OperationEvent) async -> Void
@@ -58,9 +67,12 @@ extension AsyncOperationQueue {
         addObserver(BlockObserver(handler: handler))
     }
 
-    /// Told of the moments of the queue's operations; not retained. Nil unless set.
+    /// The delegate of all operations of the queue, which is not retained. `nil` unless set.
     ///
-    /// One that replaces another is told of what happens from then on; the other is not told any more.
+    /// A delegate that replaces another one is notified of what happens from then on. The former delegate is not
+    /// notified any more.
+    ///
+    /// - Complexity: Setting a delegate takes O(*n*) time, where *n* is the number of operations in the queue.
     public var delegate: (any OperationDelegate)? {
         get { core.hub.delegate }
         set {
@@ -71,9 +83,13 @@ extension AsyncOperationQueue {
 }
 
 extension AnyOperation {
-    /// Adds an observer, told of what happens to this operation from now on; after the finish, of `finished` alone.
+    /// Adds an observer that receives all events of this operation from now on.
     ///
-    /// It is released when it has been told of the finish.
+    /// If the operation has finished, the observer receives `finished` alone. The observer is released after it has
+    /// received `finished`.
+    ///
+    /// - Parameter observer: The observer, which is called on a task of its own.
+    /// - Returns: This operation.
     @discardableResult
     public final func addObserver(_ observer: some OperationObserver) -> Self {
         let (hub, taskFactory) = audience()
@@ -81,8 +97,10 @@ extension AnyOperation {
         return self
     }
 
-    /// Calls `handler` with everything that happens to this operation from now on, as an observer is called, on the
-    /// isolation that it declares.
+    /// Calls `handler` with all events of this operation from now on.
+    ///
+    /// - Parameter handler: Called like an ``OperationObserver``, on the isolation that it declares.
+    /// - Returns: This operation.
     @discardableResult
     public final func observe(
         _ handler: nonisolated(nonsending) @escaping @Sendable (_ event: OperationEvent) async -> Void
@@ -90,10 +108,10 @@ extension AnyOperation {
         addObserver(BlockObserver(handler: handler))
     }
 
-    /// Told of the moments of this operation; not retained. Nil unless set, and when the operation has finished.
+    /// The delegate of this operation, which is not retained. `nil` unless set, and after the operation has finished.
     ///
-    /// One that replaces another is told of what happens from then on; the other is not told any more. One that is set
-    /// after the finish is told of that alone.
+    /// A delegate that replaces another one is notified of what happens from then on. The former delegate is not
+    /// notified any more. A delegate that is set after the operation has finished is notified of the outcome alone.
     public final var delegate: (any OperationDelegate)? {
         get { withLife { $0.outbox?.machine.audience }?.delegate }
         set {
@@ -105,7 +123,7 @@ extension AnyOperation {
 }
 
 extension QueueCore {
-    /// Somebody has begun to observe the queue: what is in it has to tell from now on.
+    /// Makes the operations in the queue publish their events from now on, because somebody observes the queue.
     func observeOperations() {
         for operation in state.withLock({ $0.members() }) { operation.beObservedLate() }
     }
