@@ -1,4 +1,4 @@
-/// The elements of a sequence that is there already, for whoever takes an asynchronous one.
+/// An asynchronous sequence of the elements of a synchronous one.
 ///
 /// The `deliver` methods of sequences make it.
 public struct AsyncElements<Base: Sequence & Sendable>: AsyncSequence, Sendable where Base.Element: Sendable {
@@ -6,38 +6,44 @@ public struct AsyncElements<Base: Sequence & Sendable>: AsyncSequence, Sendable 
 
     init(_ base: Base) { self.base = base }
 
-    /// Takes one element after another.
+    /// The iterator of the elements.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var base: Base.Iterator
 
-        /// The next element; nil at the end. It never waits, and does not look whether its task was cancelled.
+        /// Returns the next element without waiting.
+        ///
+        /// - Returns: The next element, or `nil` at the end, even if the task is cancelled.
         public mutating func next() async -> Base.Element? { base.next() }
     }
 
-    /// Each iterator begins with the first element, if those of the sequence do.
+    /// Returns an iterator that begins with the first element, if the iterators of the base sequence do.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: base.makeIterator()) }
 }
 
-/// An array, a range or another sequence whose elements are delivered to operations, each to one of its own.
+/// Delivers the elements of an array, a range or another sequence to operations, one for each element.
 extension Sequence where Self: Sendable, Element: Sendable {
-    /// The outputs of operations on `queue`, one for each element, that run `procedure` on it.
+    /// Runs `procedure` on each element, in an operation of its own on `queue`, and returns the outputs as a sequence.
     ///
     /// ```swift
     /// for try await page in urls.deliver(to: Download(), on: queue) { show(page) }
     /// ```
     ///
-    /// It is as with an asynchronous sequence: see ``OperationOutputs``. No more operations are made than are under
-    /// way, however long the sequence is.
+    /// The outputs come as for an asynchronous sequence: ``OperationOutputs`` says how they end. However long the
+    /// sequence is, at most `width` operations exist at a time.
     ///
     /// - Parameters:
-    ///   - procedure: What each operation runs. They are called after its type, unless `configure` names them.
-    ///   - queue: Where they run. It is kept alive by the sequence.
-    ///   - width: How many elements are under way at a time, at least 1. Less is ``Misuse``, and counts as 1. Nil: the
-    ///     width of the queue when the iteration begins, but no more than 64.
+    ///   - procedure: The procedure that the operations run. They are named after its type, unless `configure` names
+    ///     them.
+    ///   - queue: The queue that runs the operations. The returned sequence keeps it alive.
+    ///   - width: How many elements are under way at a time, at least 1. Less is reported as ``Misuse`` and counts as
+    ///     1. `nil`
+    /// stands for the width of the queue when the iteration begins, but at most 64.
     ///   - order: The order of the outputs.
-    ///   - configure: Called with each operation and its element before the operation is added, one after another in
-    ///     the order of the elements, to give it a name, conditions or dependencies. On the task that iterates this
-    ///     sequence.
+    ///   - configure: Called with each operation and its element before the operation is added, for instance to give it
+    ///     a name,
+    /// conditions or dependencies. Called for one element after another, in order, on the task that iterates this
+    /// sequence.
+    /// - Returns: The sequence of the outputs. Nothing runs before its first output is requested.
     public func deliver<P: InputProcedure>(
         to procedure: P, on queue: AsyncOperationQueue, width: Int? = nil, order: OutputOrder = .preserved,
         configure: (@Sendable (AsyncOperation<P.Output>, Element) -> Void)? = nil
@@ -45,9 +51,20 @@ extension Sequence where Self: Sendable, Element: Sendable {
         AsyncElements(self).deliver(to: procedure, on: queue, width: width, order: order, configure: configure)
     }
 
-    /// The outputs of operations on `queue`, one for each element, that call `body` with it.
+    /// Calls `body` with each element, in an operation of its own on `queue`, and returns the outputs as a sequence.
     ///
-    /// As ``deliver(to:on:width:order:configure:)`` in everything else.
+    /// Behaves like ``deliver(to:on:width:order:configure:)`` in all other respects.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue that runs the operations. The returned sequence keeps it alive.
+    ///   - width: How many elements are under way at a time, at least 1. `nil` stands for the width of the queue, but
+    ///     at most 64.
+    ///   - order: The order of the outputs.
+    ///   - configure: Called with each operation and its element before the operation is added.
+    ///   - body: Called with each element, on the task of its operation.
+    ///   - file: The file of the call site that the operations are made at.
+    ///   - line: The line of the call site that the operations are made at.
+    /// - Returns: The sequence of the outputs.
     public func deliver<Output: Sendable>(
         on queue: AsyncOperationQueue, width: Int? = nil, order: OutputOrder = .preserved,
         configure: (@Sendable (AsyncOperation<Output>, Element) -> Void)? = nil,
@@ -58,9 +75,21 @@ extension Sequence where Self: Sendable, Element: Sendable {
             on: queue, width: width, order: order, configure: configure, body, file: file, line: line)
     }
 
-    /// The outputs of operations on `queue`, one for each element, that call `body` with it and their context.
+    /// Calls `body` with each element and the context of its operation on `queue`, and returns the outputs as a
+    /// sequence.
     ///
-    /// As ``deliver(to:on:width:order:configure:)`` in everything else.
+    /// Behaves like ``deliver(to:on:width:order:configure:)`` in all other respects.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue that runs the operations. The returned sequence keeps it alive.
+    ///   - width: How many elements are under way at a time, at least 1. `nil` stands for the width of the queue, but
+    ///     at most 64.
+    ///   - order: The order of the outputs.
+    ///   - configure: Called with each operation and its element before the operation is added.
+    ///   - body: Called with each element and the context of its operation, on the task of that operation.
+    ///   - file: The file of the call site that the operations are made at.
+    ///   - line: The line of the call site that the operations are made at.
+    /// - Returns: The sequence of the outputs.
     public func deliver<Output: Sendable>(
         on queue: AsyncOperationQueue, width: Int? = nil, order: OutputOrder = .preserved,
         configure: (@Sendable (AsyncOperation<Output>, Element) -> Void)? = nil,

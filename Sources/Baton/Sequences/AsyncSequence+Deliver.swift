@@ -1,29 +1,33 @@
-/// A sequence whose elements are delivered to operations, each to one of its own, like a `publisher.deliver(to:on:)`.
+/// Delivers the elements of an asynchronous sequence to operations, one for each element.
 extension AsyncSequence where Self: Sendable, Element: Sendable {
-    /// The outputs of operations on `queue`, one for each element, that run `procedure` on it.
+    /// Runs `procedure` on each element, in an operation of its own on `queue`, and returns the outputs as a sequence.
     ///
     /// ```swift
     /// for try await page in urls.deliver(to: Download(), on: queue) { show(page) }
     /// ```
     ///
-    /// Nothing happens before the first output is asked for. Then a task of the queue iterates this sequence, and adds
-    /// an operation for each element, with everything it needs that nobody has added yet. At most `width` elements are
-    /// taken and not yet consumed, finished or not; so a slow consumer holds this sequence back.
+    /// Nothing happens before the first output is requested. Then a task of the queue iterates this sequence, and adds
+    /// an operation for each element, with all operations that it needs and that nobody has added yet. At most `width`
+    /// elements are taken and not yet consumed, finished or not, so a slow consumer holds this sequence back.
     ///
-    /// The first operation that has no output ends the sequence with its error: at its place, with
-    /// ``OutputOrder/arrival`` when it comes. See ``OperationOutputs/results`` to go on instead. What else ends it, and
-    /// what becomes of operations that are under way then, is told at ``OperationOutputs``.
+    /// The first operation without an output ends the sequence with its error: at its place, or with
+    /// ``OutputOrder/arrival`` as soon as it fails. ``OperationOutputs/results`` goes on instead. ``OperationOutputs``
+    /// lists all ways in which the sequence ends, and what happens to operations that are under way then.
     ///
     /// - Parameters:
-    ///   - procedure: What each operation runs. They are called after its type, unless `configure` names them.
-    ///   - queue: Where they run. It is kept alive by the sequence.
-    ///   - width: How many elements are under way at a time, at least 1. Less is ``Misuse``, and counts as 1. Nil: the
-    ///     width of the queue when the iteration begins, but no more than 64. ``AsyncOperationQueue/unlimited`` gives
-    ///     up the back-pressure.
+    ///   - procedure: The procedure that the operations run. They are named after its type, unless `configure` names
+    ///     them.
+    ///   - queue: The queue that runs the operations. The returned sequence keeps it alive.
+    ///   - width: How many elements are under way at a time, at least 1. Less is reported as ``Misuse`` and counts as
+    ///     1. `nil`
+    /// stands for the width of the queue when the iteration begins, but at most 64. ``AsyncOperationQueue/unlimited``
+    /// turns back-pressure off.
     ///   - order: The order of the outputs.
-    ///   - configure: Called with each operation and its element before the operation is added, one after another in
-    ///     the order of the elements, to give it a name, conditions or dependencies. On the task that iterates this
-    ///     sequence.
+    ///   - configure: Called with each operation and its element before the operation is added, for instance to give it
+    ///     a name,
+    /// conditions or dependencies. Called for one element after another, in order, on the task that iterates this
+    /// sequence.
+    /// - Returns: The sequence of the outputs.
     public func deliver<P: InputProcedure>(
         to procedure: P, on queue: AsyncOperationQueue, width: Int? = nil, order: OutputOrder = .preserved,
         configure: (@Sendable (AsyncOperation<P.Output>, Element) -> Void)? = nil
@@ -31,9 +35,20 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
         OperationOutputs(of: self, on: queue, width, order, configure) { AsyncOperation(procedure, input: $0) }
     }
 
-    /// The outputs of operations on `queue`, one for each element, that call `body` with it.
+    /// Calls `body` with each element, in an operation of its own on `queue`, and returns the outputs as a sequence.
     ///
-    /// As ``deliver(to:on:width:order:configure:)`` in everything else.
+    /// Behaves like ``deliver(to:on:width:order:configure:)`` in all other respects.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue that runs the operations. The returned sequence keeps it alive.
+    ///   - width: How many elements are under way at a time, at least 1. `nil` stands for the width of the queue, but
+    ///     at most 64.
+    ///   - order: The order of the outputs.
+    ///   - configure: Called with each operation and its element before the operation is added.
+    ///   - body: Called with each element, on the task of its operation.
+    ///   - file: The file of the call site that the operations are made at.
+    ///   - line: The line of the call site that the operations are made at.
+    /// - Returns: The sequence of the outputs.
     public func deliver<Output: Sendable>(
         on queue: AsyncOperationQueue, width: Int? = nil, order: OutputOrder = .preserved,
         configure: (@Sendable (AsyncOperation<Output>, Element) -> Void)? = nil,
@@ -45,9 +60,21 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
         }
     }
 
-    /// The outputs of operations on `queue`, one for each element, that call `body` with it and their context.
+    /// Calls `body` with each element and the context of its operation on `queue`, and returns the outputs as a
+    /// sequence.
     ///
-    /// As ``deliver(to:on:width:order:configure:)`` in everything else.
+    /// Behaves like ``deliver(to:on:width:order:configure:)`` in all other respects.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue that runs the operations. The returned sequence keeps it alive.
+    ///   - width: How many elements are under way at a time, at least 1. `nil` stands for the width of the queue, but
+    ///     at most 64.
+    ///   - order: The order of the outputs.
+    ///   - configure: Called with each operation and its element before the operation is added.
+    ///   - body: Called with each element and the context of its operation, on the task of that operation.
+    ///   - file: The file of the call site that the operations are made at.
+    ///   - line: The line of the call site that the operations are made at.
+    /// - Returns: The sequence of the outputs.
     public func deliver<Output: Sendable>(
         on queue: AsyncOperationQueue, width: Int? = nil, order: OutputOrder = .preserved,
         configure: (@Sendable (AsyncOperation<Output>, Element) -> Void)? = nil,
@@ -60,11 +87,11 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     }
 }
 
-/// What an iteration needs to know.
+/// The arguments of a `deliver` call, from which each iterator makes its own iteration.
 struct DeliveryPlan<Upstream: AsyncSequence & Sendable, Output: Sendable>: Sendable where Upstream.Element: Sendable {
     let upstream: Upstream
     let queue: AsyncOperationQueue
-    /// Nil: that of the queue.
+    /// The width of the map, or `nil` for that of the queue.
     let width: Int?
     let order: OutputOrder
     let make: @Sendable (Upstream.Element) -> AsyncOperation<Output>
@@ -77,7 +104,7 @@ struct DeliveryPlan<Upstream: AsyncSequence & Sendable, Output: Sendable>: Senda
     }
 }
 
-/// What an iterator holds: when it has gone, so has the consumer.
+/// One iteration, owned by its iterator: the iteration is abandoned when the iterator is released.
 final class Iteration<Upstream: AsyncSequence & Sendable, Output: Sendable>: Sendable
 where Upstream.Element: Sendable {
     private let upstream: Upstream

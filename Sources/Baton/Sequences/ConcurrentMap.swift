@@ -1,25 +1,25 @@
-/// One iteration of a sequence that is delivered to operations: ``ConcurrentMapStateMachine`` behind its lock.
+/// One iteration of a sequence that is delivered to operations. Drives a ``ConcurrentMapStateMachine``.
 ///
-/// A task of its own iterates upstream and adds an operation for each element, while there is room. Each operation
-/// tells this when it ends. The consumer asks for what comes next on its own task; if that is a body's, it releases its
-/// permit meanwhile.
+/// A separate task iterates upstream and adds an operation for each element, while there is room. Each operation
+/// informs this object when it ends. The consumer asks for the next output on its own task; if that task runs a body,
+/// the body releases its permit while it waits.
 final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: OutcomeListener, ClosingListener {
     typealias Machine = ConcurrentMapStateMachine<RunScope, Output, Failure>
 
     private struct State {
         var machine: Machine
         var consumers: [Pause] = []
-        /// Of the task that iterates upstream, while there is no room.
+        /// The continuation of the task that iterates upstream, while there is no room.
         var upstreamWait: UnsafeContinuation<Void, Never>?
         var upstreamTask: Task<Void, Never>?
         var stopsUpstream = false
-        /// The operation whose body iterates.
+        /// The operation whose body iterates, if the consumer is one.
         var body: AnyOperation?
     }
 
     private let state: Locked<State>
     private let queue: AsyncOperationQueue
-    /// The values of the task that iterates, for the operations: another task adds them.
+    /// The task-local values of the consumer's task, which the operations get although another task adds them.
     private let taskLocals: TaskLocalValues?
     private let make: @Sendable (Element) -> AsyncOperation<Output>
 
@@ -33,7 +33,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
         self.make = make
     }
 
-    /// For the search for cycles: what the body that iterates waits for.
+    /// The operations that the body waits for, in the search for cycles.
     var waitsFor: [AnyOperation] { state.withLock { $0.machine.flights }.map(\.operation) }
 
     var body: AnyOperation? { state.withLock { $0.body } }
@@ -49,7 +49,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
         case end
     }
 
-    /// What comes next, when it is there. Once the consumer's task is cancelled: when all that it has started has
+    /// Returns the next delivery. If the consumer's task is cancelled, returns when all operations and upstream have
     /// ended.
     nonisolated(nonsending) func next<Upstream: AsyncSequence & Sendable>(from upstream: Upstream) async -> Delivery
     where Upstream.Element == Element, Upstream.Failure == Failure {
@@ -93,12 +93,12 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
         }
     }
 
-    /// The consumer has gone, or is to go.
+    /// Cancels the iteration, because the consumer's task was cancelled or the iterator was released.
     func cancel() {
         change(cancelling: .caller) { $0.cancel() }
     }
 
-    /// Nobody will ask for more.
+    /// Cancels the iteration. The iterator was released, so nobody asks for another output.
     func abandon() {
         cancel()
         leaveBody()
@@ -113,7 +113,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
         body?.stopListening(self)
     }
 
-    /// Somebody else may go on with the iterator.
+    /// Forgets the body, which has ended. Another task may go on with the iterator.
     func bodyEnded() {
         let body = state.withLock { $0.body.take() }
         withExtendedLifetime(body) {}
@@ -131,8 +131,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
         iterate(upstream) { SentIterator(iterator: upstream.makeAsyncIterator()) }
     }
 
-    /// Starts a task that iterates upstream until its end, or until something of the user's has cancelled the task;
-    /// then another one goes on.
+    /// Starts a task that iterates upstream until its end. If user code cancels the task, another task goes on.
     private func iterate<Upstream: AsyncSequence & Sendable>(
         _ upstream: Upstream, from begin: @escaping @Sendable () -> SentIterator<Upstream>
     ) where Upstream.Element == Element, Upstream.Failure == Failure {
@@ -144,7 +143,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
             case .goesOn(let next): iterate(upstream) { next }
             }
         }
-        // A cancel may have come before the task was known here.
+        // The iteration may have been cancelled before `upstreamTask` was set.
         let isStopped = state.withLock { state in
             state.upstreamTask = task
             return state.stopsUpstream
@@ -152,13 +151,14 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
         if isStopped { task.cancel() }
     }
 
-    /// When it is over, the iterator has been released.
+    /// Iterates upstream until it ends or until user code cancels the task. Returns `.over` after the iterator was
+    /// released.
     private func part<Upstream: AsyncSequence & Sendable>(
         of upstream: Upstream, from begin: () -> SentIterator<Upstream>
     ) async -> UpstreamPart<Upstream> where Upstream.Element == Element, Upstream.Failure == Failure {
         var sent = begin()
         while await hasRoom() {
-            // After each call of the user's.
+            // Checked after each call of user code, which may have cancelled this task.
             if Task.isCancelled, !state.withLock({ $0.stopsUpstream }) { return .goesOn(sent) }
             if let element = sent.element.take() {
                 if let taskLocals { taskLocals.bind { send(element) } } else { send(element) }
@@ -172,7 +172,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
         return .over(nil)
     }
 
-    /// Returns when there is room for an element. False: no more is wanted.
+    /// Returns true when there is room for an element, and false if no further element is wanted.
     private func hasRoom() async -> Bool {
         while true {
             switch state.withLock({ $0.machine.room }) {
@@ -199,7 +199,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
         guard let place = taken else { return }
         if let body, body.level > operation.level { AnyOperation.raise([operation], to: body.level) }
         let waiter = Waiter(waking: .inform(self, place), body: body)
-        // Before the add, so that the add finds a cycle.
+        // The waiter is added before the operation, so that adding the operation detects a cycle.
         let phase = operation.addWaiter(waiter)
         if phase == .finished { _ = waiter.outcomeCame(of: operation) }
         run.add(from: body == nil ? .outside : .awaited)
@@ -208,7 +208,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
         }
     }
 
-    /// What a body takes is added until the queue closes to everybody.
+    /// Takes no further elements. If a body iterates, elements are taken until the queue is closed to bodies as well.
     func queueCloses(_ closing: ShutdownState) {
         if closing == .toOutside, body != nil { return }
         change { $0.queueClosed() }
@@ -217,13 +217,13 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
     // MARK: Operations
 
     func ended(_ place: Int, _ operation: AnyOperation, _ error: OperationError?) {
-        // Only operations of this type are sent.
+        // This object waits only for operations that it has made, which are of this type.
         let finished = unsafeDowncast(operation, to: AsyncOperation<Output>.self)
         let outcome: Machine.Outcome = if let error { .failure(error) } else { finished.finishedResult }
         change(cancelling: .because("another operation of its sequence failed")) { $0.ended(place, outcome) }
     }
 
-    // MARK: Acting
+    // MARK: Performing actions
 
     private struct Waking {
         var consumers: [Pause] = []
@@ -246,7 +246,7 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
         for consumer in waking.consumers { consumer.end() }
     }
 
-    /// In a scope of its own: what is not wanted is released before the consumer goes on.
+    /// A scope of its own, at whose end unwanted outcomes and operations are released, before the consumer resumes.
     private func perform(_ actions: consuming Machine.Actions, _ reason: CancellationReason) {
         for run in actions.cancel { run.cancel(reason: reason) }
     }
@@ -257,17 +257,17 @@ final class ConcurrentMap<Element: Sendable, Output: Sendable, Failure: Error>: 
     }
 }
 
-/// What one task has made of the iteration of upstream.
+/// The result of one task that iterates upstream.
 private enum UpstreamPart<Upstream: AsyncSequence> {
     case over(Upstream.Failure?)
     case goesOn(SentIterator<Upstream>)
 }
 
-/// An iterator on its way from one task to the next.
+/// An upstream iterator that one task passes on to the next.
 ///
-/// `@unchecked`: the task that sends it has ended with that.
+/// It is `@unchecked Sendable` because the task that passes it on does not use it any more.
 private struct SentIterator<Upstream: AsyncSequence>: @unchecked Sendable {
     var iterator: Upstream.AsyncIterator
-    /// It has come, and has no operation yet.
+    /// An element of upstream for which no operation was made yet.
     var element: Upstream.Element?
 }

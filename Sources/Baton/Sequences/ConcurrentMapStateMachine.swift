@@ -1,41 +1,41 @@
-/// The elements of one iteration on their way: taken from upstream, in flight in an operation each, finished,
-/// delivered. Pure; see ``ConcurrentMap``.
+/// The state of the elements of one iteration: taken from upstream, in flight in an operation each, finished,
+/// delivered. A pure value; see ``ConcurrentMap``.
 ///
-/// What is in flight or finished and not yet delivered fills the conveyor, and only while it is not full is upstream
-/// asked for more. An output has a *number*, by which it is delivered: in the order of the elements its element's
-/// place, else its place among those that arrived.
+/// Elements that are in flight or finished count against the width until their outputs are delivered, and upstream is
+/// asked for an element only while there is room. Outputs are delivered by their *number*: the place of the element,
+/// or, in the order of arrival, the place among the outputs that have arrived.
 struct ConcurrentMapStateMachine<Flight, Output, Failure: Error> {
     typealias Outcome = Result<Output, OperationError>
-    /// Counts the elements in the order of upstream.
+    /// The index of an element in the order of upstream.
     typealias Place = Int
 
     private enum Phase {
-        /// Nobody has asked for an output.
+        /// The consumer has not asked for an output.
         case idle
         case taking
-        /// No more is taken; what is in flight is still delivered.
+        /// No further element is taken. The outputs of elements in flight are still delivered.
         case draining
-        /// The consumer has gone: what is in flight is waited for, and nothing is delivered.
+        /// The consumer is gone. The elements in flight are waited for, and no output is delivered.
         case closing
         case over
     }
 
     private let width: Int
     private let order: OutputOrder
-    /// The first failure is the last thing delivered.
+    /// True if the first failure is the last delivery.
     private let endsAtFailure: Bool
     private var phase = Phase.idle
     private var inFlight: [Place: Flight] = [:]
-    /// By number.
+    /// The outcomes that are not delivered, by their numbers.
     private var finished: [Int: Outcome] = [:]
     private var takenCount = 0
     private var arrivedCount = 0
     private var deliveredCount = 0
-    /// Of the failure after which nothing is delivered.
+    /// The number of the failure that is the last delivery.
     private var lastNumber: Int?
     private var upstreamIsOpen = false
     private var upstreamFailure: Failure?
-    /// The queue takes nothing more, so there is no next output.
+    /// True if the queue takes no further operations and the sequence has to end with that error.
     private var isRefused = false
 
     init(width: Int, order: OutputOrder, endsAtFailure: Bool) {
@@ -44,22 +44,22 @@ struct ConcurrentMapStateMachine<Flight, Output, Failure: Error> {
         self.endsAtFailure = endsAtFailure
     }
 
-    /// To be acted on after unlocking; what is only there to be released, too.
+    /// The effects that the driver performs after unlocking. Some members are there only to be released by it.
     struct Actions {
         var wakesConsumer = false
-        /// Upstream is not asked any more, and its task is cancelled.
+        /// True if the task that iterates upstream has to be cancelled.
         var stopsUpstream = false
-        /// In the order of their places.
+        /// The operations to cancel, in the order of their places.
         var cancel: [Flight] = []
         var landed: Flight?
         var unwanted: [Outcome] = []
         var unwantedFailure: Failure?
     }
 
-    /// The operations that are waited for, in order.
+    /// The operations that are in flight, in the order of their places.
     var flights: [Flight] { inFlight.sorted { $0.key < $1.key }.map(\.value) }
 
-    /// Nothing goes on any more.
+    /// True if no operation is in flight and upstream is not iterated.
     private var isQuiet: Bool { inFlight.isEmpty && !upstreamIsOpen }
 }
 
@@ -68,7 +68,7 @@ struct ConcurrentMapStateMachine<Flight, Output, Failure: Error> {
 extension ConcurrentMapStateMachine {
     enum Room {
         case free
-        /// Until an output is delivered, or nothing more is wanted.
+        /// There is no room until an output is delivered or no further element is wanted.
         case full
         case closed
     }
@@ -80,7 +80,7 @@ extension ConcurrentMapStateMachine {
         }
     }
 
-    /// Nil: while upstream made this element it was decided that no more is wanted.
+    /// Returns `nil` if it was decided that no further element is wanted while upstream produced this one.
     mutating func take(_ flight: Flight) -> Place? {
         guard phase == .taking else { return nil }
         defer { takenCount += 1 }
@@ -88,8 +88,8 @@ extension ConcurrentMapStateMachine {
         return takenCount
     }
 
-    /// The queue takes nothing more. Upstream may be silent, so its iteration is cancelled; what is in flight is still
-    /// delivered.
+    /// Takes no further elements, because the queue is closed. The iteration of upstream is cancelled, because upstream
+    /// may not produce another element for a long time. The outputs of elements in flight are still delivered.
     mutating func queueClosed() -> Actions {
         var actions = Actions()
         guard phase == .taking else { return actions }
@@ -103,7 +103,7 @@ extension ConcurrentMapStateMachine {
     mutating func upstreamEnded(_ failure: Failure?) -> Actions {
         var actions = Actions()
         upstreamIsOpen = false
-        // What it throws when it is cancelled from here is nobody's concern.
+        // An error that upstream throws after its iteration was cancelled is ignored.
         if phase == .taking { upstreamFailure = failure } else { actions.unwantedFailure = failure }
         if phase == .taking { phase = .draining }
         actions.wakesConsumer = isQuiet
@@ -114,7 +114,7 @@ extension ConcurrentMapStateMachine {
 // MARK: - Operations
 
 extension ConcurrentMapStateMachine {
-    /// Told twice of the same, it ignores the second.
+    /// Stores the outcome of an operation. A second call for the same place has no effect.
     mutating func ended(_ place: Place, _ outcome: Outcome) -> Actions {
         var actions = Actions()
         guard let flight = inFlight.removeValue(forKey: place) else { return actions }
@@ -140,7 +140,7 @@ extension ConcurrentMapStateMachine {
             }
             actions.cancel = flights(after: number)
         } else if case .queueShutDown = error {
-            // The queue takes no more: without this an endless upstream would go on failing.
+            // Every further operation would fail, so upstream, which may be endless, is stopped.
         } else {
             return
         }
@@ -151,7 +151,7 @@ extension ConcurrentMapStateMachine {
     private func flights(after number: Int) -> [Flight] {
         switch order {
         case .preserved: inFlight.filter { $0.key > number }.sorted { $0.key < $1.key }.map(\.value)
-        // All will arrive later.
+        // All operations in flight will arrive later.
         case .arrival: flights
         }
     }
@@ -161,7 +161,7 @@ extension ConcurrentMapStateMachine {
 
 extension ConcurrentMapStateMachine {
     enum ConsumerAction {
-        /// Upstream has to be started; then to be asked again.
+        /// Start to iterate upstream, and then ask for the next action.
         case start
         case wait
         case deliver(Outcome)
@@ -170,17 +170,17 @@ extension ConcurrentMapStateMachine {
         case end
     }
 
-    /// For the one who is about to wait: what ``next()`` answers now.
+    /// True if ``next()`` would return ``ConsumerAction/wait``.
     var mustWait: Bool {
         switch phase {
         case .idle, .over: false
-        // With a failure comes the promise that nothing goes on behind it.
+        // A failure that ends the sequence is delivered only when no work goes on behind it.
         case .taking, .draining: (finished[deliveredCount] == nil || lastNumber == deliveredCount) && !isQuiet
         case .closing: !isQuiet
         }
     }
 
-    /// Delivering makes room.
+    /// Returns the next step of the consumer. Delivering an output makes room for another element.
     mutating func next() -> ConsumerAction {
         if mustWait { return .wait }
         switch phase {
@@ -206,7 +206,7 @@ extension ConcurrentMapStateMachine {
 
     var isOver: Bool { phase == .over }
 
-    /// The consumer was cancelled, or has gone.
+    /// Cancels everything that is under way, because the consumer was cancelled or is gone.
     mutating func cancel() -> Actions {
         var actions = Actions()
         switch phase {
@@ -218,7 +218,7 @@ extension ConcurrentMapStateMachine {
             actions.unwantedFailure = upstreamFailure.take()
             finished = [:]
             actions.wakesConsumer = isQuiet
-        // It comes too late, or for the second time.
+        // The cancel comes after the end, or for the second time.
         case .closing, .over: break
         }
         return actions
