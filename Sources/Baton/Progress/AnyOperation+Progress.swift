@@ -1,29 +1,34 @@
 extension AnyOperation {
-    /// How far it has come, now. Without reports from its body: 0, and 1 once it has succeeded.
+    /// The current progress of the operation. Without reports from its body, 0 until it has succeeded, then 1.
     ///
-    /// Bodies report with ``OperationContext/progress``. May be read before the add and after the finish. A failure or
-    /// a cancel leaves it where it was.
+    /// A body reports its progress with ``OperationContext/progress``. The progress may be read before the operation is
+    /// added and after it has finished. A failure or a cancel leaves it unchanged.
     public final var progress: OperationProgress {
         var (state, ending) = withLife { ($0.optionalState?.progress, progressEnding($0)) }
         if state == nil, ending == nil, self is GroupOperation { state = progressState }
         guard let state else { return ProgressState.Machine(ending: ending).value }
-        // Whoever finishes it is on the way to do this.
+        // The thread that finishes the operation may not have passed the end on yet.
         if let ending { state.end(ending) }
         return state.value
     }
 
-    /// Its progress, now and whenever it changes, the newest only, up to the outcome.
+    /// The progress of the operation, now and whenever it changes, up to the outcome. Skips values that are not read in
+    /// time.
     ///
-    /// May be asked for at any time, and any number of times. Iterating does not keep the operation alive. A body that
-    /// iterates keeps its permit meanwhile: one that waits for another operation awaits its ``AsyncOperation/value``
-    /// instead.
+    /// The sequence may be requested at any time, and any number of times. Iterating it does not keep the operation
+    /// alive.
+    ///
+    /// A body that iterates the sequence keeps its permit while it waits for the next value. A body that waits for
+    /// another operation should await its ``AsyncOperation/value`` instead, which releases the permit.
     public final var progressUpdates: OperationProgressUpdates { OperationProgressUpdates(state: progressState) }
 
-    /// Made when somebody first wants it.
+    /// The progress state, which is made when it is first needed.
     final var progressState: ProgressState { withProgressState { _ in } }
 
-    /// As above. A group then counts its children, after `link` has made it a child itself: what has no children yet
-    /// closes no cycle, so nobody has to look for one.
+    /// Returns the progress state, which is made if necessary, after passing it to `link`.
+    ///
+    /// A new state of a group then counts the children of the group. `link` runs before that: an operation without
+    /// children closes no cycle, so nobody has to search for one.
     @discardableResult
     final func withProgressState(_ link: (ProgressState) -> Void) -> ProgressState {
         let (state, isNew) = makeProgressState()
@@ -32,7 +37,7 @@ extension AnyOperation {
         return state
     }
 
-    /// In a loop: groups can be nested as deep as one likes.
+    /// A loop instead of a recursion, because groups can be nested to any depth.
     private static func countChildren(of group: AnyOperation, in state: ProgressState) {
         var uncounted = [(group, state)]
         while let (group, state) = uncounted.popLast() {
@@ -45,7 +50,7 @@ extension AnyOperation {
         }
     }
 
-    /// Without the children of a group.
+    /// Makes the state without the children of a group.
     private final func makeProgressState() -> (ProgressState, isNew: Bool) {
         let (state, isNew) = withLife { life -> (ProgressState, Bool) in
             let optionalState = life.madeOptionalState()
@@ -58,7 +63,7 @@ extension AnyOperation {
         return (state, isNew)
     }
 
-    /// Nil: it has not finished.
+    /// Returns `nil` if the operation has not finished.
     private final func progressEnding(_ life: Lifecycle) -> ProgressState.Machine.Ending? {
         life.phase == .finished ? (hasFailed ? .failed : .succeeded) : nil
     }

@@ -1,29 +1,33 @@
 internal import Synchronization
 
-/// Locks a ``ProgressStateMachine``, asks it, unlocks, and acts: wakes those who iterate, and passes on to the parents.
+/// The driver of a ``ProgressStateMachine``. Wakes tasks that iterate the progress, and passes changes on to the
+/// parents.
 ///
-/// Held by the operation's ``OptionalState``, by reporters and by those who iterate. It holds no operation, and its
-/// parents weakly, so that nothing is kept alive by it, and a chain of them is never released recursively.
+/// The operation's ``OptionalState``, reporters and iterators retain this object. It retains no operation, and
+/// references its parents weakly, so it keeps nothing alive, and a chain of such objects is never released recursively.
 final class ProgressState: Sendable {
-    /// Taken out of the machine by whoever resumes it, so it is resumed once.
+    /// The continuation of a task that waits. The thread that resumes it removes it from the machine, so it is resumed
+    /// once.
     typealias Waiter = UnsafeContinuation<Void, Never>
     typealias Machine = ProgressStateMachine<Waiter>
 
     private struct Content {
         var machine: Machine
-        /// By their numbers. Kept after the end while they live: each counts this once in each of its runs.
+        /// The parents by their numbers. Parents that live are kept after the end: each counts this child once in each
+        /// of its runs.
         var parents: [UInt64: Parent] = [:]
-        /// With so many parents, those that have gone or ended are dropped.
+        /// The number of parents at which parents that are released or have ended are removed.
         var sweepCount = Self.leastSweepCount
-        /// Every parent that was known then has been told the end.
+        /// True once every parent that was known at the end has been informed of it.
         var hasPassedEnd = false
-        /// Of the operation, if somebody observes it.
+        /// The operation, if somebody observes it.
         var watch: Watch?
 
         static let leastSweepCount = 8
 
-        /// A copy: those that are released by it are released after unlocking. In the order in which they were made, so
-        /// that a seeded schedule repeats.
+        /// The living parents, in the order in which they were made, so that a seeded schedule repeats.
+        ///
+        /// A copy that the caller releases after unlocking, because releasing it may release a parent.
         var livingParents: [ProgressState] {
             if parents.count <= 1 { return parents.values.compactMap(\.state) }
             return parents.sorted { $0.key < $1.key }.compactMap(\.value.state)
@@ -32,7 +36,7 @@ final class ProgressState: Sendable {
 
     private struct Parent {
         weak var state: ProgressState?
-        /// Of its body.
+        /// The run of the parent's body.
         var run: UInt64
     }
 
@@ -42,7 +46,7 @@ final class ProgressState: Sendable {
 
     private static let lastNumber = Atomic<UInt64>(0)
 
-    /// What parents know it by. Not its address, which another one may have after it.
+    /// Identifies this object for its parents. Unlike an address, it is never used again.
     private let number = ProgressState.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
     private let content: Locked<Content>
 
@@ -50,12 +54,12 @@ final class ProgressState: Sendable {
 
     var value: OperationProgress { content.withLock { $0.machine.value } }
 
-    /// For tests: how many parents it has links to.
+    /// The number of links to parents, for tests.
     var linkCount: Int { content.withLock { $0.parents.count } }
 
     private var isOver: Bool { content.withLock { $0.machine.isOver } }
 
-    /// How many iterators wait.
+    /// The number of iterators that wait.
     var waiterCount: Int { content.withLock { $0.machine.waiters.count } }
 
     // MARK: Events
@@ -64,19 +68,20 @@ final class ProgressState: Sendable {
         if tell(event) { passUpwards() }
     }
 
-    /// Also when another thread has told it the end and is still on its way: on return, the parents know.
+    /// Ends the progress. When the call returns, the parents have been informed, even if another thread ended it and
+    /// has not informed them yet.
     func end(_ ending: Machine.Ending) {
         if content.withLock({ $0.hasPassedEnd }) { return }
         _ = tell { $0.end(ending) }
         passUpwards()
-        // Who becomes a parent from here on asks for the standing itself.
+        // An operation that becomes a parent from here on asks for the standing itself.
         content.withLock { $0.hasPassedEnd = true }
     }
 
-    /// The operation was let go. Without an outcome, this is the end for those who iterate.
+    /// Ends the progress of an operation that was released. If it has no outcome, this is the end for its iterators.
     func release() { report { $0.release() } }
 
-    /// True: the parents are to be told.
+    /// Returns true if the parents have to be informed.
     private func tell(_ event: (inout Machine) -> Machine.Actions) -> Bool {
         let (actions, standing, watch) = content.withLock { content in
             (event(&content.machine), content.machine.standing, content.watch)
@@ -88,12 +93,13 @@ final class ProgressState: Sendable {
         return actions.changesStanding
     }
 
-    /// From now on the operation tells how far it has come.
+    /// Makes the operation publish its progress as events from now on.
     func watch(for operation: AnyOperation) { content.withLock { $0.watch = Watch(operation: operation) } }
 
     // MARK: Parents and children
 
-    /// In a loop, with one lock at a time. Of two threads the newer standing wins, whichever comes first.
+    /// Informs the ancestors, in a loop and with one lock at a time. If two threads do so, the newer standing wins in
+    /// any order.
     private func passUpwards() {
         var changed = FIFOQueue<ProgressState>()
         var isListed: Set<ObjectIdentifier> = []
@@ -101,7 +107,7 @@ final class ProgressState: Sendable {
         while let child = next {
             let (standing, parents) = child.content.withLock { ($0.machine.standing, $0.livingParents) }
             for parent in parents where parent.tell({ $0.childMoved(child.number, to: standing) }) {
-                // Of a grandparent with several ways to it, once for all of them.
+                // Lists a grandparent once, although several of its children may have changed.
                 if isListed.insert(ObjectIdentifier(parent)).inserted { changed.append(parent) }
             }
             next = changed.popFirst()
@@ -109,10 +115,12 @@ final class ProgressState: Sendable {
         }
     }
 
-    /// `child` counts for `weight` units of this. Not if that makes a cycle, nor a second time in one run of the body.
+    /// Makes `child` count for `weight` units, unless that closes a cycle or `child` already counts in this run of the
+    /// body.
     func addChild(_ child: ProgressState, weight: Int) {
         if weight <= 0 { return }
-        // In this order, and before the link: of those who close a cycle together, the last to link finds it.
+        // `expectChild` comes before the link, and the search for a cycle after it: of the threads that close a cycle
+        // together, the one that links last finds it.
         guard let run = content.withLock({ $0.machine.expectChild() }) else { return }
         enum Link {
             case done, before, perhapsCycle
@@ -120,7 +128,7 @@ final class ProgressState: Sendable {
         let (link, isSwept) = child.content.withLock { content -> (Link, Bool) in
             let former = content.parents.updateValue(Parent(state: self, run: run), forKey: number)
             if let former { return (former.run == run ? .before : .done, false) }
-            // What has ended passes nothing on.
+            // A child that has ended passes no changes on, so it closes no cycle.
             let mayClose = content.machine.mayHaveChildren && !content.machine.isOver
             return (mayClose ? .perhapsCycle : .done, content.parents.count >= content.sweepCount)
         }
@@ -131,13 +139,13 @@ final class ProgressState: Sendable {
         }
         if isSwept { child.sweepParents() }
         report { $0.addChild(child.number, weight: weight) }
-        // What the child has passed up before this has found nobody.
+        // A change that the child passed on before it was added has been ignored, so its standing is read now.
         let standing = child.content.withLock { $0.machine.standing }
         report { $0.childMoved(child.number, to: standing) }
     }
 
-    /// Drops the links to parents that have gone or ended. Called when their number has doubled, so a link pays for its
-    /// own end.
+    /// Removes the links to parents that were released or have ended. Called when the number of links has doubled, so
+    /// the cost for each link is O(1) amortized.
     private func sweepParents() {
         let links = content.withLock { $0.parents }
         let ended = links.filter { $0.value.state?.isOver ?? true }
@@ -147,7 +155,7 @@ final class ProgressState: Sendable {
         }
     }
 
-    /// Whether it is `state` or among what that counts as its children, at any depth.
+    /// Returns true if this is `state`, or one of its children at any depth.
     private func isBelow(_ state: ProgressState) -> Bool {
         var seen: Set<ObjectIdentifier> = []
         var open = [self]
@@ -163,14 +171,14 @@ final class ProgressState: Sendable {
 
     func next(after last: OperationProgress?) -> Machine.Next { content.withLock { $0.machine.next(after: last) } }
 
-    /// Returns when there may be something after `last`, or the task is cancelled.
+    /// Returns when the progress may differ from `last`, or when the task is cancelled.
     nonisolated(nonsending) func wait(_ id: UInt64, after last: OperationProgress?) async {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in
                 if !content.withLock({ $0.machine.wait(id, after: last, waiter) }) {
                     resume(waiter)
                 } else if Task.isCancelled {
-                    // Cancelled before it waited: the handler may have come too early.
+                    // The task was cancelled before it began to wait, so `onCancel` may have found nothing to wake.
                     stopWaiting(id)
                 }
             }

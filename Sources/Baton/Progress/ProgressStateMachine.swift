@@ -1,17 +1,17 @@
-/// The progress of one operation as a state machine: what its body has reported, and what its children have reached.
+/// The progress of one operation: what its body has reported, and what its children have reached.
 ///
-/// Pure: no lock, clock or callback in it. ``ProgressState`` locks, asks, unlocks, and then acts on the answer. The
-/// children are known by numbers; for those who wait for a change, see `ProgressStateMachine+Waiting.swift`.
+/// A pure value: ``ProgressState`` locks it, asks it, unlocks it, and performs the actions. Children are identified by
+/// numbers.
 struct ProgressStateMachine<Waiter> {
     enum Ending: Equatable {
         case succeeded
-        /// Also: cancelled, or released before anybody ran it. It counts for what it had reached.
+        /// The operation has failed, was cancelled, or was released before it ran. It counts for what it had reached.
         case failed
     }
 
-    /// How far an operation has come, as its parents are told. It may reach them late, and out of order.
+    /// The progress as its parents see it. Standings may reach a parent late and out of order.
     struct Standing: Equatable {
-        /// The greater one is the newer one. From 1.
+        /// Rises with every change, from 1.
         var version: UInt64 = 1
         var fraction = 0.0
         var ending: Ending?
@@ -19,31 +19,31 @@ struct ProgressStateMachine<Waiter> {
 
     private struct Child {
         let weight: Int
-        /// The newest that has come; 0 for none.
+        /// The version of the newest standing that has arrived; 0 if there is none.
         var version: UInt64 = 0
         var fraction = Int128(0)
     }
 
-    /// What follows from an event, to be done after unlocking.
+    /// The effects of an event, which the driver performs after unlocking.
     struct Actions {
         var waiters: [Waiter] = []
-        /// The parents do not know yet.
+        /// True if the parents have to be informed of the new standing.
         var changesStanding = false
     }
 
     private(set) var value: OperationProgress
     private(set) var standing = Standing()
-    /// Without this, it can be an ancestor of nobody.
+    /// True if a child was ever added. If false, this operation is nobody's ancestor.
     private(set) var mayHaveChildren = false
-    /// Which run of the body it is: children are forgotten between two.
+    /// The number of the body's current run. Children are forgotten between two runs.
     private(set) var run: UInt64 = 0
 
-    /// Not clamped: the total may grow later.
+    /// Not clamped to the total, because the total may grow.
     private var completed = 0
     private var total: Int?
     private var sumOfWeights = 0
     private var children: [UInt64: Child] = [:]
-    /// What children have reached that have not succeeded, in units. See ``scaled(_:)``.
+    /// The units that unfinished and failed children have reached, in the unit of ``scaled(_:)``.
     private var partialUnits = Int128(0)
 
     var waiters: [UInt64: Waiter] = [:]
@@ -56,7 +56,7 @@ struct ProgressStateMachine<Waiter> {
         if let ending { _ = end(ending) }
     }
 
-    // MARK: The operation
+    // MARK: Reports of the operation
 
     mutating func setCompleted(_ count: Int) -> Actions { change { $0.completed = max(count, 0) } }
 
@@ -73,7 +73,8 @@ struct ProgressStateMachine<Waiter> {
         change { $0.completed = $0.completed.addingUpToMaximum(max(count, 0)) }
     }
 
-    /// The body will run again. What children of its former run are still to reach does not count.
+    /// Resets the progress, because the body will run again. Later changes of children of the former run have no
+    /// effect.
     mutating func restart() -> Actions {
         change {
             $0.run += 1
@@ -84,7 +85,7 @@ struct ProgressStateMachine<Waiter> {
         }
     }
 
-    /// The operation has its outcome; only the first call counts.
+    /// Notes the outcome of the operation. Only the first call has an effect.
     mutating func end(_ ending: Ending) -> Actions {
         change {
             $0.standing.ending = ending
@@ -92,7 +93,7 @@ struct ProgressStateMachine<Waiter> {
         }
     }
 
-    /// The operation was let go without an outcome. `value` stays as it is: there is none.
+    /// Notes that the operation was released without an outcome, and leaves `value` unchanged.
     mutating func release() -> Actions {
         if isOver { return Actions() }
         isReleased = true
@@ -102,9 +103,9 @@ struct ProgressStateMachine<Waiter> {
         return Actions(waiters: takeWaiters(), changesStanding: true)
     }
 
-    // MARK: Its children
+    // MARK: Children
 
-    /// Returns the run that it will count for. Nil: it is too late for children.
+    /// Returns the run that the child will count for, or `nil` if the operation has ended.
     mutating func expectChild() -> UInt64? {
         if isOver { return nil }
         mayHaveChildren = true
@@ -119,7 +120,7 @@ struct ProgressStateMachine<Waiter> {
         }
     }
 
-    /// Children that had ended before anybody wanted to know, of weight 1.
+    /// Adds children of weight 1 that had ended before anybody asked for the progress.
     mutating func addEnded(_ count: Int, succeeded: Int) -> Actions {
         change {
             $0.sumOfWeights = $0.sumOfWeights.addingUpToMaximum(count)
@@ -132,10 +133,11 @@ struct ProgressStateMachine<Waiter> {
     }
 
     private mutating func count(_ number: UInt64, _ standing: Standing) {
-        // Not found: it has ended, and this comes too late. Older: two threads passed one another on their way up.
+        // A child that is not found has ended. A version that is not newer was overtaken on its way by one from another
+        // thread.
         guard var child = children[number], standing.version > child.version else { return }
         let fraction = Self.scaled(standing.fraction)
-        // Wraps instead of trapping, which takes 2²⁴ children of weight `Int.max`; the way back makes it right again.
+        // Wraps instead of trapping on overflow, which takes 2²⁴ children of weight `Int.max`. Subtracting wraps back.
         partialUnits &+= (fraction - child.fraction) * Int128(child.weight)
         child.version = standing.version
         child.fraction = fraction
@@ -149,12 +151,12 @@ struct ProgressStateMachine<Waiter> {
         }
     }
 
-    // MARK: The sum
+    // MARK: Value
 
     var isOver: Bool { value.isFinished || isReleased }
 
     private mutating func change(_ body: (inout Self) -> Void) -> Actions {
-        // A report that crossed the end: too late.
+        // A report after the end comes too late.
         if isOver { return Actions() }
         body(&self)
         return settle()
@@ -189,20 +191,21 @@ struct ProgressStateMachine<Waiter> {
         return min(Double(reached) / Double(Int128(total) * Self.scaled(1)), 1)
     }
 
-    /// In 2⁻⁴⁰: a sum of integers is the same in whatever order the children come and go, and never drifts.
+    /// Converts a fraction to units of 2⁻⁴⁰. A sum of integers does not depend on the order of its terms, and does not
+    /// drift.
     private static func scaled(_ fraction: Double) -> Int128 { Int128((fraction * 0x1p40).rounded()) }
 }
 
 extension Int {
-    /// Both are 0 or more.
+    /// Adds two integers that are not negative, and returns `Int.max` on overflow.
     fileprivate func addingUpToMaximum(_ other: Int) -> Int {
         let (sum, overflows) = addingReportingOverflow(other)
         return overflows ? .max : sum
     }
 }
 
-/// Those who wait for a change. Nothing is kept for them but that they wait: each asks for the newest when it is woken,
-/// so a slow one costs the reporter nothing and misses what came in between.
+/// Tasks that wait for a change. The machine keeps no values for them: each asks for the newest value when it is woken,
+/// so a slow task costs the reporter nothing, and misses the values in between.
 extension ProgressStateMachine {
     enum Next: Equatable {
         case value(OperationProgress)
@@ -210,7 +213,7 @@ extension ProgressStateMachine {
         case end
     }
 
-    /// What comes after `last`; nil: nothing was delivered yet.
+    /// Returns the step after `last`, which is `nil` if nothing was delivered yet.
     mutating func next(after last: OperationProgress?) -> Next {
         if last != value { return .value(value) }
         if isOver { return .end }
@@ -218,17 +221,17 @@ extension ProgressStateMachine {
         return .wait(id: lastWaiterID)
     }
 
-    /// False: what it would wait for has come in between.
+    /// Returns false if the progress has changed or ended, so that `waiter` need not wait.
     mutating func wait(_ id: UInt64, after last: OperationProgress?, _ waiter: Waiter) -> Bool {
         if last != value || isOver { return false }
         waiters[id] = waiter
         return true
     }
 
-    /// Nil: it was woken in between, or has not begun to wait.
+    /// Returns `nil` if the waiter was woken already, or has not begun to wait.
     mutating func stopWaiting(_ id: UInt64) -> Waiter? { waiters.removeValue(forKey: id) }
 
-    /// In the order in which they came.
+    /// Returns the waiters in the order in which they came.
     mutating func takeWaiters() -> [Waiter] {
         if waiters.isEmpty { return [] }
         let all = waiters.sorted { $0.key < $1.key }.map(\.value)
