@@ -1,10 +1,10 @@
 extension Duration {
-    /// 292 billion years, which can be added to any time. What is longer is taken as this.
+    /// The longest duration that is distinguished, 292 billion years: it can be added to any time without overflow.
     package static var endless: Duration { .seconds(Int64.max) }
 
-    /// At most ``endless``, in both directions.
+    /// The duration, clamped to ±``endless``.
     package var bounded: Duration { min(max(self, .zero - .endless), .endless) }
 
-    /// Neither negative nor longer than ``endless``.
+    /// True if the duration is neither negative nor longer than ``endless``.
     var isOrdinary: Bool { 0 <= attoseconds && attoseconds <= Int128(Int64.max) * 1_000_000_000_000_000_000 }
 }

@@ -1,12 +1,14 @@
 import Synchronization
 
-/// When the first of several operations has started, on the clock of its queue.
+/// The time at which the first of several operations has started, on the clock of its queue.
 ///
-/// Each operation that a delay looks at has one of its own, for itself and everything that it needs, which is told by
-/// those of its dependencies. So a chain of such delays is built in a time in proportion to its length: nobody walks
-/// through what another call has seen. If the operation gets further dependencies, it has another one of these from
-/// then on, which is told by the former one and by the further dependencies. The dependencies know their readers
-/// weakly, so no chain of these is kept or released by its first one.
+/// Every operation that such a delay has visited has a `ChainStart` of its own, which covers the operation and
+/// everything that it needs. The chain starts of the dependencies inform it. So a chain of such delays is built in time
+/// proportional to its length, because no call visits the operations that another call has visited.
+///
+/// If the operation gets further dependencies, it gets a new `ChainStart`, which is informed by the former one and by
+/// the further dependencies. A chain start references its readers weakly, so it neither retains them nor releases a
+/// chain of them recursively.
 final class ChainStart: Sendable {
     private struct Start {
         let time: TimeSource
@@ -19,12 +21,13 @@ final class ChainStart: Sendable {
 
     private struct State {
         var start: Start?
-        /// To be told of the start. None from then on.
+        /// The chain starts to inform of the start. Empty after the start.
         var readers: [Reader] = []
-        /// With so many readers, those that have gone are dropped.
+        /// The number of readers at which released ones are removed.
         var sweepCount = 8
 
-        /// Returns those that it has looked at.
+        /// Removes released readers. Returns the readers that it has retained, which the caller releases after
+        /// unlocking.
         mutating func sweepReaders() -> [ChainStart?] {
             let looked = readers.map(\.chain)
             readers = zip(readers, looked).filter { $0.1 != nil }.map(\.0)
@@ -33,43 +36,44 @@ final class ChainStart: Sendable {
         }
     }
 
-    /// How the dependencies have changed since the chain was made. After any change, the chain still tells its readers.
+    /// The changes of the dependencies since the chain start was made. It informs its readers even after a change.
     private enum Change: UInt8 {
         case none
-        /// Its operation has got further ones. The next one of that operation reads it, and nobody else does.
+        /// The operation has got further dependencies. Only the next chain start of the same operation becomes a
+        /// reader.
         case growth
-        /// Its operation has lost some, or something that the operation needs has got or lost some. It takes no new
+        /// The operation has lost a dependency, or an operation that it needs has got or lost one. There are no new
         /// readers.
         case other
     }
 
     private let state = Locked(State())
-    /// Only grows.
+    /// The raw value of the most serious ``Change``, which never decreases.
     private let change = Atomic<UInt8>(Change.none.rawValue)
-    /// Its operation had so many places for dependencies.
+    /// The number of places for dependencies that the operation had when this object was made.
     private let placeCount: Int
 
     init(placeCount: Int = 0) { self.placeCount = placeCount }
 
-    /// Of `last` and everything that it needs now. What of it has started counts as if it started with this.
+    /// Covers `last` and everything that it needs now. Operations that have started count as if they started now.
     convenience init(of last: AnyOperation) {
         self.init()
         Self.chain(of: last).tell(self)
     }
 
-    /// The first one counts.
+    /// Notes a start at the current time. Only the first start counts.
     func note(_ time: TimeSource) { note(Start(time: time, instant: time.now)) }
 
-    /// Zero if none has started.
+    /// The time since the start; zero if no operation has started.
     var elapsed: Duration {
         guard let start = state.withLock({ $0.start }) else { return .zero }
         return start.time.now - start.instant
     }
 
-    /// Its operation has got another dependency.
+    /// Notes that the operation has got a dependency.
     func dependencyWasAdded() { note(.growth) }
 
-    /// Its operation has lost a dependency.
+    /// Notes that the operation has lost a dependency.
     func dependencyWasRemoved() { note(.other) }
 
     private func note(_ change: Change) {
@@ -97,9 +101,9 @@ final class ChainStart: Sendable {
         }
     }
 
-    /// When this starts, so does `reader`: now, if it has started.
+    /// Makes the start of this object the start of `reader`. If this one has started, `reader` starts now.
     fileprivate func tell(_ reader: ChainStart) {
-        // What is looked at is released after unlocking.
+        // The readers that were retained by the sweep are released after unlocking.
         let (start, looked) = state.withLock { state -> (Start?, [ChainStart?]) in
             if let start = state.start { return (start, []) }
             state.readers.append(Reader(chain: reader))
@@ -128,11 +132,11 @@ final class ChainStart: Sendable {
         return chains[ObjectIdentifier(last)]!
     }
 
-    /// How much the next one of its operation can take from it.
+    /// The part of a chain start that the next one of the same operation can rely on.
     fileprivate enum Use {
-        /// It is still right.
+        /// It is still complete.
         case all
-        /// It is right but for the dependencies after so many places.
+        /// It is complete except for the dependencies after this many places.
         case allBefore(Int)
         case none
     }
@@ -147,7 +151,7 @@ final class ChainStart: Sendable {
 }
 
 extension AnyOperation {
-    /// Its own, and the dependencies that are still to tell it, if it is new.
+    /// Returns the chain start of the operation. If it is new, also returns the dependencies that have to inform it.
     fileprivate final func chainStart() -> (ChainStart, sources: [AnyOperation]) {
         let found = withLife { life -> (ChainStart, former: ChainStart?, sources: [AnyOperation])? in
             if life.hasBegun || life.phase == .finished { return nil }
@@ -157,7 +161,7 @@ extension AnyOperation {
             if case .all = use, let former { return (former, nil, []) }
             let new = ChainStart(placeCount: edges.placeCount)
             optionalState.add(new)
-            // A removal may have moved the others to other places.
+            // A removal may have moved the remaining dependencies to other places.
             guard case .allBefore(let count) = use, optionalState.removals == nil else {
                 return (new, nil, edges.all.filter { !$0.isFence })
             }

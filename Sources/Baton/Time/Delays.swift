@@ -5,19 +5,27 @@ extension AnyOperation {
     /// let search = AsyncOperation(Search(text)).delay(.milliseconds(300)).unique(by: "search", policy: .replace)
     /// ```
     ///
-    /// It holds no permit of its queue meanwhile, but it needs one to begin. Its conditions are evaluated after that;
-    /// when its inputs are missing it does not wait. The time is that of the queue's clock. Only the first attempt
-    /// waits: the others have their ``retry(_:attempts:deadline:file:line:)``.
+    /// The operation holds no permit during the delay, but needs one to start. Its conditions are evaluated after the
+    /// delay. An operation whose inputs are missing does not wait. Time is measured by the queue's clock. Only the
+    /// first attempt waits; the pauses before further attempts are those of ``retry(_:attempts:deadline:file:line:)``.
     ///
-    /// Called again, the last call counts. A negative duration is ``Misuse`` and counts as zero. After the add this is
-    /// ``Misuse`` and changes nothing.
+    /// If this method is called again, the last delay counts. A call after the operation was added is reported as
+    /// ``Misuse`` and has no effect.
+    ///
+    /// - Parameters:
+    ///   - duration: The length of the delay. A negative duration is reported as ``Misuse`` and counts as zero.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
+    /// - Returns: This operation.
     @discardableResult
     public final func delay(_ duration: Duration, file: StaticString = #fileID, line: UInt = #line) -> Self {
         let place = CallSite(file: file, line: line)
         return delay(by: .for(checked(duration, "a delay", place)), place)
     }
 
-    /// Starts the operation no sooner than `rest` says when its dependencies have finished; zero or less is not at all.
+    /// Starts the operation no sooner than after the time that `rest` returns once the dependencies have finished.
+    ///
+    /// - Parameter rest: Returns the length of the delay. Zero or less means no delay.
     @discardableResult
     package final func delay(
         asking rest: @escaping @Sendable () -> Duration, file: StaticString = #fileID, line: UInt = #line
@@ -27,7 +35,7 @@ extension AnyOperation {
 
     @discardableResult
     fileprivate final func delay(by delay: Delay, _ place: CallSite) -> Self {
-        // What it was before is released after unlocking.
+        // The former delay, which owns a closure of the user's, is released after unlocking.
         var delay = Optional(delay)
         changeTiming("a delay", place) { timing in
             swap(&timing.madeRareTiming().delay, &delay)
@@ -39,10 +47,15 @@ extension AnyOperation {
 }
 
 extension AsyncOperation where Output == Void {
-    /// An operation that finishes when `duration` has passed since its dependencies have.
+    /// Returns an operation that finishes when `duration` has passed since its dependencies have finished.
     ///
-    /// It holds no permit of its queue meanwhile, but it needs one to begin. The time is that of the queue's clock. A
-    /// negative duration is ``Misuse`` and counts as zero.
+    /// The operation holds no permit during the delay, but needs one to start. Time is measured by the queue's clock.
+    ///
+    /// - Parameters:
+    ///   - duration: The length of the delay. A negative duration is reported as ``Misuse`` and counts as zero.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
+    /// - Returns: A new operation.
     public static func delay(
         _ duration: Duration, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Void> {
@@ -51,25 +64,38 @@ extension AsyncOperation where Output == Void {
 }
 
 extension AsyncOperation {
-    /// A new operation with this one's output, when `duration` has passed since this one has finished.
+    /// Returns an operation with this one's output that starts when `duration` has passed since this one has finished.
     ///
-    /// It waits as ``AnyOperation/delay(_:file:line:)`` says. If this one has no output, it does not wait.
+    /// The new operation waits as ``AnyOperation/delay(_:file:line:)`` describes. If this operation has no output, the
+    /// new one does not wait.
+    ///
+    /// - Parameters:
+    ///   - duration: The length of the delay. A negative duration is reported as ``Misuse`` and counts as zero.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
+    /// - Returns: A new operation, which depends on this one.
     public final func delayed(
         by duration: Duration, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Output> {
         AsyncOperation("delay", self) { $0 }.delay(duration, file: file, line: line)
     }
 
-    /// A new operation with this one's output, when at least `duration` has passed since the first of its chain has
-    /// started.
+    /// Returns an operation with this one's output that waits until `duration` has passed since the start of its chain.
     ///
-    /// After 2 s of work, one of 5 s waits for 3 s; after 6 s it does not wait. The chain is this operation with
-    /// everything that it needs at the time of this call, directly or not. What of it has started before the call
-    /// counts as if it started with it.
+    /// With a duration of 5 s, the new operation waits for 3 s after 2 s of work, and does not wait after 6 s of work.
+    /// The chain is this operation with everything that it directly or indirectly needs at the time of this call; it
+    /// starts when the first of these operations starts. Operations that have started before the call count as if they
+    /// started with it.
     ///
-    /// - Complexity: O(n) for n operations of the chain and dependencies between them, without those that a former call
-    ///   has seen. After a dependency was removed from an operation, or something that the operation needs has got or
-    ///   lost one, all of its dependencies count again.
+    /// - Parameters:
+    ///   - duration: The minimum time from the start of the chain. A negative duration is reported as ``Misuse`` and
+    ///     counts as zero.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
+    /// - Returns: A new operation, which depends on this one.
+    /// - Complexity: O(*n*) for *n* operations of the chain and dependencies between them, not counting those that a
+    ///   former call has visited. If an operation has lost a dependency, or an operation that it needs has got or lost
+    ///   one, all of its dependencies count again.
     public final func delayed(
         untilAtLeast duration: Duration, file: StaticString = #fileID, line: UInt = #line
     ) -> AsyncOperation<Output> {
@@ -80,13 +106,13 @@ extension AsyncOperation {
     }
 }
 
-/// How long an operation waits when everything that it depends on has finished.
+/// The delay between the time at which all dependencies have finished and the start.
 enum Delay {
     case `for`(Duration)
     case sinceStart(of: ChainStart, Duration)
     case asking(@Sendable () -> Duration)
 
-    /// What is left of it. To be asked outside every lock.
+    /// The remaining delay. Reads the user's clock or calls a closure, so the caller holds no lock.
     var rest: Duration {
         switch self {
         case .for(let duration): duration
@@ -99,14 +125,15 @@ enum Delay {
 // MARK: - Pauses
 
 extension AnyOperation {
-    /// False: its end came first.
+    /// Returns false if the end of the operation came before the end of the pause.
     final func endPause() -> Bool {
         let isOver = withLife { $0.endPause() }
         if isObserved { tellEvents() }
         return isOver
     }
 
-    /// The timer had the reference that is the queue's.
+    /// Called when the timer of a pause fires. Takes over the reference to the operation that the timer held for the
+    /// queue.
     static func pauseEnded(of operation: Unmanaged<AnyOperation>) {
         let (core, isFurtherAttempt) = operation._withUnsafeGuaranteedRef { operation in
             let pause = operation.withLife { life in
@@ -115,7 +142,7 @@ extension AnyOperation {
             if operation.isObserved { operation.tellEvents() }
             return pause
         }
-        // Else its end came first.
+        // The operation has ended before its pause, so the reference is released.
         if let core {
             core.change { $0.list(operation, isFurtherAttempt: isFurtherAttempt) }
         } else {
@@ -125,11 +152,12 @@ extension AnyOperation {
 }
 
 extension QueueCore {
-    /// It waits, on no task and in no list, with the reference that is the queue's.
+    /// Lets the operation wait in no list and on no task. The timer takes over the reference that the queue holds to
+    /// the operation.
     func pause(_ operation: Unmanaged<AnyOperation>, for duration: Duration) {
         if duration <= .zero { return AnyOperation.pauseEnded(of: operation) }
         let end = timerService.now + duration
-        // The timer may fire before its ticket is known here.
+        // The timer may fire before its ticket is stored in the operation.
         let retained = operation.takeUnretainedValue()
         let ticket = timerService.add(.pauseEnd(operation), at: end)
         let hasEnded = retained.withLife { life in

@@ -1,24 +1,25 @@
-/// What happens at a deadline.
+/// The entries of a ``TimerService``: what happens when a timer fires.
 enum EngineTimer: Sendable {
-    /// What this worker runs has taken as long as it may.
+    /// The current attempt of this worker has reached its time limit.
     case attemptLimit(Worker)
-    /// It has waited for its start as long as it may. Not retained: whoever starts or releases it takes the timer out
-    /// before.
+    /// The operation has waited for its start for as long as its limit allows. The timer does not retain the operation:
+    /// the thread that starts or releases the operation removes the timer first.
     case waitingLimit(Unmanaged<AnyOperation>)
-    /// Its pause is over. The timer has the reference that is the queue's; whoever takes it out has it from then on.
+    /// The pause of the operation is over. The timer owns the reference that the queue holds to the operation, and
+    /// passes it on to the thread that removes the timer.
     case pauseEnd(Unmanaged<AnyOperation>)
-    /// It is time to see whether anything has happened in a queue.
+    /// A stall watch has to check whether its queue has progressed.
     case stall(StallTimer)
-    /// The first operation that waits for a rate has its turn.
+    /// It is the turn of the first operation that waits for a rate.
     case rate(RateTimer)
 }
 
-/// Keeps an operation of a queue alive, and the queue from being idle.
+/// Keeps an operation of a queue alive, and keeps the queue from being idle.
 final class HeldOperation: Sendable {
     private let reference: Unmanaged<AnyOperation>
     private let core: QueueCore?
 
-    /// To be called while the operation cannot leave its queue.
+    /// Retains an operation that cannot leave its queue during the call.
     init(_ operation: Unmanaged<AnyOperation>) {
         reference = operation.retain()
         core = operation._withUnsafeGuaranteedRef { $0.core }
@@ -35,13 +36,14 @@ final class HeldOperation: Sendable {
     }
 }
 
-/// A timer that has been taken out, because its time has come.
+/// A timer that was removed from the heap because its time has come.
 struct DueTimer: Sendable {
     private let timer: EngineTimer
-    /// Of a limit or a pause.
+    /// Retains the operation of a waiting limit or a pause.
     private let held: HeldOperation?
 
-    /// To be called in the locked step in which the timer is taken out: until then the operation is there.
+    /// Called in the locked step that removes the timer from the heap: up to that step the operation is certain to be
+    /// alive.
     init(_ timer: EngineTimer) {
         self.timer = timer
         held =
@@ -51,7 +53,7 @@ struct DueTimer: Sendable {
             }
     }
 
-    /// It runs handlers of the user's.
+    /// True if the timer cancels an operation, which runs cancellation handlers of the user's.
     var cancels: Bool {
         switch timer {
         case .attemptLimit, .waitingLimit: true
@@ -59,7 +61,7 @@ struct DueTimer: Sendable {
         }
     }
 
-    /// Outside every lock.
+    /// Performs what the timer is for. The caller holds no lock.
     consuming func fire(at now: Duration, by timerService: TimerService) {
         switch timer {
         case .attemptLimit(let worker): worker.timerFired(at: now, timerService)
@@ -71,12 +73,14 @@ struct DueTimer: Sendable {
     }
 }
 
-/// Timers that are due at once, in order, on as many tasks as it takes: to cancel runs handlers of the user's, and one
-/// that blocks its thread holds up no other timer. While one fires that may do so, another task is coming for those
+/// Fires timers that are due at the same time, in order, on as many tasks as that takes.
+///
+/// To cancel an operation runs handlers of the user's, and a handler that blocks its thread must not delay other
+/// timers. Therefore, while a timer that cancels is firing, another task is starting or has started to fire the timers
 /// after it.
 final class FiringTimers: Sendable {
     private struct Rest {
-        /// The last one fires first.
+        /// The timers in reverse order, so that the next one is the last element.
         var timers: [DueTimer]
         var isTaskComing = false
     }
@@ -91,7 +95,8 @@ final class FiringTimers: Sendable {
         self.timerService = timerService
     }
 
-    /// On the calling task, which has nothing else to do, unless the clock has cancelled it.
+    /// Fires the timers on the calling task, which does nothing else, or on another one if the clock has cancelled that
+    /// task.
     func begin(on taskFactory: TaskFactory) {
         if Task.isCancelled { fireElsewhere(on: taskFactory) } else { fire(on: taskFactory) }
     }
@@ -105,7 +110,8 @@ final class FiringTimers: Sendable {
                 }
             }
             timer.fire(at: now, by: timerService)
-            // A handler of a cancel has cancelled the task: those of the next timer are not to notice.
+            // A cancellation handler has cancelled this task. Another task fires the next timers, so that their
+            // handlers are not affected.
             if Task.isCancelled { return fireElsewhere(on: taskFactory) }
         }
     }
@@ -114,7 +120,7 @@ final class FiringTimers: Sendable {
         taskFactory.spawn { self.fire(on: taskFactory) }
     }
 
-    /// `isFollowed`: another task has to be started first.
+    /// Returns the next timer. If `isFollowed` is true, the caller starts another task before it fires the timer.
     private func next() -> (DueTimer, isFollowed: Bool)? {
         rest.withLock { rest in
             guard let timer = rest.timers.popLast() else { return nil }

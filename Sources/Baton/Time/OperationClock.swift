@@ -1,7 +1,7 @@
-/// The clock of an operation's queue, as ``OperationContext/clock`` gives it to a body.
+/// The clock of an operation's queue, which a body gets from ``OperationContext/clock``.
 ///
-/// It reads and sleeps as the clock does that the queue was made with, so in a test with a `TestClock` it stands still
-/// until the test moves it. It may be passed to everything that takes a clock.
+/// The clock reads and sleeps like the clock that the queue was made with. In a test with a `TestClock`, it stands
+/// still until the test advances that. It may be passed to every function that takes a clock.
 ///
 /// ```swift
 /// let time = try await context.clock.measure { try await index.rebuild() }
@@ -11,32 +11,41 @@ public struct OperationClock: Clock {
 
     init(_ time: TimeSource) { self.time = time }
 
-    /// A moment on the clock of one queue. Moments of two queues have nothing to do with each other.
+    /// An instant on the clock of one queue. Instants of different queues cannot be compared in a meaningful way.
     public struct Instant: InstantProtocol {
-        /// Since the queue was made.
+        /// The time since the queue was made.
         fileprivate let time: Duration
 
-        /// The moment that comes `duration` later. None is more than 2⁶³ seconds from the start of the clock.
+        /// Returns the instant that is `duration` later, clamped to 2⁶³ seconds from the start of the clock.
+        ///
+        /// - Parameter duration: The time to add, which may be negative.
+        /// - Returns: The later instant.
         public func advanced(by duration: Duration) -> Instant {
             Instant(time: (time.bounded + duration.bounded).bounded)
         }
 
-        /// The time from this moment to `other`, negative if `other` is earlier.
+        /// Returns the time from this instant to another one.
+        ///
+        /// - Parameter other: Another instant of the same clock.
+        /// - Returns: The time between the instants, negative if `other` is earlier.
         public func duration(to other: Instant) -> Duration { other.time.bounded - time.bounded }
 
-        /// Whether `left` is the earlier moment.
+        /// Returns true if `left` is earlier than `right`.
         public static func < (left: Instant, right: Instant) -> Bool { left.time < right.time }
     }
 
-    /// The moment that the queue's clock shows.
+    /// The current instant of the queue's clock.
     public var now: Instant { Instant(time: time.now) }
 
     /// The smallest step of the queue's clock.
     public var minimumResolution: Duration { time.resolution }
 
-    /// Suspends until `deadline`, at once if that has passed. The tolerance is not used.
+    /// Suspends until `deadline`; returns at once if it has passed.
     ///
-    /// - Throws: `CancellationError` as soon as the calling task is cancelled, also if it was before.
+    /// - Parameters:
+    ///   - deadline: The instant at which the call returns.
+    ///   - tolerance: Not used.
+    /// - Throws: `CancellationError` as soon as the calling task is cancelled, or if it was cancelled before the call.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try await time.sleep(for: now.duration(to: deadline))
     }

@@ -1,17 +1,30 @@
 extension AnyOperation {
-    /// Cancels the body when it takes longer than `limit`. Each attempt of a
-    /// ``retry(_:attempts:deadline:file:line:if:)`` has that long.
+    /// Cancels the body when an attempt takes longer than `limit`.
     ///
-    /// This is a cancel with ``CancellationReason/timeout(_:)`` as its reason: `Task.isCancelled` becomes true in the
-    /// body, and the outcome comes when the body has returned. If it throws then, the error is
-    /// ``OperationError/timedOut(after:)``; if it returns a value all the same, that is the outcome. An attempt that
-    /// was cancelled like this counts as a failed one, and may be followed by another; ``didCancel(_:)`` handlers are
+    /// ```swift
+    /// let page = AsyncOperation(Download(url)).timeout(.seconds(10))
+    /// ```
+    ///
+    /// The cancel has the reason ``CancellationReason/timeout(_:)``: `Task.isCancelled` becomes true in the body, and
+    /// the operation finishes when the body has returned. If the body throws then, the error is
+    /// ``OperationError/timedOut(after:)``. If it returns a value, the operation succeeds with it.
+    ///
+    /// Each attempt of a ``retry(_:attempts:deadline:file:line:if:)`` has the whole limit. An attempt that was
+    /// cancelled by the limit counts as a failed one, and may be followed by another; ``didCancel(_:)`` handlers are
     /// called if none follows.
     ///
-    /// The time is that of the queue's clock. It runs while the body does, also while that waits for children;
-    /// dependencies, a permit, a suspension, conditions and exclusions come before, for which there is
-    /// ``timeout(waiting:file:line:)``. Called again, the last limit counts. A negative limit is ``Misuse``, and counts
-    /// as zero. After the add this is ``Misuse`` and changes nothing.
+    /// Time is measured by the queue's clock, while the body runs, including while it waits for children. The time that
+    /// the operation waits for dependencies, a permit, the end of a suspension, conditions and exclusions does not
+    /// count; ``timeout(waiting:file:line:)`` limits that.
+    ///
+    /// If this method is called again, the last limit counts. A call after the operation was added is reported as
+    /// ``Misuse`` and has no effect.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum time of each attempt. A negative limit is reported as ``Misuse`` and counts as zero.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
+    /// - Returns: This operation.
     @discardableResult
     @inlinable
     public final func timeout(_ limit: Duration, file: StaticString = #fileID, line: UInt = #line) -> Self {
@@ -19,7 +32,7 @@ extension AnyOperation {
         return self
     }
 
-    /// Apart, so that returning `self` costs nothing where nobody wants it.
+    /// Separate from the inlinable method, so that returning `self` costs nothing where the result is discarded.
     @usableFromInline
     final func limitAttempts(to limit: Duration, _ file: StaticString, _ line: UInt) {
         let limit = checked(limit, "a timeout", CallSite(file: file, line: line))
@@ -29,10 +42,20 @@ extension AnyOperation {
 
     /// Ends the operation with ``OperationError/timedOut(after:)`` if its body has not started `limit` after the add.
     ///
-    /// It does not matter what it waits for: dependencies, a suspended queue, a permit, conditions, exclusions.
-    /// Conditions that are being evaluated are cancelled, and the outcome comes when they have returned. One that
-    /// shares the outcome of another with its unique key does not wait for a start of its own, and has no such limit.
-    /// See ``timeout(_:file:line:)``.
+    /// The limit applies to everything that the operation may wait for: dependencies, a suspended queue, a permit,
+    /// conditions and exclusions. Conditions that are being evaluated are cancelled, and the operation finishes when
+    /// they have returned. An operation that shares the outcome of another one with the same unique key never starts,
+    /// and has no such limit.
+    ///
+    /// ``timeout(_:file:line:)`` limits the time of the body.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum time from the add to the start of the body, on the queue's clock. A negative limit is
+    ///     reported as
+    /// ``Misuse`` and counts as zero.
+    ///   - file: The file of the call, for reports of misuse.
+    ///   - line: The line of the call, for reports of misuse.
+    /// - Returns: This operation.
     @discardableResult
     public final func timeout(waiting limit: Duration, file: StaticString = #fileID, line: UInt = #line) -> Self {
         let limit = checked(limit, "a timeout", CallSite(file: file, line: line))
@@ -42,7 +65,7 @@ extension AnyOperation {
         return self
     }
 
-    /// A negative duration is reported and counts as zero; none is longer than what can be added to a time.
+    /// Returns `duration`, clamped to the range from zero to `Duration.endless`. Reports a negative duration.
     @inline(__always)
     final func checked(_ duration: Duration, _ what: String, _ place: CallSite) -> Duration {
         duration.isOrdinary ? duration : corrected(duration, what, place)
@@ -56,14 +79,15 @@ extension AnyOperation {
     }
 }
 
-// MARK: - When the time has come
+// MARK: - Limits that are reached
 
 extension AnyOperation {
     final func attemptLimitCame(in run: Int32, after limit: Duration, isLast: Bool) {
         cancelAttempt { life in life.cutAttempt(in: run, after: limit, isLast: isLast) }
     }
 
-    /// It has waited too long for its first attempt, or for another one. A timer that comes late changes nothing.
+    /// Cancels an operation that has waited too long for its first attempt, or for another one. A late timer has no
+    /// effect.
     final func waitingLimitCame(at now: Duration) {
         let rareTiming = withLife { $0.optionalState?.timing?.rareTiming }
         if let limit = rareTiming?.waitingLimit { cancel(reason: .timeout(limit)) { !$0.hasBegun } }
@@ -76,16 +100,17 @@ extension AnyOperation {
 }
 
 extension QueueCore {
-    /// When the operation is claimed, before anybody can reach it through the queue.
+    /// Sets the timer for the limit of an operation that is claimed, before other threads can reach it through the
+    /// queue.
     func limitWaiting(of operation: AnyOperation) {
         let limit = operation.withLife { life in
-            // One that has joined another does not wait for its start.
+            // An operation that has joined another one never starts, so its waiting limit does not apply.
             life.optionalState?.uniqueness?.joined == nil ? life.optionalState?.timing?.rareTiming?.waitingLimit : nil
         }
         if let limit { limitWaiting(of: operation, until: timerService.now + limit) }
     }
 
-    /// When an attempt has failed and another one is to follow, before that can start.
+    /// Sets the timer for the deadline of an operation whose attempt has failed, before the next attempt can start.
     func limitWaiting(forNextAttemptOf operation: AnyOperation) {
         let end = operation.withLife { $0.optionalState?.timing?.rareTiming?.deadlineEnd }
         if let end { limitWaiting(of: operation, until: end) }
@@ -97,17 +122,18 @@ extension QueueCore {
             if life.phase == .added { life.optionalState?.timing?.rareTiming?.waitingTicket = ticket }
             return life.phase != .added
         }
-        // It was cancelled in between.
+        // The operation was cancelled before the ticket was stored.
         if isTooLate { timerService.remove(ticket) }
     }
 }
 
-/// The timers of an operation that does not need them any more, to be taken out after unlocking.
+/// The timers that an operation no longer needs, which the caller removes after unlocking.
 struct OperationTimers {
     fileprivate var waiting: TimerService.Ticket?
     fileprivate var pause: TimerService.Ticket?
 
-    /// Of one that has ended. If it was in a pause, whoever takes out that timer lets go of the queue's reference.
+    /// Removes the timers of an operation that has ended. If it was in a pause, releases the reference that its timer
+    /// held.
     func takeOut(of operation: AnyOperation, from core: QueueCore?) {
         guard let core else { return }
         if let waiting { core.timerService.remove(waiting) }

@@ -1,26 +1,27 @@
 internal import CBaton
 
-/// A clock, without its type: `any Clock<Duration>` cannot subtract its instants. Times count from when this was made.
+/// A clock without its type, because `any Clock<Duration>` cannot subtract its instants. Times count from when this was
+/// made.
 package final class TimeSource: Sendable {
     private let read: @Sendable () -> Duration
-    /// Of the system's own clock, in nanoseconds: read by itself it costs half of what `ContinuousClock.now` does. Nil:
-    /// it is another one.
+    /// The start of a continuous clock in nanoseconds, or `nil` for other clocks. Reading the system's clock directly
+    /// takes half of the time that `ContinuousClock.now` takes.
     private let continuousStart: Int64?
     private let wait: @Sendable (Duration) async throws -> Void
     private let longestWait: Duration
     /// The smallest step of the clock.
     let resolution: Duration
 
-    /// The system's clock, for whoever has no queue.
+    /// The system's continuous clock, for code that has no queue.
     static let continuous = TimeSource(ContinuousClock())
-    /// See ``clockIdentity``. Nil: nobody can tell whether another clock is the same.
+    /// The identity of the clock, or `nil` if equality with other clocks cannot be determined. See ``clockIdentity``.
     private let sharedIdentity: ObjectIdentifier?
-    /// The clock is one of those that every process has.
+    /// True if the clock is one of the two that exist once in every process.
     let isSystemClock: Bool
 
     package init(_ clock: some Clock<Duration>) {
         resolution = clock.minimumResolution
-        // Before the other start, so that what slept until a time finds that it has come.
+        // Read before `start`, so that a task that has slept until a time finds that the time has come.
         continuousStart = clock is ContinuousClock ? baton_continuous_time() : nil
         let start = clock.now
         isSystemClock = clock is ContinuousClock || clock is SuspendingClock
@@ -29,7 +30,7 @@ package final class TimeSource: Sendable {
         } else {
             sharedIdentity = type(of: clock) is AnyClass ? ObjectIdentifier(clock as AnyObject) : nil
         }
-        // Some clocks are known to miscount when they are told to sleep for centuries.
+        // Some clocks miscount when they are told to sleep for centuries.
         longestWait = clock is ContinuousClock || clock is any VirtualClock ? .endless : .seconds(24 * 60 * 60)
         read = { start.duration(to: clock.now) }
         if let continuousStart {
@@ -41,22 +42,22 @@ package final class TimeSource: Sendable {
         }
     }
 
-    /// The clock is the user's: to be asked outside every lock.
+    /// The time since this was made. Reads the user's clock, so the caller holds no lock.
     @inline(__always)
     package var now: Duration { continuousStart.map { .nanoseconds(baton_continuous_time() - $0) } ?? read() }
 
-    /// Two sources with the same identity read the same clock, though they count from different times. To be compared
-    /// while one of them exists.
+    /// Identifies the clock: sources with the same identity read the same clock, though they count from different
+    /// times. May be compared only while one of the sources exists.
     var clockIdentity: ObjectIdentifier { sharedIdentity ?? ObjectIdentifier(self) }
 
-    /// The clock is the system's own.
+    /// True if the clock is a `ContinuousClock`.
     var isContinuous: Bool { continuousStart != nil }
 
-    /// Returns at that time, or throws when the calling task is cancelled.
+    /// Returns at `time`, or throws when the calling task is cancelled.
     ///
     /// A clock of the user's may be unable to sleep: its `sleep` throws although nobody has cancelled the task, or
-    /// returns too early again and again. It is then asked for its time at intervals of the system's clock, which grow
-    /// from a millisecond to a second.
+    /// returns too early again and again. In that case this method reads the clock at intervals of the system's clock,
+    /// which grow from a millisecond to a second.
     package func sleep(until time: Duration) async throws {
         var poll = Poll()
         while true {
@@ -85,14 +86,14 @@ package final class TimeSource: Sendable {
         if duration > .zero { try await sleep(until: now + duration.bounded) }
     }
 
-    /// The intervals at which a clock that cannot sleep is asked for its time.
+    /// The intervals at which a clock that cannot sleep is read.
     private struct Poll {
         private static let shortest = Duration.milliseconds(1)
         private static let longest = Duration.seconds(1)
 
         private var interval: Duration?
 
-        /// Nil: the clock is asked to sleep again at once, because somebody may have set it back.
+        /// Returns `nil` if the clock should sleep again at once, because somebody may have set it back.
         mutating func next(hasThrown: Bool, left: Duration) -> Duration? {
             let former = interval ?? (hasThrown ? Self.shortest : nil)
             interval = min(Self.longest, (former ?? Self.shortest / 2) * 2)
@@ -100,12 +101,12 @@ package final class TimeSource: Sendable {
         }
     }
 
-    /// Asked when a sleep begins: a long one is taken in pieces.
+    /// Returns when a sleep that begins now has to wake: a long sleep is divided into several.
     func nextWake(until time: Duration) -> Duration { min(time, now + longestWait) }
 }
 
 extension Int64 {
-    /// Both are 0 or more.
+    /// Adds two integers that are not negative, and returns `Int64.max` on overflow.
     fileprivate func addingUpToMaximum(_ other: Int64) -> Int64 {
         let (sum, overflows) = addingReportingOverflow(other)
         return overflows ? .max : sum

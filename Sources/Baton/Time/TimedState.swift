@@ -1,27 +1,29 @@
-/// The optional state of an operation with time limits, delays or further attempts: those, and how far it is with them.
-/// Made before the add, and in one object with the others, which takes half of the time that two would.
+/// The optional state of an operation with time limits, delays or further attempts.
+///
+/// It is made before the add. It is a subclass, because allocating one object takes half of the time that two objects
+/// take.
 final class TimedState: OptionalState {
-    // Preconditions. Frozen by the add, and read without the lock from then on.
-    /// Nil: what fails is not tried again.
+    // Preconditions. They are frozen by the add, and read without the lock from then on.
+    /// The backoff of further attempts, or `nil` if failed attempts are not retried.
     @exclusivity(unchecked) var backoff: Backoff?
-    /// Of each attempt.
+    /// The time limit of each attempt.
     @exclusivity(unchecked) var limit: Duration?
-    /// At most.
+    /// The maximum number of attempts.
     @exclusivity(unchecked) var maxAttempts: Int32 = 1
 
-    // How far it is.
-    /// The one that runs, or else the last one; 0 before the first.
+    // The state of the attempts.
+    /// The number of the current or last attempt; 0 before the first one.
     @exclusivity(unchecked) var attempt: Int32 = 0
-    /// A time limit has cancelled the attempt that runs.
+    /// True if a time limit has cancelled the current attempt.
     @exclusivity(unchecked) var isCut = false
-    /// It is in no list and on no task, and waits for its time.
+    /// True if the operation is in no list and on no task, and waits for a time.
     @exclusivity(unchecked) var isPaused = false
     @exclusivity(unchecked) private(set) var rareTiming: RareTiming?
 
-    /// - Parameter former: What the operation had until now.
+    /// - Parameter former: The optional state that the operation had so far.
     init(after former: OptionalState? = nil) { super.init(timedAfter: former) }
 
-    /// With limits that have been shared.
+    /// Makes the state of an operation whose limits were shared with others until now.
     init(_ limits: SharedLimits.Values, attempt: Int32) {
         super.init(timedAfter: nil)
         backoff = limits.backoff.map { Backoff($0) }
@@ -30,7 +32,7 @@ final class TimedState: OptionalState {
         self.attempt = attempt
     }
 
-    /// At the finish, for the caller to release after unlocking.
+    /// Returns the closures when the operation finishes. The caller releases them after unlocking.
     func takeClosures() -> Any { (backoff.take(), rareTiming?.takeClosures()) }
 
     func madeRareTiming() -> RareTiming {
@@ -44,10 +46,11 @@ final class TimedState: OptionalState {
 
     var hasAttemptsLeft: Bool { backoff != nil && attempt < maxAttempts }
 
-    /// Something of it is asked or told around the body.
+    /// True if code that handles time limits or further attempts has to run before or after the body.
     var timesBody: Bool { limit != nil || runsAgain || rareTiming?.waitingTicket != nil }
 
-    /// False: it has ended, and the next one may have begun, whose ticket may be known already.
+    /// Stores the ticket of a pause. Returns false if the pause has ended; the next one may have begun and stored its
+    /// own ticket.
     func pauses(until end: Duration, _ ticket: TimerService.Ticket) -> Bool {
         if !isPaused { return false }
         let rareTiming = madeRareTiming()
@@ -63,33 +66,33 @@ final class TimedState: OptionalState {
         rareTiming?.pauseEnd = nil
     }
 
-    /// The finish has to release or take out something of it.
+    /// True if something has to be released, or a timer removed, when the operation finishes.
     var hasTimedEnd: Bool { rareTiming != nil || backoff?.keepsClosures == true }
 
-    /// Why the attempt was cancelled, if a limit of its own did it.
+    /// The reason of the cancel if the attempt was cancelled by its own time limit.
     var cutReason: CancellationReason? { isCut ? limit.map { .timeout($0) } : nil }
 }
 
-/// Part of ``TimedState``.
+/// The part of ``TimedState`` that few operations need.
 final class RareTiming {
-    // Preconditions, frozen by the add.
+    // Preconditions, which are frozen by the add.
     var mayRetry: RetryPredicate?
-    /// Of all attempts together, from the start of the first.
+    /// The time limit of all attempts together, from the start of the first one.
     var deadline: Duration?
     var waitingLimit: Duration?
     var delay: Delay?
     var repetition: Repetition?
 
-    // How far it is. Times are those of the queue's timer service.
-    /// When the first attempt started, of those that count.
+    // The state of the attempts. Times are those of the queue's timer service.
+    /// The time at which the first attempt started, counted from the last repetition.
     var firstStart: Duration?
-    /// When the body started last.
+    /// The time at which the body started last.
     var lastStart = Duration.zero
     var repetitions = 0
-    /// The attempts that were followed by another.
+    /// The attempts that were followed by another one.
     var failures = FailedAttempts()
     var waitingTicket: TimerService.Ticket?
-    /// Of its pause. Nil also while somebody is about to put it here.
+    /// The ticket of the pause's timer. Also `nil` while a thread is about to store it.
     var pauseTicket: TimerService.Ticket?
     var pauseEnd: Duration?
 
@@ -98,5 +101,5 @@ final class RareTiming {
     }
 }
 
-/// Asked with the number of failures before this one, and with its error.
+/// Called with the number of failures before this one, and with its error.
 typealias RetryPredicate = @Sendable (Int, OperationError) async throws -> Bool

@@ -1,12 +1,13 @@
-/// What is to happen at which time, the earliest first, and of equal times what was added first. A binary heap in which
-/// every entry knows its place, so that it can be taken out. Pure.
+/// Entries ordered by time, and entries of equal times in the order in which they were added.
+///
+/// A pure value: a binary heap in which every entry knows its place, so that it can be removed in O(log *n*).
 package struct TimerHeap<Time: Comparable, Entry> {
-    /// Names an entry for good: one that has been taken out is not mistaken for another.
+    /// Identifies an entry. A ticket never identifies another entry, even after its own was removed.
     package struct Ticket {
         fileprivate let permit: Slab<Permit>.ID
         fileprivate let number: UInt64
 
-        /// That deadline was added later.
+        /// Returns true if the entry of this ticket was added before that of `other`.
         func isOlder(than other: Self) -> Bool { number < other.number }
     }
 
@@ -37,7 +38,7 @@ package struct TimerHeap<Time: Comparable, Entry> {
     /// The earliest time.
     package var next: Time? { heap.first?.time }
 
-    /// The content with the earliest time.
+    /// The entry with the earliest time.
     var first: Entry? { heap.first.flatMap { permits[$0.permit].entry } }
 
     /// All times, in no particular order.
@@ -51,7 +52,7 @@ package struct TimerHeap<Time: Comparable, Entry> {
         return Ticket(permit: permit, number: lastNumber)
     }
 
-    /// Nil: its time has come, or it was taken out before.
+    /// Removes the entry. Returns `nil` if its time has come, or if it was removed before.
     @discardableResult
     package mutating func remove(_ ticket: Ticket) -> Entry? {
         guard permits.hasPlace(ticket.permit), permits[ticket.permit].number == ticket.number,
@@ -60,10 +61,10 @@ package struct TimerHeap<Time: Comparable, Entry> {
         return remove(at: permits[ticket.permit].place)
     }
 
-    /// Takes out what has the earliest time.
+    /// Removes the entry with the earliest time.
     mutating func removeFirst() -> Entry? { heap.isEmpty ? nil : remove(at: 0) }
 
-    /// Takes out everything whose time has come, in order.
+    /// Removes all entries whose time has come, in order.
     package mutating func takeDue(at now: Time) -> [Entry] {
         var due: [Entry] = []
         while let first = heap.first, first.time <= now { due.append(remove(at: 0)) }

@@ -1,17 +1,17 @@
 import Synchronization
 
-/// Wakes operations when their time has come: one task that sleeps until the earliest deadline, however many there are.
+/// Fires timers when their time has come. One task sleeps until the earliest deadline, however many timers there are.
 ///
-/// All queues with the continuous clock share one; a queue with another clock has its own. When a deadline is
-/// taken out the task sleeps on: deadlines are mostly taken out in time, and the next one mostly comes later.
+/// All queues with the continuous clock share one service; a queue with another clock has its own. When a timer is
+/// removed, the task sleeps on, because most timers are removed before they fire, and the next one is usually later.
 final class TimerService: Sendable {
     typealias Ticket = TimerHeap<Duration, EngineTimer>.Ticket
 
     fileprivate struct State {
         var deadlines = TimerHeap<Duration, EngineTimer>()
-        /// When the task wakes. Nil: there is none.
+        /// The time at which the task wakes, or `nil` if there is no task.
         var wakeTime: Duration?
-        /// Of the task that sleeps. One with an older number has been replaced.
+        /// The number of the task that sleeps. A task with an older number has been replaced.
         var number: UInt64 = 0
         var task: Task<Void, Never>?
     }
@@ -27,7 +27,7 @@ final class TimerService: Sendable {
         self.taskFactory = taskFactory
     }
 
-    /// On the clock of its deadlines. To be asked outside every lock.
+    /// The time on the clock of the deadlines. The caller holds no lock.
     var now: Duration { time.now }
 
     func add(_ timer: EngineTimer, at deadline: Duration) -> Ticket {
@@ -40,11 +40,12 @@ final class TimerService: Sendable {
         return ticket
     }
 
-    /// Nil: its time has come, or it was taken out before. The caller has to see to what it kept alive.
+    /// Removes a timer. Returns `nil` if its time has come, or if it was removed before. The caller releases what the
+    /// timer owned.
     @discardableResult
     func remove(_ ticket: Ticket) -> EngineTimer? { state.withLock { $0.deadlines.remove(ticket) } }
 
-    /// Its queue has gone, and with it every operation that could have a deadline.
+    /// Ends the task. The queue was released, and with it every operation that could have a timer.
     func stop() {
         let task = state.withLock { state in
             state.number += 1
@@ -53,7 +54,7 @@ final class TimerService: Sendable {
         task?.cancel()
     }
 
-    /// For tests.
+    /// The number of timers, for tests.
     var count: Int { state.withLock { $0.deadlines.count } }
 
     // MARK: The task
@@ -82,7 +83,7 @@ final class TimerService: Sendable {
                 if Task.isCancelled { return sleepElsewhere(as: number) }
                 continue
             }
-            // First: a timer may run handlers of a cancel, which take their time.
+            // The successor starts first, because a timer may run cancellation handlers, which may take any time.
             if let successor { start(successor) }
             return FiringTimers(due, at: now, by: self).begin(on: taskFactory)
         }
@@ -90,8 +91,8 @@ final class TimerService: Sendable {
 }
 
 extension TimerService {
-    /// The task is cancelled: it has been replaced, or the clock's own `sleep` has done it. That may happen each time,
-    /// so another one goes on in a moment.
+    /// Continues on another task, because this one is cancelled: it was replaced, or the clock's own `sleep` has
+    /// cancelled it. The clock may do so each time, so the other task starts a millisecond later.
     private func sleepElsewhere(as number: UInt64) {
         if !state.withLock({ $0.number == number }) { return }
         TimerThread.shared.call(after: .milliseconds(1)) {
@@ -107,8 +108,8 @@ extension TimerService.State {
         return TimerService.Replacement(number: number, former: task.take())
     }
 
-    /// What is due fires, and if there is more another task sleeps until then. Nothing is due: the same task goes on,
-    /// until what is now the earliest.
+    /// Removes the timers that are due. If there are others, returns a task that sleeps until the next one. If none is
+    /// due, the calling task sleeps on until the earliest deadline.
     fileprivate mutating func wake(at now: Duration, as number: UInt64) -> ([DueTimer], TimerService.Replacement?) {
         if self.number != number { return ([], nil) }
         let due = deadlines.takeDue(at: now).map { DueTimer($0) }

@@ -1,9 +1,9 @@
 internal import CBaton
 
-/// One thread that waits for points in time, for everything in the process that counts on the continuous clock.
+/// One thread that waits for points in time, for everything in the process that uses the continuous clock.
 ///
-/// A task that sleeps wakes on a thread of an executor, and bodies may block all of those. This thread runs nothing of
-/// the user's: it resumes tasks of the ``ServiceExecutor``, and calls short closures of Baton's.
+/// A task that sleeps wakes on a thread of an executor, and bodies may block all of those threads. This thread runs no
+/// user code: it resumes tasks of the ``ServiceExecutor``, and calls short closures of Baton's own.
 final class TimerThread: Sendable {
     static let shared = TimerThread()
 
@@ -11,25 +11,26 @@ final class TimerThread: Sendable {
 
     private struct State {
         var deadlines = TimerHeap<Int64, @Sendable () -> Void>()
-        /// The thread has been started.
+        /// True if the thread was started.
         var isRunning = false
     }
 
-    /// The longest wait, in nanoseconds: the system's wait may stand still while the machine sleeps, and the clock does
-    /// not.
+    /// The longest wait, in nanoseconds: the system's wait may stand still while the machine sleeps, although the clock
+    /// goes on.
     private static let longest: Int64 = 10_000_000_000
 
     private let state = Monitor(State())
 
-    /// Nanoseconds on the clock of the deadlines, which is that of `ContinuousClock`.
+    /// The current time in nanoseconds, on the clock of `ContinuousClock`, which is that of the deadlines.
     static var now: Int64 { baton_continuous_time() }
 
     func call(after delay: Duration, _ closure: @escaping @Sendable () -> Void) {
         call(at: Self.now + delay.wholeNanoseconds, closure)
     }
 
-    /// - Parameter closure: Called on the thread, outside every lock. It must neither block nor run anything of the
-    ///   user's.
+    /// - Parameters:
+    ///   - time: The time of the call, in nanoseconds.
+    ///   - closure: Called on the thread, without a lock. It must neither block nor run user code.
     @discardableResult
     func call(at time: Int64, _ closure: @escaping @Sendable () -> Void) -> Ticket {
         var ticket: Ticket?
@@ -50,7 +51,7 @@ final class TimerThread: Sendable {
         return ticket!
     }
 
-    /// False: its time has come, or it was taken out before.
+    /// Removes a call. Returns false if its time has come, or if it was removed before.
     func remove(_ ticket: Ticket) -> Bool {
         var closure: (@Sendable () -> Void)?
         state.change { state in
@@ -74,7 +75,7 @@ final class TimerThread: Sendable {
 }
 
 extension TimerThread {
-    /// Returns at that time, or throws when the calling task is cancelled.
+    /// Returns at `time`, or throws when the calling task is cancelled.
     func sleep(until time: Int64) async throws(CancellationError) {
         let sleep = TimerSleep()
         let isOver = await withTaskCancellationHandler {
@@ -89,7 +90,7 @@ extension TimerThread {
     }
 }
 
-/// One sleep: whoever ends it first, the time or a cancel, resumes the task.
+/// One sleep of a task. The first of two events resumes the task: its time comes, or it is cancelled.
 private final class TimerSleep: Sendable {
     private enum State {
         case new
@@ -112,11 +113,11 @@ private final class TimerSleep: Sendable {
             state = .sleeping(continuation, ticket)
             return false
         }
-        // A cancel has come before the ticket was known, or the time has come, and nothing is left to remove.
+        // The sleep was cancelled before the ticket was stored, or its time has come, and nothing is left to remove.
         if wasCancelled { _ = TimerThread.shared.remove(ticket) }
     }
 
-    /// Resuming comes last: the task may run right there, and let go of this.
+    /// Ends the sleep. Resuming comes last, because the task may run at once and release this object.
     func end(isOver: Bool) {
         let former = state.withLock { state in
             defer { state = .over }
@@ -134,7 +135,7 @@ private final class TimerSleep: Sendable {
 }
 
 extension Duration {
-    /// Rounded up, and at most some 292 years: what is longer does not come.
+    /// The duration in nanoseconds, rounded up, and clamped to the 292 years that an `Int64` can represent.
     var wholeNanoseconds: Int64 {
         let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         return Int64(clamping: whole + (rest > 0 ? 1 : 0))
