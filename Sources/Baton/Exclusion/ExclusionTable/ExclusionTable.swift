@@ -67,8 +67,8 @@ struct ExclusionTable {
         _ owner: ObjectIdentifier, _ demands: ExclusionSet, inside ancestors: [ObjectIdentifier],
         isFurtherAttempt: Bool = false
     ) -> Claim.ID? {
-        // A waiting descendant of the owner may be behind claims that this one would pass. If this one were then granted
-        // at once, the descendant could have its names, too, and nothing would grant them to it.
+        // A waiting descendant of the owner may be behind claims that this one would pass. If this one were then
+        // granted at once, the descendant could have its exclusions, too, and nothing would grant them to it.
         let comesFirst = isFurtherAttempt && waitingBelow[owner] == nil
         let arrival = Arrival(isFurtherAttempt: comesFirst, number: arrivals)
         let id = claims.insert(Claim(owner: owner, arrival: arrival))
