@@ -25,18 +25,33 @@ run: ## make miniatures of the sample pictures, or of yours: make run INPUT="hol
 	@scripts/bootstrap run
 	@SWIFTFLAGS="$(SWIFTFLAGS)" $(TILTSHIFT)/demo
 
+.PHONY: setup
+setup: ## say what this machine lacks for all of this, and install it; SETUP=no for every command: install nothing
+	@scripts/bootstrap all
+
+# The tests of the engine, and few rounds of the stress suites.
 .PHONY: test
-test: test-library test-tiltshift ## run all tests
+test: export BATON_TESTS := core
+test: export BATON_STRESS ?= 0.05
+test: ## run the tests of the engine, before each commit: minutes
+	@scripts/bootstrap
+	swift build $(SWIFTFLAGS) --product batonPackageTests
+	swift test $(SWIFTFLAGS) --skip-build
+
+# The stress suites in full, the other modules, and what must have the machine for itself.
+.PHONY: test-all
+test-all: test-library test-tiltshift ## run all tests
 
 .PHONY: test-library
-test-library: ## run the tests of the library
+test-library:
 	@scripts/bootstrap test
-	swift test $(SWIFTFLAGS) --skip 'OutsideTests|BatonNetwork'
-	swift test $(SWIFTFLAGS) --disable-xctest --no-parallel --filter OutsideTests
-	swift test $(SWIFTFLAGS) --disable-xctest --no-parallel --filter BatonNetwork
+	swift build $(SWIFTFLAGS) --product batonPackageTests
+	swift test $(SWIFTFLAGS) --skip-build --skip 'OutsideTests|BatonNetwork'
+	swift test $(SWIFTFLAGS) --skip-build --disable-xctest --no-parallel --filter OutsideTests
+	swift test $(SWIFTFLAGS) --skip-build --disable-xctest --no-parallel --filter BatonNetwork
 
 .PHONY: test-tiltshift
-test-tiltshift: ## run the tests of the program that make run builds
+test-tiltshift:
 	@scripts/bootstrap run
 	swift test $(SWIFTFLAGS) --package-path $(TILTSHIFT)
 
@@ -109,6 +124,18 @@ sanitize-thread:
 	@scripts/bootstrap test
 	swift build $(SWIFTFLAGS) --sanitize=thread --product batonPackageTests --scratch-path .build/tsan
 	swift test $(SWIFTFLAGS) --sanitize=thread --skip-build --disable-xctest --no-parallel --scratch-path .build/tsan
+
+# The suites in which threads meet. They are a part of sanitize-thread that is short enough for every commit.
+ENGINE := StressTests|Guarantees|BatonTests.*(Attempts|Deliver|Event|Exclusion|Group|LocalQueue|Priority|Rate|Scheduler|Timer|Unique|Wait)
+.PHONY: sanitize-engine
+sanitize-engine: export BATON_SANITIZE := thread
+sanitize-engine: export BATON_TESTS := core
+sanitize-engine: export TSAN_OPTIONS := halt_on_error=1 atexit_sleep_ms=0 suppressions=$(CURDIR)/scripts/tsan.supp
+sanitize-engine: ## run the suites in which threads meet under ThreadSanitizer
+	@scripts/bootstrap
+	swift build $(SWIFTFLAGS) --sanitize=thread --product batonPackageTests --scratch-path .build/tsan
+	swift test $(SWIFTFLAGS) --sanitize=thread --skip-build --disable-xctest --no-parallel --scratch-path .build/tsan \
+		--filter '$(ENGINE)'
 
 .PHONY: sanitize-address
 sanitize-address: export BATON_SANITIZE := address

@@ -14,6 +14,35 @@ let strict: [SwiftSetting] =
         .treatAllWarnings(as: .error),
     ] + (sanitizer == "thread" ? [.define("BATON_TSAN")] : []) + (sanitizer == nil ? [] : [.define("BATON_SANITIZED")])
 
+/// With `BATON_TESTS=core`, as `make test` sets it, the tests of the engine are the only ones that are built.
+let testsOnlyCore = Context.environment["BATON_TESTS"] == "core"
+
+let coreTests: [Target] = [
+    .testTarget(name: "BatonTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
+    .testTarget(name: "BatonTestingTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
+    .testTarget(name: "StressTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
+]
+
+let moreTests: [Target] = [
+    .testTarget(
+        name: "BatonFoundationTests", dependencies: ["Baton", "BatonFoundation", "BatonTesting"],
+        swiftSettings: strict),
+    .testTarget(
+        name: "BatonNetworkTests", dependencies: ["Baton", "BatonNetwork", "BatonNetworkTesting", "BatonTesting"],
+        swiftSettings: strict),
+    .testTarget(
+        name: "BatonNetworkTestingTests", dependencies: ["BatonNetwork", "BatonNetworkTesting"],
+        swiftSettings: strict),
+    .testTarget(
+        name: "BatonProcessTests", dependencies: ["Baton", "BatonProcess", "BatonTesting"], swiftSettings: strict),
+    .testTarget(
+        name: "BatonTraceTests", dependencies: ["Baton", "BatonTesting", "BatonTrace"], swiftSettings: strict),
+    .testTarget(
+        name: "OutsideTests",
+        dependencies: ["Baton", "BatonFoundation", "BatonProcess", "BatonTesting", "BatonTrace"],
+        swiftSettings: strict),
+]
+
 let package = Package(
     name: "baton",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -41,26 +70,6 @@ let package = Package(
         .target(name: "BatonProcess", dependencies: ["Baton", "CBatonProcess"], swiftSettings: strict),
         .target(name: "BatonTesting", dependencies: ["Baton"], swiftSettings: strict),
         .target(name: "BatonTrace", dependencies: ["Baton"], swiftSettings: strict),
-        .testTarget(name: "BatonTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
-        .testTarget(
-            name: "BatonFoundationTests", dependencies: ["Baton", "BatonFoundation", "BatonTesting"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "BatonNetworkTests", dependencies: ["Baton", "BatonNetwork", "BatonNetworkTesting", "BatonTesting"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "BatonNetworkTestingTests", dependencies: ["BatonNetwork", "BatonNetworkTesting"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "BatonProcessTests", dependencies: ["Baton", "BatonProcess", "BatonTesting"], swiftSettings: strict),
-        .testTarget(name: "BatonTestingTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
-        .testTarget(
-            name: "BatonTraceTests", dependencies: ["Baton", "BatonTesting", "BatonTrace"], swiftSettings: strict),
-        .testTarget(
-            name: "OutsideTests",
-            dependencies: ["Baton", "BatonFoundation", "BatonProcess", "BatonTesting", "BatonTrace"],
-            swiftSettings: strict),
-        .testTarget(name: "StressTests", dependencies: ["Baton", "BatonTesting"], swiftSettings: strict),
-    ],
+    ] + coreTests + (testsOnlyCore ? [] : moreTests),
     swiftLanguageModes: [.v6]
 )
