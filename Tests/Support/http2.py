@@ -30,6 +30,7 @@ is asked for. The standard library is all it needs.
   goaway-after         as ok, then the connection ends
   cut                  the connection is closed without a word
   cut-body             200, half of the body, then the same
+  end-tls              the TLS session ends without a word, and the TCP connection stays open
   nonsense             what is no frame
   ping                 no answer, but a ping every 100 ms
 
@@ -260,6 +261,12 @@ class Connection:
         elif step == "cut-body":
             self.send_half(stream)
             raise Closed
+        elif step == "end-tls":
+            try:
+                self.link.unwrap()
+            except OSError:
+                pass
+            threading.Event().wait()
         elif step == "ping":
             threading.Thread(target=self.send_pings, daemon=True).start()
         elif step == "nonsense":

@@ -271,6 +271,20 @@
             _ = pair.events()
         }
 
+        @Test("A connection whose TLS session ends fails all of its requests at once, although TCP stays open")
+        func endsOfSessions() async throws {
+            let pair = Pair("ok hold end-tls", "ok")
+            defer { pair.server.stop() }
+            _ = try await outcome(pair.page).get()
+            let post = pair.page.method("POST").timeout(.seconds(60))
+            async let held = failure(post)
+            await pair.server.wait(for: "request 1 3")
+            // Otherwise both would wait for a minute, and fail because they had timed out.
+            #expect(await failure(post)?.reason == .connectionBroken)
+            #expect(await held?.reason == .connectionBroken)
+            #expect(try await outcome(pair.page).get().data == Data("0".utf8))
+        }
+
         @Test("What is no frame breaks the connection")
         func nonsense() async throws {
             let pair = Pair("nonsense")

@@ -126,6 +126,19 @@
             #expect(try await outcome(page).get().data == Data("hi".utf8))
         }
 
+        @Test("Bytes that a server sends after a response are not the next response")
+        func bytesAfterAResponse() async throws {
+            let server = server("good")
+            defer { server.stop() }
+            let (right, wrong) = ("Content-Length: 2\r\n\r\nhi", "Content-Length: 5\r\n\r\nwrong")
+            let reply = Data("HTTP/1.1 200 OK\r\n\(right)HTTP/1.1 200 OK\r\n\(wrong)".utf8).base64EncodedString()
+            let transport = Self.transport()
+            let first = HTTPData(server.url("/raw", ["reply": reply, "hold": "1", "key": "after"])).transport(transport)
+            #expect(try await outcome(first).get().data == Data("hi".utf8))
+            let second = try await outcome(HTTPData(server.url("/bytes/10")).transport(transport)).get()
+            #expect(second.data.count == 10)
+        }
+
         @Test("A server that dies while keys are exchanged is a broken connection")
         func aDyingServer() async throws {
             let dying = try RawServer("")
