@@ -18,7 +18,7 @@ struct ActivityStateMachine {
     private var isShown = false
     /// A Boolean value that indicates whether an operation has begun that has not been shown yet. It is shown even if
     /// it has ended since.
-    private var isNews = false
+    private var hasUnshownStart = false
     private var idleSince = Duration.zero
     private var hasTask = false
 
@@ -29,8 +29,8 @@ struct ActivityStateMachine {
     /// Returns true if the caller has to start a task.
     mutating func started(_ id: UInt64) -> Bool {
         running.insert(id)
-        if isShown || isNews { return false }
-        isNews = true
+        if isShown || hasUnshownStart { return false }
+        hasUnshownStart = true
         return claimTask()
     }
 
@@ -48,8 +48,8 @@ struct ActivityStateMachine {
 
     /// Returns the next step of the task, which calls this repeatedly until it receives `end`.
     mutating func next(at now: Duration) -> Step {
-        if isNews {
-            (isNews, isShown) = (false, true)
+        if hasUnshownStart {
+            (hasUnshownStart, isShown) = (false, true)
             return .show(true)
         }
         if isShown, running.isEmpty {

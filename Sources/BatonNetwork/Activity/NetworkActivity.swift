@@ -55,10 +55,10 @@ public final class NetworkActivity: OperationObserver {
     private func change(_ event: (inout ActivityStateMachine, _ now: Duration) -> Bool) {
         // The clock is the user's, so it is read before the lock is taken.
         let now = time.now
-        if machine.withLock({ event(&$0, now) }) { TaskFactory.services.spawn { await self.tell() } }
+        if machine.withLock({ event(&$0, now) }) { TaskFactory.services.spawn { await self.performSteps() } }
     }
 
-    private func tell() async {
+    private func performSteps() async {
         while true {
             let now = time.now
             switch machine.withLock({ $0.next(at: now) }) {

@@ -6,7 +6,7 @@
     final class CurlConnections {
         /// The identity of a connection. The local port alone does not suffice, because connections to several servers
         /// may share it.
-        struct Name: Hashable {
+        struct ID: Hashable {
             let localPort: Int32
             let peer: String
             let peerPort: Int32
@@ -25,11 +25,15 @@
 
         /// The number of transfers that are connecting. libcurl 7.88 does not always wake up to try the next address of
         /// a host when one has failed, so the loop polls while this is not 0.
-        var connectingCount = 0
+        var connectingCount = 0 {
+            didSet { assert(connectingCount >= 0, "Internal inconsistency: a connection attempt that ends twice") }
+        }
 
         /// The number of transfers with a response over HTTP/2. libcurl 7.88 does not always wake up for bytes that it
         /// has buffered for a paused stream, so the loop polls while this is not 0.
-        var multiplexedCount = 0
+        var multiplexedCount = 0 {
+            didSet { assert(multiplexedCount >= 0, "Internal inconsistency: an HTTP/2 transfer that ends twice") }
+        }
 
         /// A Boolean value that indicates whether the last attempt to open a socket failed for lack of descriptors.
         /// While it is true, libcurl closes connections that have been unused for a second.
@@ -39,23 +43,23 @@
         private(set) var eventCount: UInt64 = 0
 
         /// The number of paused streams of each HTTP/2 connection.
-        private var pausedCounts: [Name: Int] = [:]
-        private var connections: [Name: Connection] = [:]
+        private var pausedCounts: [ID: Int] = [:]
+        private var connections: [ID: Connection] = [:]
         /// When the table reaches this count, closed connections are removed from it.
-        private var mostConnections = 1024
+        private var pruneThreshold = 1024
 
         func noteEvent() { eventCount &+= 1 }
 
         /// Notes which of the sockets that a transfer has opened has become its connection.
-        func note(_ opened: [curl_socket_t], as name: Name, _ version: Version) {
-            guard let socket = opened.last(where: { name.isThat(of: $0) }) else { return }
-            connections[name] = Connection(socket: socket, version: version)
-            if connections.count < mostConnections { return }
-            connections = connections.filter { $0.key.isThat(of: $0.value.socket) }
-            mostConnections = max(1024, 2 * connections.count)
+        func note(_ opened: [curl_socket_t], as id: ID, _ version: Version) {
+            guard let socket = opened.last(where: { id.matches($0) }) else { return }
+            connections[id] = Connection(socket: socket, version: version)
+            if connections.count < pruneThreshold { return }
+            connections = connections.filter { $0.key.matches($0.value.socket) }
+            pruneThreshold = max(1024, 2 * connections.count)
         }
 
-        func note(_ version: Version, of name: Name) { connections[name]?.version = version }
+        func note(_ version: Version, of id: ID) { connections[id]?.version = version }
 
         /// Returns whether bytes have arrived that belong to no request, because the server sent more than its
         /// response.
@@ -64,66 +68,67 @@
         /// count as well, which does no harm: the next request then uses another connection.
         ///
         /// - Parameter isRead: Whether OpenSSL has already read such bytes from the socket.
-        func hasLeftovers(_ name: Name, onceRead isRead: Bool) -> Bool {
-            guard let connection = connection(name), connection.version == .http1 else { return false }
+        func hasLeftovers(_ id: ID, onceRead isRead: Bool) -> Bool {
+            guard let connection = connection(id), connection.version == .http1 else { return false }
             return isRead || baton_curl_is_readable(connection.socket) != 0
         }
 
         /// Returns whether the peer has closed the connection.
-        func isClosed(_ name: Name) -> Bool {
-            guard let connection = connection(name), connection.version != .http2 else { return false }
+        func isClosed(_ id: ID) -> Bool {
+            guard let connection = connection(id), connection.version != .http2 else { return false }
             return baton_curl_is_closed(connection.socket) != 0
         }
 
         /// Closes a connection, and gives libcurl a socket pair in its place that discards what libcurl writes. Returns
         /// the other end, which the caller keeps until the end of the transfer, or nil if no descriptor was available.
-        func mute(_ name: Name) -> FileHandle? {
-            guard let connection = connection(name) else { return nil }
-            let void = baton_curl_mute(connection.socket)
-            return void < 0 ? nil : FileHandle(fileDescriptor: void, closeOnDealloc: true)
+        func replaceWithDiscardSocket(_ id: ID) -> FileHandle? {
+            guard let connection = connection(id) else { return nil }
+            let other = baton_curl_mute(connection.socket)
+            return other < 0 ? nil : FileHandle(fileDescriptor: other, closeOnDealloc: true)
         }
 
         /// Returns the time since a connection that serves a single request last received bytes, or nil if it is
         /// unknown.
-        func silence(_ name: Name) -> Duration? {
-            guard let connection = connection(name), connection.version == .http1 else { return nil }
+        func timeSinceReceive(_ id: ID) -> Duration? {
+            guard let connection = connection(id), connection.version == .http1 else { return nil }
             let milliseconds = baton_curl_silence(connection.socket)
             return milliseconds < 0 ? nil : .milliseconds(milliseconds)
         }
 
         /// Returns the number of bytes that the peer of a connection that serves a single request has acknowledged, or
         /// nil if it is unknown.
-        func acknowledgedCount(_ name: Name) -> Int64? {
-            guard let connection = connection(name), connection.version == .http1 else { return nil }
+        func acknowledgedCount(_ id: ID) -> Int64? {
+            guard let connection = connection(id), connection.version == .http1 else { return nil }
             let count = baton_curl_acknowledged(connection.socket)
             return count < 0 ? nil : count
         }
 
-        func streamPauses(on name: Name) { pausedCounts[name, default: 0] += 1 }
+        func streamPauses(on id: ID) { pausedCounts[id, default: 0] += 1 }
 
-        func streamGoesOn(on name: Name) {
-            pausedCounts[name, default: 0] -= 1
-            if pausedCounts[name] == 0 { pausedCounts[name] = nil }
+        func streamResumes(on id: ID) {
+            let count = pausedCounts[id, default: 0]
+            assert(count > 0, "Internal inconsistency: a stream resumes that was not paused")
+            pausedCounts[id] = count > 1 ? count - 1 : nil
         }
 
         /// The number of bytes that libcurl has read from HTTP/2 connections with paused streams. The other streams of
         /// such a connection make no progress until libcurl has buffered the bytes of the paused ones, for which it
         /// calls no callback.
         var readCount: Int64 {
-            pausedCounts.keys.reduce(0) { count, name in
-                count &+ (connection(name).map { baton_curl_read_count($0.socket) } ?? 0)
+            pausedCounts.keys.reduce(0) { count, id in
+                count &+ (connection(id).map { baton_curl_read_count($0.socket) } ?? 0)
             }
         }
 
         /// Returns the connection, unless its socket's number belongs to another connection by now.
-        private func connection(_ name: Name) -> Connection? {
-            guard let connection = connections[name], name.isThat(of: connection.socket) else { return nil }
+        private func connection(_ id: ID) -> Connection? {
+            guard let connection = connections[id], id.matches(connection.socket) else { return nil }
             return connection
         }
     }
 
-    extension CurlConnections.Name {
-        fileprivate func isThat(of socket: curl_socket_t) -> Bool {
+    extension CurlConnections.ID {
+        fileprivate func matches(_ socket: curl_socket_t) -> Bool {
             baton_curl_is_connection(socket, localPort, peer, peerPort) != 0
         }
     }

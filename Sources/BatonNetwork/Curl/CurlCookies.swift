@@ -15,7 +15,7 @@
                 // libcurl would replace a symbolic link by a file.
                 let path = url.resolvingSymlinksInPath().path
                 // A pipe would block the thread.
-                let isPlain = url.isFileURL && File.hindrance(at: path) == nil
+                let isPlain = url.isFileURL && File.problem(at: path) == nil
                 (share, file) = (baton_curl_cookie_share(), isPlain ? path : nil)
             case .none: (share, file) = (nil, nil)
             }
@@ -66,7 +66,7 @@
         func note(in handle: CurlHandle) {
             guard let file, let made = try? File.open(file, O_WRONLY | O_CREAT | O_CLOEXEC, mode: 0o600) else { return }
             // libcurl gives the file that it writes the permissions of the existing one.
-            made.hide()
+            made.restrictToOwner()
             made.close()
             handle.set(CURLOPT_COOKIEJAR, file)
         }

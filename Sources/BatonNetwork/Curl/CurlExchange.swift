@@ -19,7 +19,7 @@
         /// The longest time during which no byte may arrive or be sent.
         let limit: Duration
         /// The entry of this exchange among the loop's timed checks.
-        var look: TimerHeap<ContinuousClock.Instant, CurlExchange>.Ticket?
+        var checkTicket: TimerHeap<ContinuousClock.Instant, CurlExchange>.Ticket?
 
         let configuration: CurlTransport.Configuration
         let cookies: CurlCookies
@@ -46,7 +46,7 @@
                 if isReceivingPaused {
                     connections.streamPauses(on: connection)
                 } else {
-                    connections.streamGoesOn(on: connection)
+                    connections.streamResumes(on: connection)
                 }
             }
         }
@@ -57,16 +57,16 @@
         /// A Boolean value that indicates whether libcurl waits for the connection of another request to the same host,
         /// which this one may be able to share.
         var waitsForOthers = false
-        /// The value of `lastMoved` at the previous check, if the peer had closed the connection by then.
-        private var lastMovedBeforeLook: ContinuousClock.Instant?
-        /// The socket that receives the end of the body after the connection was muted. A server that has closed the
-        /// connection must not take the bytes that it has for the whole body.
-        private var void: FileHandle?
+        /// The value of `lastActivity` at the previous check, if the peer had closed the connection by then.
+        private var lastActivityAtPreviousCheck: ContinuousClock.Instant?
+        /// The socket that receives the end of the body after it has replaced the connection. A server that has closed
+        /// the connection must not take the bytes that it has for the whole body.
+        private var discardSocket: FileHandle?
         /// A Boolean value that indicates whether the kept connection that libcurl has chosen cannot be used.
         private var wantsAnotherConnection = false
         /// The sockets that were opened for the transfer, until one of them has become its connection.
         private var openedSockets: [curl_socket_t] = []
-        private(set) var connection: CurlConnections.Name?
+        private(set) var connection: CurlConnections.ID?
         /// A Boolean value that indicates whether the response is complete, so that libcurl is stopped from doing
         /// anything else.
         private var isAnswered = false
@@ -76,7 +76,7 @@
         private var acknowledgedCount: Int64?
         /// The last time at which a byte arrived or was sent. Nil while the transfer waits for a connection because
         /// their number is limited.
-        private var lastMoved: ContinuousClock.Instant?
+        private var lastActivity: ContinuousClock.Instant?
 
         init(
             _ transfer: CurlTransfer, _ body: HTTPRequestBody?, _ queue: UploadQueue?,
@@ -95,7 +95,7 @@
             self.connections = connections
             limit = request.idleLimit
             proxy = CurlProxy.address(for: request.url, configuration.proxy)
-            lastMoved = configuration.limitsConnections ? nil : now
+            lastActivity = configuration.limitsConnections ? nil : now
             parser = HeadParser(url: request.url)
             header = CurlList(request.headerLines)
             proxyHeader = CurlList(request.proxyHeaderLines)
@@ -117,7 +117,7 @@
         ///
         /// libcurl 7.88 delays the frame that tells an HTTP/2 server of a cancel, and the server keeps sending until it
         /// receives that frame. libcurl therefore closes the connection, unless other transfers use it.
-        func giveUp() { handle.set(CURLOPT_FORBID_REUSE, true) }
+        func prepareForRemoval() { handle.set(CURLOPT_FORBID_REUSE, true) }
 
         /// Makes libcurl send the frames that it has buffered for other streams of the same connection. Returns false
         /// if this transfer cannot be used for that, because it is paused.
@@ -143,7 +143,7 @@
         func connectionBegins() {
             connections.noteEvent()
             waitsForOthers = false
-            if lastMoved == nil { lastMoved = clock.now }
+            if lastActivity == nil { lastActivity = clock.now }
             if isConnecting { return }
             isConnecting = true
             connections.connectingCount += 1
@@ -164,7 +164,7 @@
 
         /// Returns whether libcurl has to run the transfer once more. If so, the exchange is back in its initial state.
         /// The loop calls this when libcurl has ended the transfer.
-        func startsOver(after code: CURLcode) -> Bool {
+        func needsRestart(after code: CURLcode) -> Bool {
             if wantsAnotherConnection {
                 // No byte of the request has been sent, and libcurl has closed that connection.
                 wantsAnotherConnection = false
@@ -188,7 +188,7 @@
         private func stopWaitingForOthers(at now: ContinuousClock.Instant) {
             waitsForOthers = false
             handle.set(CURLOPT_PIPEWAIT, false)
-            if lastMoved != nil { lastMoved = now }
+            if lastActivity != nil { lastActivity = now }
         }
 
         private func connectionEnds() {
@@ -199,7 +199,7 @@
 
         /// Returns false if the request must not be sent: the connection cannot be used, or the request would be sent
         /// twice.
-        func requestBegins(on connection: CurlConnections.Name) -> Bool {
+        func requestBegins(on connection: CurlConnections.ID) -> Bool {
             connections.noteEvent()
             let isNew = !openedSockets.isEmpty
             connections.note(openedSockets, as: connection, isSecure ? handle.version : .http1)
@@ -213,7 +213,7 @@
             }
             self.connection = connection
             acknowledgedCount = connections.acknowledgedCount(connection)
-            lastMoved = clock.now
+            lastActivity = clock.now
             requestCount += 1
             if head != nil {
                 // libcurl would send the request once more after 417, but that status is the response.
@@ -230,7 +230,7 @@
         /// Returns false if the transfer has to be stopped.
         func receive(line: UnsafeRawBufferPointer) -> Bool {
             connections.noteEvent()
-            lastMoved = clock.now
+            lastActivity = clock.now
             switch parser.line(line) {
             case .more: return true
             case .head(var head):
@@ -265,7 +265,7 @@
 
         func receive(_ piece: UnsafeRawBufferPointer) -> Receipt {
             connections.noteEvent()
-            lastMoved = clock.now
+            lastActivity = clock.now
             guard parser.isComplete else {
                 _ = fail(.invalidAnswer("its head does not end"))
                 return .stop
@@ -293,7 +293,7 @@
         /// the transfer.
         func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
             connections.noteEvent()
-            if void != nil { return 0 }
+            if discardSocket != nil { return 0 }
             switch source?.read(into: buffer) {
             case .bytes(let count)?: return count
             case .later?:
@@ -312,13 +312,13 @@
             if count == sentCount { return }
             connections.noteEvent()
             sentCount = count
-            lastMoved = clock.now
+            lastActivity = clock.now
             transfer.sent(count)
         }
 
         private func fail(_ reason: HTTPError.Reason) -> Bool {
             failure = HTTPError(reason, transfer.request)
-            giveUp()
+            prepareForRemoval()
             return false
         }
 
@@ -326,13 +326,13 @@
 
         func resumeReceiving(at now: ContinuousClock.Instant) {
             isReceivingPaused = false
-            lastMoved = now
+            lastActivity = now
             setPauses()
         }
 
         func resumeSending(at now: ContinuousClock.Instant) {
             isSendingPaused = false
-            lastMoved = now
+            lastActivity = now
             setPauses()
         }
 
@@ -340,15 +340,15 @@
 
         // MARK: Time limits
 
-        enum Look {
+        enum CheckResult {
             case again(ContinuousClock.Instant)
             /// libcurl has to start the transfer over. The next check is due at this time.
-            case startOver(ContinuousClock.Instant)
+            case restart(ContinuousClock.Instant)
             case end((any Error)?)
         }
 
         /// The longest time until the next check.
-        var lookInterval: Duration {
+        var checkInterval: Duration {
             if waitsForOthers { return min(limit / 2, .seconds(1)) }
             return source == nil ? limit : min(limit / 4, .seconds(1))
         }
@@ -361,35 +361,35 @@
         /// them, which may be long before it sends them. The system is therefore asked when the connection last
         /// received bytes, and how many bytes the peer has acknowledged. For an HTTP/2 connection these numbers say
         /// nothing, because it also serves other transfers.
-        func nextLook(at now: ContinuousClock.Instant) -> Look {
+        func check(at now: ContinuousClock.Instant) -> CheckResult {
             noteAcknowledged(at: now)
             if waitsForOthers {
                 stopWaitingForOthers(at: now)
-                return .startOver(now + lookInterval)
+                return .restart(now + checkInterval)
             }
-            if isSendingPaused, let look = lookWhilePaused(at: now) { return look }
+            if isSendingPaused, let result = checkWhilePaused(at: now) { return result }
             // After the server has begun its response, a slow source of the body no longer stops the clock.
-            guard !isReceivingPaused, !isSendingPaused || head != nil, let lastMoved else {
-                return .again(now + lookInterval)
+            guard !isReceivingPaused, !isSendingPaused || head != nil, let lastActivity else {
+                return .again(now + checkInterval)
             }
-            return nextLook(at: now, lastMoved: lastMoved).map { .again(min($0, now + lookInterval)) }
+            return nextCheck(at: now, lastActivity: lastActivity).map { .again(min($0, now + checkInterval)) }
                 ?? .end(hasWholeAnswer ? nil : completed(HTTPError(.timedOut(after: limit), transfer.request)))
         }
 
         /// While the source of the body has nothing, libcurl neither ends the transfer nor reports that the peer has
         /// closed the connection, so this method checks both.
-        private func lookWhilePaused(at now: ContinuousClock.Instant) -> Look? {
+        private func checkWhilePaused(at now: ContinuousClock.Instant) -> CheckResult? {
             if hasWholeAnswer, isMultiplexed || head?.closesConnection == true { return .end(nil) }
             guard !isReceivingPaused, let connection, connections.isClosed(connection) else { return nil }
             // Since the previous check, libcurl has had time to read what arrived before the connection was closed. It
             // reports whether the response is complete when it has nothing left to send.
-            if lastMoved == lastMovedBeforeLook {
-                if head != nil { void = connections.mute(connection) }
-                if void == nil { return .end(completed(HTTPError(.connectionBroken, transfer.request))) }
-                giveUp()
+            if lastActivity == lastActivityAtPreviousCheck {
+                if head != nil { discardSocket = connections.replaceWithDiscardSocket(connection) }
+                if discardSocket == nil { return .end(completed(HTTPError(.connectionBroken, transfer.request))) }
+                prepareForRemoval()
                 resumeSending(at: now)
             }
-            lastMovedBeforeLook = lastMoved
+            lastActivityAtPreviousCheck = lastActivity
             return .again(now + .milliseconds(50))
         }
 
@@ -398,15 +398,15 @@
                 let count = connections.acknowledgedCount(connection), count != acknowledgedCount
             else { return }
             acknowledgedCount = count
-            if lastMoved != nil { lastMoved = now }
+            if lastActivity != nil { lastActivity = now }
         }
 
-        private func nextLook(
-            at now: ContinuousClock.Instant, lastMoved: ContinuousClock.Instant
+        private func nextCheck(
+            at now: ContinuousClock.Instant, lastActivity: ContinuousClock.Instant
         ) -> ContinuousClock.Instant? {
-            if lastMoved + limit > now { return lastMoved + limit }
-            if let connection, let silence = connections.silence(connection), silence < limit {
-                return now + max(limit - silence, .milliseconds(1))
+            if lastActivity + limit > now { return lastActivity + limit }
+            if let connection, let idle = connections.timeSinceReceive(connection), idle < limit {
+                return now + max(limit - idle, .milliseconds(1))
             }
             return nil
         }
@@ -443,10 +443,7 @@
     }
 
     extension URLRequest {
-        /// A Boolean value that indicates whether the method is idempotent (RFC 9110, 9.2.2).
-        fileprivate var isIdempotent: Bool {
-            ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(httpMethod?.uppercased() ?? "GET")
-        }
+        fileprivate var isIdempotent: Bool { HTTPRetry.idempotentMethods.contains(httpMethod?.uppercased() ?? "GET") }
     }
 
     extension HTTPHead {

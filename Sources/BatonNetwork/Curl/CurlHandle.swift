@@ -112,9 +112,9 @@
                 return socket
             }
             _ = baton_curl_set_request(pointer) { context, peer, _, peerPort, localPort in
-                let name = CurlConnections.Name(
+                let connection = CurlConnections.ID(
                     localPort: localPort, peer: peer.map { String(cString: $0) } ?? "", peerPort: peerPort)
-                let mayBeSent = CurlHandle.exchange(context).requestBegins(on: name)
+                let mayBeSent = CurlHandle.exchange(context).requestBegins(on: connection)
                 return Int32(mayBeSent ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
             }
             _ = baton_curl_set_resolve(pointer) { _, _, context in

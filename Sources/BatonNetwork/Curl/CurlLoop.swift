@@ -4,8 +4,8 @@
     internal import Foundation
     internal import FoundationNetworking
 
-    /// The loop of a transport's thread: it performs orders, runs libcurl, ends transfers, and waits for sockets,
-    /// orders and time limits. Only that thread uses this object.
+    /// The loop of a transport's thread: it performs commands, runs libcurl, ends transfers, and waits for sockets,
+    /// commands and time limits. Only that thread uses this object.
     final class CurlLoop {
         let multi: CurlMulti
         private let configuration: CurlTransport.Configuration
@@ -15,14 +15,14 @@
         private var running: [ObjectIdentifier: CurlExchange] = [:]
         /// The timed checks of the exchanges. A check stays where it is when a byte arrives or is sent; it is
         /// rescheduled when it is due.
-        private var looks = TimerHeap<ContinuousClock.Instant, CurlExchange>()
-        /// The connections of exchanges that were given up in this round, whose servers have not been told yet.
-        private var untold: Set<CurlConnections.Name> = []
+        private var checks = TimerHeap<ContinuousClock.Instant, CurlExchange>()
+        /// The connections of exchanges that were aborted in this round, whose servers do not know yet.
+        private var cancelledConnections: Set<CurlConnections.ID> = []
         /// The connections on which a transfer has failed in this round. On HTTP/2 connections, other transfers have to
         /// be checked as well.
-        private var suspected: Set<CurlConnections.Name> = []
+        private var failedConnections: Set<CurlConnections.ID> = []
         /// The number of consecutive rounds in which libcurl asked to be called again at once, and did nothing.
-        private var vainRounds = 0
+        private var emptyRounds = 0
         /// The number of bytes that libcurl had read in the last of these rounds.
         private var readCount: Int64 = 0
 
@@ -32,30 +32,30 @@
             cookies = CurlCookies(configuration.cookies)
         }
 
-        /// Runs until there are no more orders.
+        /// Runs until there are no more commands.
         ///
-        /// - Parameter takeOrders: A closure that receives whether no transfer is left, and returns the next orders. It
-        ///   returns nil if the loop has to end.
-        func run(_ takeOrders: (_ isIdle: Bool) -> [CurlWorker.Order]?) {
+        /// - Parameter takeCommands: A closure that receives whether no transfer is left, and returns the next
+        ///   commands. It returns nil if the loop has to end.
+        func run(_ takeCommands: (_ isIdle: Bool) -> [CurlThread.Command]?) {
             var isIdle = true
-            while let orders = takeOrders(isIdle) {
-                for order in orders { obey(order) }
+            while let commands = takeCommands(isIdle) {
+                for command in commands { perform(command) }
                 let eventCount = connections.eventCount
                 multi.perform()
-                var isVain = orders.isEmpty && eventCount == connections.eventCount
+                var isEmptyRound = commands.isEmpty && eventCount == connections.eventCount
                 while let (handle, code) = multi.nextEnded() {
                     end(handle.exchange, code)
-                    isVain = false
+                    isEmptyRound = false
                 }
-                lookAtLimits()
-                lookAtSuspected()
-                tellServers()
-                multi.keep(besides: running.count)
-                let hasWorked = !isIdle || !orders.isEmpty
+                checkLimits()
+                flushFailedConnections()
+                flushCancels()
+                multi.setKeptConnections(used: running.count)
+                let hasWorked = !isIdle || !commands.isEmpty
                 isIdle = running.isEmpty
                 // If the last transfer has just ended, the transport may have been closed before. The loop asks for
                 // that before it sleeps.
-                if !isIdle || !hasWorked { wait(isVain: isVain) }
+                if !isIdle || !hasWorked { wait(isEmptyRound: isEmptyRound) }
             }
             cookies.close()
             multi.close()
@@ -63,28 +63,28 @@
 
         /// Waits for the next event. libcurl 7.88 asks to be called again at once when it can do nothing, for example
         /// while an HTTP/2 upload waits for the server. Without a pause, that would keep a core busy.
-        private func wait(isVain: Bool) {
+        private func wait(isEmptyRound: Bool) {
             let began = clock.now
             multi.wait(upTo: longestPause)
-            vainRounds = isVain && clock.now - began < .milliseconds(1) ? vainRounds + 1 : 0
-            if vainRounds <= 50 { return }
+            emptyRounds = isEmptyRound && clock.now - began < .milliseconds(1) ? emptyRounds + 1 : 0
+            if emptyRounds <= 50 { return }
             let count = connections.readCount
-            if count == readCount { usleep(2000) } else { vainRounds = 0 }
+            if count == readCount { usleep(2000) } else { emptyRounds = 0 }
             readCount = count
         }
 
         private var longestPause: Duration? {
             if connections.connectingCount > 0 || connections.multiplexedCount > 0 { return .milliseconds(20) }
-            return looks.next.map { clock.now.duration(to: $0) }
+            return checks.next.map { clock.now.duration(to: $0) }
         }
 
-        // MARK: Orders
+        // MARK: Commands
 
-        private func obey(_ order: CurlWorker.Order) {
-            switch order {
+        private func perform(_ command: CurlThread.Command) {
+            switch command {
             case .start(let transfer, let body, let queue): start(transfer, body, queue)
             case .cancel(let transfer):
-                if let exchange = running[ObjectIdentifier(transfer)] { giveUp(exchange, CancellationError()) }
+                if let exchange = running[ObjectIdentifier(transfer)] { abort(exchange, CancellationError()) }
             case .resumeReceiving(let transfer): running[ObjectIdentifier(transfer)]?.resumeReceiving(at: clock.now)
             case .resumeSending(let transfer): running[ObjectIdentifier(transfer)]?.resumeSending(at: clock.now)
             }
@@ -99,7 +99,7 @@
                 let exchange = try CurlExchange(
                     transfer, body, queue, configuration, cookies, connections, at: clock.now)
                 running[ObjectIdentifier(transfer)] = exchange
-                exchange.look = looks.add(exchange, at: clock.now + exchange.lookInterval)
+                exchange.checkTicket = checks.add(exchange, at: clock.now + exchange.checkInterval)
                 multi.add(exchange.handle)
             } catch {
                 queue?.close()
@@ -110,8 +110,8 @@
         // MARK: End of a transfer
 
         private func end(_ exchange: CurlExchange, _ code: CURLcode) {
-            if code != CURLE_OK, let connection = exchange.connection { suspected.insert(connection) }
-            if exchange.startsOver(after: code) {
+            if code != CURLE_OK, let connection = exchange.connection { failedConnections.insert(connection) }
+            if exchange.needsRestart(after: code) {
                 multi.remove(exchange.handle)
                 multi.add(exchange.handle)
             } else {
@@ -120,8 +120,9 @@
         }
 
         private func end(_ exchange: CurlExchange, with error: (any Error)?) {
-            running[ObjectIdentifier(exchange.transfer)] = nil
-            if let look = exchange.look { looks.remove(look) }
+            let removed = running.removeValue(forKey: ObjectIdentifier(exchange.transfer))
+            assert(removed === exchange, "Internal inconsistency: a transfer that ends twice")
+            if let ticket = exchange.checkTicket { checks.remove(ticket) }
             multi.remove(exchange.handle)
             exchange.close()
             exchange.transfer.end(error)
@@ -129,49 +130,50 @@
 
         /// When a TLS session ends and its socket stays open, libcurl 7.88 tells only one of its transfers. This method
         /// makes the others read the connection.
-        private func lookAtSuspected() {
-            if suspected.isEmpty { return }
+        private func flushFailedConnections() {
+            if failedConnections.isEmpty { return }
             for exchange in running.values {
-                if let connection = exchange.connection, suspected.contains(connection) { _ = exchange.flush() }
+                if let connection = exchange.connection, failedConnections.contains(connection) { _ = exchange.flush() }
             }
-            suspected = []
+            failedConnections = []
         }
 
         // MARK: Time limits
 
-        private func lookAtLimits() {
+        private func checkLimits() {
             let now = clock.now
-            for exchange in looks.takeDue(at: now) {
-                exchange.look = nil
-                switch exchange.nextLook(at: now) {
-                case .again(let next): exchange.look = looks.add(exchange, at: next)
-                case .startOver(let next):
-                    exchange.look = looks.add(exchange, at: next)
+            for exchange in checks.takeDue(at: now) {
+                exchange.checkTicket = nil
+                switch exchange.check(at: now) {
+                case .again(let next): exchange.checkTicket = checks.add(exchange, at: next)
+                case .restart(let next):
+                    exchange.checkTicket = checks.add(exchange, at: next)
                     multi.remove(exchange.handle)
                     multi.add(exchange.handle)
-                case .end(let error): giveUp(exchange, error)
+                case .end(let error): abort(exchange, error)
                 }
             }
         }
 
-        private func giveUp(_ exchange: CurlExchange, _ error: (any Error)?) {
-            exchange.giveUp()
-            if let connection = exchange.connection { untold.insert(connection) }
+        private func abort(_ exchange: CurlExchange, _ error: (any Error)?) {
+            exchange.prepareForRemoval()
+            if let connection = exchange.connection { cancelledConnections.insert(connection) }
             end(exchange, with: error)
         }
 
-        /// Makes libcurl tell the servers of all exchanges that were given up in this round. An HTTP/1.1 connection has
+        /// Makes libcurl tell the servers of all exchanges that were aborted in this round. An HTTP/1.1 connection has
         /// no other exchange, and needs none, because libcurl closes it.
-        private func tellServers() {
-            if untold.isEmpty { return }
+        private func flushCancels() {
+            if cancelledConnections.isEmpty { return }
             for exchange in running.values {
-                guard let connection = exchange.connection, untold.contains(connection), exchange.flush() else {
+                guard let connection = exchange.connection, cancelledConnections.contains(connection), exchange.flush()
+                else {
                     continue
                 }
-                untold.remove(connection)
-                if untold.isEmpty { return }
+                cancelledConnections.remove(connection)
+                if cancelledConnections.isEmpty { return }
             }
-            untold = []
+            cancelledConnections = []
         }
     }
 
@@ -192,7 +194,7 @@
                 curl_multi_cleanup(multi)
                 throw CurlFailure(reason: .tooManyOpenFiles)
             }
-            keep(besides: 0)
+            setKeptConnections(used: 0)
             if let count = configuration.connectionsPerHost { set(CURLMOPT_MAX_HOST_CONNECTIONS, max(1, count)) }
             if let count = configuration.connections { set(CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, count)) }
         }
@@ -210,7 +212,7 @@
         private func set(_ option: CURLMoption, _ value: Int) { _ = baton_curl_multi_set_long(multi, option, value) }
 
         /// Sets how many connections libcurl keeps. libcurl counts the used ones as well, so they are added.
-        func keep(besides usedCount: Int) { set(CURLMOPT_MAXCONNECTS, keptCount + usedCount) }
+        func setKeptConnections(used usedCount: Int) { set(CURLMOPT_MAXCONNECTS, keptCount + usedCount) }
 
         func wake() { curl_multi_wakeup(multi) }
 

@@ -24,8 +24,7 @@
                 return head == nil ? .connectionBroken : nil
             }
             let reason = throughProxy(reason(of: request, hasHead: head != nil), of: request)
-            guard reason == .connectionBroken, let head, request.httpMethod?.uppercased() != "HEAD",
-                let promised = head.contentLength, receivedCount < promised
+            guard reason == .connectionBroken, let promised = head?.bodyLength(for: request), receivedCount < promised
             else { return reason }
             return .bodyTooShort(received: receivedCount, promised: promised)
         }

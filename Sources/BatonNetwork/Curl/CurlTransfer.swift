@@ -15,15 +15,15 @@
         private let body: HTTPRequestBody?
         private let pass: HTTPBodyStream.Pass?
         private let machine: Locked<Machine>
-        private let worker: CurlWorker
+        private let thread: CurlThread
 
         init(
-            _ request: URLRequest, _ body: HTTPRequestBody?, on worker: CurlWorker,
+            _ request: URLRequest, _ body: HTTPRequestBody?, on thread: CurlThread,
             sent: @escaping @Sendable (Int64) -> Void
         ) throws {
             self.request = request
             self.body = body
-            self.worker = worker
+            self.thread = thread
             self.sent = sent
             pass = try body?.stream?.pass(for: request)
             machine = Locked(Machine(isFeeding: pass.map { $0.length != 0 } ?? false))
@@ -36,12 +36,12 @@
         /// - Throws: The error of a stream that has promised to be empty. libcurl would not read such a stream, so it
         ///   is read here.
         func start() async throws {
-            guard let pass else { return worker.start(self, body, queue: nil) }
+            guard let pass else { return thread.start(self, body, queue: nil) }
             if pass.length == 0 {
                 try await pass.send { _ in true }
-                return worker.start(self, .data(Data()), queue: nil)
+                return thread.start(self, .data(Data()), queue: nil)
             }
-            let queue = UploadQueue(length: pass.length) { [self] in worker.resumeSending(self) }
+            let queue = UploadQueue(length: pass.length) { [self] in thread.resumeSending(self) }
             // The state machine reports the end of the transfer only after this task has ended, so the request waits
             // for the task.
             let feeder = Task {
@@ -54,12 +54,12 @@
                 resume(machine.withLock { $0.feedingEnded() })
             }
             queue.onClose { feeder.cancel() }
-            worker.start(self, body, queue: queue)
+            thread.start(self, body, queue: queue)
         }
 
         /// Cancels the transfer, unless it has ended.
         func cancel() {
-            if machine.withLock({ $0.cancel() }) { worker.cancel(self) }
+            if machine.withLock({ $0.cancel() }) { thread.cancel(self) }
         }
 
         // MARK: The reader
@@ -83,7 +83,7 @@
             if Task.isCancelled { cancel() }
             while true {
                 let (taken, resumes) = machine.withLock { $0.take() }
-                if resumes { worker.resumeReceiving(self) }
+                if resumes { thread.resumeReceiving(self) }
                 switch taken {
                 case .value(let data): return data
                 case .end(.complete): return nil

@@ -79,7 +79,7 @@
                         "its address and header fields have \(request.headLength) bytes, and at most "
                             + "\(Self.longestHead) can be sent. Send large values in a body"), request)
             }
-            let transfer = try CurlTransfer(request, body, on: engine.worker, sent: sent)
+            let transfer = try CurlTransfer(request, body, on: engine.thread, sent: sent)
             let reader = TransferReader(transfer, of: engine)
             try await transfer.start()
             let head = try await reader.head()
@@ -89,15 +89,15 @@
 
     /// Keeps the transport's thread until the transport and all readers of its responses have been released.
     final class CurlEngine: Sendable {
-        let worker: CurlWorker
+        let thread: CurlThread
         let userAgent: String?
 
         init(_ configuration: CurlTransport.Configuration) {
-            worker = CurlWorker(configuration)
+            thread = CurlThread(configuration)
             userAgent = configuration.userAgent
         }
 
-        deinit { worker.close() }
+        deinit { thread.close() }
     }
 
     /// Cancels the transfer when the response and its body have been released.

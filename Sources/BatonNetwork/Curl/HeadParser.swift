@@ -14,7 +14,7 @@ struct HeadParser {
     }
 
     /// The largest number of bytes of a head, including its interim heads. A longer head is treated as malformed.
-    static let mostBytes = 1 << 20
+    static let maxBytes = 1 << 20
 
     private let url: URL?
     private var status: Int?
@@ -33,9 +33,9 @@ struct HeadParser {
         byteCount += bytes.count
         if isComplete {
             // libcurl keeps trailers in memory as well, so their size is limited, too.
-            return byteCount > Self.mostBytes ? .invalid("its trailers are too long") : .more
+            return byteCount > Self.maxBytes ? .invalid("its trailers are too long") : .more
         }
-        if byteCount > Self.mostBytes { return .invalid("its head is longer than \(Self.mostBytes) bytes") }
+        if byteCount > Self.maxBytes { return .invalid("its head is longer than \(Self.maxBytes) bytes") }
         let text = Self.text(bytes)
         if status == nil { return begin(text) }
         if text.isEmpty { return end() }

@@ -2,8 +2,8 @@ internal import Foundation
 
 /// The state of one response. It is pure: ``CurlTransfer`` locks it, asks it, unlocks it, and acts.
 ///
-/// The transport's thread puts bytes in, and a task takes them out. When ``mostKept`` bytes wait to be read, the
-/// network is paused. A reader that makes room is told to have the transfer resumed.
+/// The transport's thread puts bytes in, and a task takes them out. When ``maxBufferedBytes`` bytes wait to be read,
+/// the network is paused. A reader that makes room is told to have the transfer resumed.
 struct TransferStateMachine<Waiter> {
     enum Ending {
         case complete
@@ -26,7 +26,7 @@ struct TransferStateMachine<Waiter> {
     }
 
     /// The number of waiting bytes at which the network is paused.
-    static var mostKept: Int { 256 * 1024 }
+    static var maxBufferedBytes: Int { 256 * 1024 }
 
     private(set) var isCancelled = false
     private var head: HTTPHead?
@@ -50,10 +50,11 @@ struct TransferStateMachine<Waiter> {
 
     /// Keeps a piece of the body, or returns that there is no room for it.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Receipt {
-        // A cancel came first. No task reads these bytes, which arrive until the thread has taken the order to cancel.
+        // A cancel came first. No task reads these bytes, which arrive until the thread has taken the command to
+        // cancel.
         if isCancelled { return .kept([]) }
         assert(ending == nil, "Internal inconsistency: a body goes on after its end")
-        if kept.count >= Self.mostKept {
+        if kept.count >= Self.maxBufferedBytes {
             isPaused = true
             return .full
         }

@@ -123,7 +123,7 @@ final class UploadQueue: Sendable {
 
         var hasSucceeded: Bool { if case .success? = end { true } else { false } }
 
-        var isFull: Bool { first.count + rest.count > UploadQueue.mostKept }
+        var isFull: Bool { first.count + rest.count > UploadQueue.maxBufferedBytes }
 
         mutating func append(_ piece: Data) {
             if first.isEmpty {
@@ -144,7 +144,7 @@ final class UploadQueue: Sendable {
         }
     }
 
-    private static let mostKept = 256 * 1024
+    private static let maxBufferedBytes = 256 * 1024
 
     /// The number of bytes of the whole stream, or nil if it is unknown.
     let length: Int64?
@@ -158,13 +158,19 @@ final class UploadQueue: Sendable {
     }
 
     /// Sets a closure that is called when the transfer has ended. Must be called before the transfer is started.
-    func onClose(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onClose = action } }
+    func onClose(_ action: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            assert(!state.isClosed && state.onClose == nil, "Internal inconsistency: a handler that comes too late")
+            state.onClose = action
+        }
+    }
 
     // MARK: The task
 
     /// Appends a piece, and returns when there is room for more. Returns false if no more bytes are wanted.
     func put(_ piece: Data) async -> Bool {
         let (isAwaited, isClosed) = state.withLock { state -> (Bool, Bool) in
+            assert(state.waiter == nil && state.end == nil, "Internal inconsistency: two tasks feed one queue")
             if state.isClosed { return (false, true) }
             state.append(piece)
             return (state.isAwaited.take(), false)
@@ -184,6 +190,7 @@ final class UploadQueue: Sendable {
 
     func end(_ result: Result<Void, any Error>) {
         let isAwaited = state.withLock { state -> Bool in
+            assert(state.end == nil, "Internal inconsistency: a stream that ends twice")
             state.end = result
             return state.isAwaited.take()
         }

@@ -81,9 +81,7 @@ extension HTTPAnswer {
         _ options: HTTPOptions, _ limit: Int, _ progress: (_ count: Int, _ total: Int?) -> Void = { _, _ in }
     ) async throws -> HTTPResponse {
         try await options.validation.check(self, of: options.request)
-        // Without a body, `Content-Length` is the length that the body of another response would have (RFC 9110, 8.6).
-        let hasBody = options.request.httpMethod?.uppercased() != "HEAD" && ![204, 304].contains(head.status)
-        let total = hasBody ? head.contentLength : nil
+        let total = head.bodyLength(for: options.request)
         if let total, total > limit { throw HTTPError(.bodyTooLarge(limit: limit), options.request, after: head) }
         let data = try await body.collect(upTo: limit) { progress($0, total.map(Int.init(clamping:))) }
         if data.count > limit { throw HTTPError(.bodyTooLarge(limit: limit), options.request, after: head) }

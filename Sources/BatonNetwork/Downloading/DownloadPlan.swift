@@ -11,9 +11,9 @@ enum DownloadPlan: Hashable {
     /// The partial file cannot be continued. The download sends the request again, for the whole file.
     case startOver
     /// The response is a part that the request did not ask for.
-    case refuse
+    case rejectPart
     /// The status is no success. The download fails, even if the validation accepts the status.
-    case judge
+    case rejectStatus
 
     /// - Parameters:
     ///   - start: The number of bytes that the partial file has, and that the request left out; 0 if it asked for all.
@@ -22,7 +22,7 @@ enum DownloadPlan: Hashable {
     init(_ head: HTTPHead, start: Int64, origin: PartialFile.Origin?, wanted: RequestedRange? = nil) {
         let range = ContentRange(head.headers["Content-Range"])
         switch head.status {
-        case 206 where start == 0: self = wanted?.matches(range) ?? false ? .replace : .refuse
+        case 206 where start == 0: self = wanted?.matches(range) ?? false ? .replace : .rejectPart
         case 206:
             guard let range, range.part?.lowerBound == start else {
                 self = .startOver
@@ -40,7 +40,7 @@ enum DownloadPlan: Hashable {
             let isSame = origin?.isSame(as: head, total: range?.total) ?? false
             self = isSame && range?.total == start && origin?.length == start ? .complete : .startOver
         case 200...299: self = .replace
-        default: self = .judge
+        default: self = .rejectStatus
         }
     }
 }

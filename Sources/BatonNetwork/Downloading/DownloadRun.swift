@@ -71,9 +71,9 @@ struct DownloadRun: Sendable {
             case .complete:
                 return try finish(answer.head, count: start, resumedFrom: start)
             case .startOver: return nil
-            case .refuse:
+            case .rejectPart:
                 throw HTTPError(.unexpectedPart(answer.head.headers["Content-Range"]), request, after: answer.head)
-            case .judge:
+            case .rejectStatus:
                 try await validation.check(answer, of: request)
                 throw HTTPError(.refused(await ResponseValidation.refusal(answer)), request, after: answer.head)
             }

@@ -103,8 +103,8 @@ public struct HTTPDownload: HTTPProcedure {
     }
 
     private func openPartial() throws -> PartialFile {
-        if let hindrance = File.hindrance(at: file.path) {
-            throw HTTPError(.file(hindrance, path: file.path), options.request)
+        if let problem = File.problem(at: file.path) {
+            throw HTTPError(.file(problem, path: file.path), options.request)
         }
         do throws(FileError) {
             if let partial = try PartialFile.open(for: file) { return partial }

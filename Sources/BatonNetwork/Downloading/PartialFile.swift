@@ -28,7 +28,7 @@ struct PartialFile: Sendable {
     /// because removing it could remove the file that another run has just created in its place.
     static func open(for target: URL) throws(FileError) -> PartialFile? {
         // If the target is a link, the download replaces the file that it leads to, and keeps the link.
-        let target = URL(fileURLWithPath: File.endOfLinks(from: target.path))
+        let target = URL(fileURLWithPath: File.resolvingLinks(of: target.path))
         let name = target.lastPathComponent
         let folder = target.deletingLastPathComponent().path
         let path = folder + "/" + hidden(name, ".partial")
@@ -41,7 +41,7 @@ struct PartialFile: Sendable {
                     return nil
                 }
                 if file.isInPlace {
-                    file.hideLike(target.path)
+                    file.copyMode(from: target.path)
                     let note = folder + "/" + hidden(name, ".origin")
                     return PartialFile(file: file, target: target.path, originPath: note)
                 }
@@ -67,11 +67,11 @@ struct PartialFile: Sendable {
     /// Returns `.NAME.ENDING`, within the 255 bytes that a file name may have. A longer name is cut, and a hash of the
     /// whole name is added. If `name` itself is too long, it stays as it is, so that the system reports the error.
     static func hidden(_ name: String, _ ending: String) -> String {
-        let most = 255 - ending.utf8.count - 1
-        if name.utf8.count <= most || name.utf8.count > 255 { return "." + name + ending }
+        let maxLength = 255 - ending.utf8.count - 1
+        if name.utf8.count <= maxLength || name.utf8.count > 255 { return "." + name + ending }
         let mark = "-" + String(name.fnv1a, radix: 16)
         var beginning = name
-        while beginning.utf8.count + mark.utf8.count > most { beginning.removeLast() }
+        while beginning.utf8.count + mark.utf8.count > maxLength { beginning.removeLast() }
         return "." + beginning + mark + ending
     }
 
@@ -108,7 +108,7 @@ struct PartialFile: Sendable {
 
     /// Renames the file to its target.
     func finish(synchronizing: Bool) throws(FileError) {
-        file.resemble(target)
+        file.copyModeAndOwner(from: target)
         if synchronizing { try file.synchronize() }
         try File.rename(file.path, to: target)
         File.remove(originPath)

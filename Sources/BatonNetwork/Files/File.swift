@@ -34,9 +34,9 @@ struct File: Sendable {
     /// Opens a plain file, following links. For a pipe or a device it throws at once, so that no thread blocks.
     static func openReadable(_ path: String) throws(FileError) -> File {
         let file = try open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard let hindrance = file.status.flatMap(hindrance) else { return file }
+        guard let problem = file.status.flatMap(Self.problem(ofType:)) else { return file }
         file.close()
-        throw FileError(hindrance, path)
+        throw FileError(problem, path)
     }
 
     /// Opens a file whose content is to be sent.
@@ -194,12 +194,12 @@ struct File: Sendable {
     }
 
     /// Returns the reason why a file must not replace what has this path, or nil if it may, or if the path is free.
-    static func hindrance(at path: String) -> HTTPError.FileProblem? {
+    static func problem(at path: String) -> HTTPError.FileProblem? {
         var status = stat()
-        return stat(path, &status) == 0 ? hindrance(status) : nil
+        return stat(path, &status) == 0 ? problem(ofType: status) : nil
     }
 
-    private static func hindrance(_ status: stat) -> HTTPError.FileProblem? {
+    private static func problem(ofType status: stat) -> HTTPError.FileProblem? {
         switch status.st_mode & S_IFMT {
         case S_IFREG: nil
         case S_IFDIR: .isDirectory
@@ -208,11 +208,11 @@ struct File: Sendable {
     }
 
     /// Makes the file accessible to its owner only.
-    func hide() { _ = fchmod(descriptor, 0o600) }
+    func restrictToOwner() { _ = fchmod(descriptor, 0o600) }
 
     /// Takes over the permissions of the file that this one is to replace, so that no other user can read it who could
     /// not read that one. The owner can always open it again.
-    func hideLike(_ path: String) {
+    func copyMode(from path: String) {
         var other = stat()
         if stat(path, &other) == 0, other.st_mode & S_IFMT == S_IFREG {
             _ = fchmod(descriptor, other.st_mode & 0o777 | 0o600)
@@ -220,7 +220,7 @@ struct File: Sendable {
     }
 
     /// Takes over the permissions and, if the system allows it, the owner of the file that this one is to replace.
-    func resemble(_ path: String) {
+    func copyModeAndOwner(from path: String) {
         var other = stat()
         guard stat(path, &other) == 0, other.st_mode & S_IFMT == S_IFREG, let status else { return }
         if status.st_uid != other.st_uid || status.st_gid != other.st_gid {
@@ -234,7 +234,7 @@ struct File: Sendable {
     }
 
     /// Follows the links at a path, and returns the path at their end, which need not exist.
-    static func endOfLinks(from path: String) -> String {
+    static func resolvingLinks(of path: String) -> String {
         var place = URL(fileURLWithPath: path)
         // The system follows 40 links as well.
         for _ in 0..<40 {

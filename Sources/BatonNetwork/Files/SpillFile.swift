@@ -7,23 +7,29 @@ internal import Foundation
 /// One thread writes and one thread reads. ``HTTPTransactionStateMachine`` guarantees that they use different parts of
 /// the file.
 final class SpillFile: Sendable {
-    /// The file, which is created when it is first needed.
+    /// Nil until the first write.
     private let file = Locked<File?>(nil)
 
     func write(_ data: Data, at offset: Int64) throws(FileError) {
-        try made().write(data, at: offset)
+        try openFile().write(data, at: offset)
     }
 
     func read(_ count: Int, at offset: Int64) throws(FileError) -> Data {
-        try made().read(count, at: offset)
+        guard let file = file.withLock({ $0 }) else {
+            preconditionFailure("Internal inconsistency: a read from a spill file before the first write")
+        }
+        return try file.read(count, at: offset)
     }
 
-    private func made() throws(FileError) -> File {
+    /// Returns the file, which the first write creates.
+    private func openFile() throws(FileError) -> File {
         if let file = file.withLock({ $0 }) { return file }
-        let made = try File.unnamed(in: FileManager.default.temporaryDirectory.path)
-        // The first call is a write, and there is only one writer, so no two threads get here.
-        file.withLock { $0 = made }
-        return made
+        let created = try File.unnamed(in: FileManager.default.temporaryDirectory.path)
+        file.withLock { file in
+            assert(file == nil, "Internal inconsistency: two threads write to one spill file")
+            file = created
+        }
+        return created
     }
 
     deinit { file.withLock { $0 }?.close() }

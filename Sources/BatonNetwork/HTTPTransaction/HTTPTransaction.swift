@@ -23,7 +23,7 @@ final class HTTPTransaction: Sendable {
     private let machine: Locked<Machine>
     /// Nil before the transaction has started, and after it has ended.
     private let running = Locked<Running?>(nil)
-    private let overflow = SpillFile()
+    private let spillFile = SpillFile()
     private let clock = ContinuousClock()
 
     init(_ request: URLRequest, sent: @escaping @Sendable (Int64) -> Void) {
@@ -37,8 +37,11 @@ final class HTTPTransaction: Sendable {
     /// Starts the transaction. Must be called once, with a task that has not been resumed.
     func start(_ task: URLSessionTask) {
         let limit = request.idleLimit
-        let timer = IdleTimer { [weak self] in self?.look(limit: limit) }
-        running.withLock { $0 = Running(task: task, timer: timer) }
+        let timer = IdleTimer { [weak self] in self?.checkIdle(limit: limit) }
+        running.withLock { running in
+            assert(running == nil, "Internal inconsistency: a transaction that is started twice")
+            running = Running(task: task, timer: timer)
+        }
         timer.set(after: limit)
         task.resume()
     }
@@ -61,9 +64,9 @@ final class HTTPTransaction: Sendable {
         resume(waiters)
     }
 
-    private func look(limit: Duration) {
+    private func checkIdle(limit: Duration) {
         let now = clock.now
-        switch machine.withLock({ $0.look(at: now, limit: limit) }) {
+        switch machine.withLock({ $0.checkIdle(at: now, limit: limit) }) {
         case .ended: break
         case .again(let rest): running.withLock { $0?.timer }?.set(after: rest)
         case .expired: fail(.timedOut(after: limit))
@@ -77,7 +80,8 @@ final class HTTPTransaction: Sendable {
             switch machine.withLock({ $0.takeHead() }) {
             case .value(let head): return head
             case .end(.failed(let error)): throw error
-            case .end(.complete), .stored: throw HTTPError(.connectionBroken, request)
+            case .end(.complete): throw HTTPError(.connectionBroken, request)
+            case .stored: preconditionFailure("Internal inconsistency: a head that was written to the file")
             case .nothing: await wait(forHead: true)
             }
         }
@@ -101,7 +105,7 @@ final class HTTPTransaction: Sendable {
 
     private func read(_ count: Int, at offset: Int64) throws -> Data {
         do throws(FileError) {
-            let data = try overflow.read(count, at: offset)
+            let data = try spillFile.read(count, at: offset)
             machine.withLock { $0.hasRead(count) }
             return data
         } catch {
@@ -121,18 +125,18 @@ final class HTTPTransaction: Sendable {
 
     // MARK: Calls from URLSession, on its queue
 
-    func came(_ head: HTTPHead) {
+    func receive(_ head: HTTPHead) {
         let now = clock.now
-        resume(machine.withLock { $0.came(head, at: now) })
+        resume(machine.withLock { $0.receive(head, at: now) })
     }
 
-    func came(_ data: Data) {
+    func receive(_ data: Data) {
         let now = clock.now
-        switch machine.withLock({ $0.came(data, at: now) }) {
+        switch machine.withLock({ $0.receive(data, at: now) }) {
         case .kept(let waiters): resume(waiters)
         case .write(let offset):
             do throws(FileError) {
-                try overflow.write(data, at: offset)
+                try spillFile.write(data, at: offset)
                 resume(machine.withLock { $0.hasWritten(data.count) })
             } catch {
                 fail(error.reason)
@@ -141,16 +145,16 @@ final class HTTPTransaction: Sendable {
         }
     }
 
-    func went(_ count: Int64) {
+    func hasSent(_ count: Int64) {
         let now = clock.now
-        machine.withLock { $0.went(at: now) }
+        machine.withLock { $0.hasSent(at: now) }
         sent(count)
     }
 
     /// - Parameter last: The response that the task has at its end. URLSession does not report a redirect to the
     ///   delegate if the redirect has no valid target, so this method reports it.
     func ended(_ error: (any Error)?, last: HTTPHead?) {
-        if error == nil, let last, machine.withLock({ $0.head }) == nil { came(last) }
+        if error == nil, let last, machine.withLock({ $0.head }) == nil { receive(last) }
         let ended = running.withLock { $0.take() }
         ended?.timer.stop()
         let (head, count, isCancelled) = machine.withLock { ($0.head, $0.receivedCount, $0.isCancelled) }
@@ -167,11 +171,10 @@ extension HTTPTransactionStateMachine.Ending {
     fileprivate init(
         _ error: (any Error)?, _ head: HTTPHead?, _ count: Int64, isCancelled: Bool, _ request: URLRequest
     ) {
-        let hasBody = request.httpMethod?.uppercased() != "HEAD" && ![204, 304].contains(head?.status)
-        let promised = hasBody ? head?.contentLength : nil
+        let promised = head?.bodyLength(for: request)
         if isCancelled {
             self = .failed(CancellationError())
-        } else if let promised, count < promised, HTTPError.isBrokenConnection(error) {
+        } else if let promised, count < promised, HTTPError.isBrokenConnection(error, request) {
             self = .failed(HTTPError(.bodyTooShort(received: count, promised: promised), request))
         } else if let error {
             self = .failed(HTTPError(error, request))

@@ -2,8 +2,9 @@ internal import Foundation
 
 /// The state of one request and its response. It is pure: ``HTTPTransaction`` locks it, asks it, unlocks it, and acts.
 ///
-/// Bytes that arrive before the reader asks for them are kept in memory, up to ``mostKept``. Bytes beyond that go to a
-/// file until the reader has read that file to its end. So the bytes in memory always precede those in the file.
+/// Bytes that arrive before the reader asks for them are kept in memory, up to ``maxBufferedBytes``. Bytes beyond that
+/// go to a file until the reader has read that file to its end. So the bytes in memory always precede those in the
+/// file.
 struct HTTPTransactionStateMachine<Waiter> {
     enum Ending {
         case complete
@@ -29,7 +30,7 @@ struct HTTPTransactionStateMachine<Waiter> {
     }
 
     /// The largest number of bytes that are kept in memory.
-    static var mostKept: Int { 256 * 1024 }
+    static var maxBufferedBytes: Int { 256 * 1024 }
 
     private(set) var head: HTTPHead?
     /// The number of bytes of the body that have arrived in all.
@@ -42,40 +43,42 @@ struct HTTPTransactionStateMachine<Waiter> {
     private var ending: Ending?
     private var waiters: [Waiter] = []
     /// The last time at which a byte arrived or was sent.
-    private var lastMoved: ContinuousClock.Instant
+    private var lastActivity: ContinuousClock.Instant
 
-    init(at now: ContinuousClock.Instant) { lastMoved = now }
+    init(at now: ContinuousClock.Instant) { lastActivity = now }
 
     // MARK: From the network
 
-    mutating func came(_ head: HTTPHead, at now: ContinuousClock.Instant) -> [Waiter] {
+    mutating func receive(_ head: HTTPHead, at now: ContinuousClock.Instant) -> [Waiter] {
         self.head = head
-        lastMoved = now
+        lastActivity = now
         return wake()
     }
 
-    mutating func came(_ data: Data, at now: ContinuousClock.Instant) -> Storing {
-        lastMoved = now
+    mutating func receive(_ data: Data, at now: ContinuousClock.Instant) -> Storing {
+        lastActivity = now
         receivedCount += Int64(data.count)
         // The cancel, or the end by a time limit, came before these bytes.
         if isCancelled || ending != nil { return .dropped }
         if stored.isEmpty {
-            if kept.count + data.count <= Self.mostKept || kept.isEmpty {
+            if kept.count + data.count <= Self.maxBufferedBytes || kept.isEmpty {
                 kept.append(data)
                 return .kept(wake())
             }
         }
+        assert(!isWriting, "Internal inconsistency: bytes that arrive during a write")
         isWriting = true
         return .write(offset: stored.upperBound)
     }
 
     mutating func hasWritten(_ count: Int) -> [Waiter] {
+        assert(isWriting, "Internal inconsistency: the end of a write that has not begun")
         isWriting = false
         stored = stored.lowerBound..<stored.upperBound + Int64(count)
         return wake()
     }
 
-    mutating func went(at now: ContinuousClock.Instant) { lastMoved = now }
+    mutating func hasSent(at now: ContinuousClock.Instant) { lastActivity = now }
 
     /// Stores the first ending only. URLSession may report a second one when a cancel races with the end.
     mutating func end(_ ending: Ending) -> [Waiter] {
@@ -108,13 +111,16 @@ struct HTTPTransactionStateMachine<Waiter> {
                 defer { kept = Data() }
                 return .value(kept)
             }
-            if !stored.isEmpty { return .stored(offset: stored.lowerBound, count: min(stored.count, Self.mostKept)) }
+            if !stored.isEmpty {
+                return .stored(offset: stored.lowerBound, count: min(stored.count, Self.maxBufferedBytes))
+            }
         }
         if let ending { return .end(ending) }
         return .nothing
     }
 
     mutating func hasRead(_ count: Int) {
+        assert(count <= stored.count, "Internal inconsistency: more bytes were read than the file has")
         stored = stored.lowerBound + Int64(count)..<stored.upperBound
         // After the whole file has been read, writing starts at its beginning again, unless a write is in progress.
         if stored.isEmpty, !isWriting { stored = 0..<0 }
@@ -135,16 +141,16 @@ struct HTTPTransactionStateMachine<Waiter> {
 
     // MARK: Time
 
-    enum Look {
+    enum CheckResult {
         case ended
         case again(after: Duration)
         case expired
     }
 
     /// Checks whether no byte has arrived or been sent for `limit`.
-    func look(at now: ContinuousClock.Instant, limit: Duration) -> Look {
+    func checkIdle(at now: ContinuousClock.Instant, limit: Duration) -> CheckResult {
         if isCancelled || ending != nil { return .ended }
-        let idle = lastMoved.duration(to: now)
+        let idle = lastActivity.duration(to: now)
         return idle >= limit ? .expired : .again(after: limit - idle)
     }
 }

@@ -9,17 +9,18 @@ internal import Foundation
 /// invalidated.
 final class Session: Sendable {
     private let session: Locked<URLSession>
-    private let exchanges = Exchanges()
+    private let transactions = RunningTransactions()
 
     init(_ configuration: URLSessionConfiguration) {
         session = Locked(
-            URLSession(configuration: configuration, delegate: SessionDelegate(exchanges), delegateQueue: InlineQueue())
+            URLSession(
+                configuration: configuration, delegate: SessionDelegate(transactions), delegateQueue: InlineQueue())
         )
     }
 
     deinit { session.withLock { $0 }.finishTasksAndInvalidate() }
 
-    func start(_ exchange: HTTPTransaction, _ request: URLRequest, _ body: HTTPRequestBody?) {
+    func start(_ transaction: HTTPTransaction, _ request: URLRequest, _ body: HTTPRequestBody?) {
         let session = session.withLock { $0 }
         let task =
             switch body {
@@ -29,16 +30,16 @@ final class Session: Sendable {
             case .file(let file): session.uploadTask(with: request, fromFile: file.resolvingSymlinksInPath())
             case .stream: preconditionFailure("Internal inconsistency: a stream that was not put into a file")
             }
-        exchanges.add(exchange, for: task.taskIdentifier)
-        exchange.start(task)
+        transactions.add(transaction, for: task.taskIdentifier)
+        transaction.start(task)
     }
 }
 
 /// The running transactions of a session, by the identifiers of their tasks.
-final class Exchanges: Sendable {
+final class RunningTransactions: Sendable {
     private let running = Locked<[Int: HTTPTransaction]>([:])
 
-    func add(_ exchange: HTTPTransaction, for task: Int) { running.withLock { $0[task] = exchange } }
+    func add(_ transaction: HTTPTransaction, for task: Int) { running.withLock { $0[task] = transaction } }
 
     func remove(_ task: Int) -> HTTPTransaction? { running.withLock { $0.removeValue(forKey: task) } }
 

@@ -6,9 +6,9 @@ internal import Foundation
 
 /// Passes the events of URLSession to the transactions that they belong to.
 final class SessionDelegate: NSObject, Sendable {
-    private let exchanges: Exchanges
+    private let transactions: RunningTransactions
 
-    init(_ exchanges: Exchanges) { self.exchanges = exchanges }
+    init(_ transactions: RunningTransactions) { self.transactions = transactions }
 }
 
 extension SessionDelegate: URLSessionDataDelegate {
@@ -18,19 +18,19 @@ extension SessionDelegate: URLSessionDataDelegate {
     ) {
         let head = HTTPHead(response)
         // The final response follows an interim one.
-        if !head.isInterim { exchanges[dataTask.taskIdentifier]?.came(head) }
+        if !head.isInterim { transactions[dataTask.taskIdentifier]?.receive(head) }
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        if !data.isEmpty { exchanges[dataTask.taskIdentifier]?.came(data) }
+        if !data.isEmpty { transactions[dataTask.taskIdentifier]?.receive(data) }
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        exchanges[task.taskIdentifier]?.went(totalBytesSent)
+        transactions[task.taskIdentifier]?.hasSent(totalBytesSent)
     }
 
     func urlSession(
@@ -44,7 +44,7 @@ extension SessionDelegate: URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let last = (task.response as? HTTPURLResponse).map { HTTPHead($0) }
-        exchanges.remove(task.taskIdentifier)?.ended(error, last: last.flatMap { $0.isInterim ? nil : $0 })
+        transactions.remove(task.taskIdentifier)?.ended(error, last: last.flatMap { $0.isInterim ? nil : $0 })
     }
 }
 

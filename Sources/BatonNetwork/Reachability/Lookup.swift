@@ -24,8 +24,8 @@ final class Lookup: Sendable {
     /// Calls `start` at once or, if lookups of the same host are abandoned, on the thread of the last of them when it
     /// ends.
     ///
-    /// `start` is not called if this lookup is left before. The closure must retain the lookup, whose identity is its
-    /// key.
+    /// `start` is not called if this lookup is abandoned before. The closure must retain the lookup, whose identity is
+    /// its key.
     func begin(_ start: @escaping @Sendable () -> Void) {
         let isFree = change { host in
             if !host.abandoned.isEmpty {
@@ -52,7 +52,7 @@ final class Lookup: Sendable {
     }
 
     /// Abandons the lookup, because no task awaits it any more.
-    func leave() {
+    func abandon() {
         let unstarted = change { host in
             if host.underWay.remove(id) != nil { host.abandoned.insert(id) }
             return host.waiting.removeValue(forKey: id)

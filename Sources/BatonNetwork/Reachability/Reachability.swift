@@ -78,7 +78,7 @@ public struct Reachability: OperationCondition {
         guard (1...65535).contains(port) else { return .invalidPort(port) }
         let time = TimeSource(clock)
         let failure = await withTaskGroup(of: ReachabilityError?.self) { group in
-            group.addTask { await Attempt.failure(host: host, port: port) }
+            group.addTask { await ConnectAttempt.failure(host: host, port: port) }
             group.addTask {
                 // If the sleep is cancelled, the attempt has returned first, or the whole task is cancelled. The result
                 // is ignored in both cases.

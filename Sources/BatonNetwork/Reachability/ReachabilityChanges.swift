@@ -36,14 +36,14 @@ public struct ReachabilityChanges: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let reachability: Reachability
         private var last: ReachabilityStatus?
-        private var isOver = false
+        private var hasEnded = false
 
         init(reachability: Reachability) { self.reachability = reachability }
 
         /// Waits for the next change, and returns the new status. Returns nil, at once and from then on, if the task is
         /// cancelled.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> ReachabilityStatus? {
-            while !isOver {
+            while !hasEnded {
                 do {
                     if last != nil { try await reachability.pause() }
                     let failure = try await reachability.failure()
@@ -52,7 +52,7 @@ public struct ReachabilityChanges: AsyncSequence, Sendable {
                     last = status
                     return status
                 } catch {
-                    isOver = true
+                    hasEnded = true
                 }
             }
             return nil

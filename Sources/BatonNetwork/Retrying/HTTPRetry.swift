@@ -18,10 +18,13 @@ public struct HTTPRetry: Sendable {
     /// or it refused the connection. With ``CurlTransport``, the same holds if a proxy refused the tunnel, or if the
     /// time limit ended before a connection existed. If the connection of a POST breaks, the client cannot know whether
     /// the server has processed the request.
-    public static let idempotent = HTTPRetry(methods: ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"])
+    public static let idempotent = HTTPRetry(methods: idempotentMethods)
 
     /// Retries requests with any method, for servers that recognise a request that they receive twice.
     public static let anyMethod = HTTPRetry(methods: nil)
+
+    /// The methods that are idempotent (RFC 9110, 9.2.2).
+    static let idempotentMethods: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
 
     private init(methods: Set<String>?) { self.methods = methods }
 

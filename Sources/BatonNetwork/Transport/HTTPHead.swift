@@ -1,6 +1,10 @@
 internal import Baton
 public import Foundation
 
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
+
 /// The head of a response: its status and its header fields.
 public struct HTTPHead: Sendable, Hashable {
     /// The status code, 200 for example.
@@ -37,6 +41,14 @@ public struct HTTPHead: Sendable, Hashable {
         let lengths = contentLengths
         guard let text = lengths.first, lengths.allSatisfy({ $0 == text }) else { return nil }
         return Int64(digits: text)
+    }
+
+    /// Returns ``contentLength`` if a response to the request has a body, and nil if it has none.
+    ///
+    /// Without a body, `Content-Length` is the length that the body of another response would have (RFC 9110, 8.6).
+    func bodyLength(for request: URLRequest) -> Int64? {
+        let hasBody = request.httpMethod?.uppercased() != "HEAD" && ![204, 304].contains(status)
+        return hasBody ? contentLength : nil
     }
 
     /// The values of `Content-Length`. Several equal values are valid (RFC 9110, 8.6).

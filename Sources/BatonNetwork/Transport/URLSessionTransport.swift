@@ -60,14 +60,14 @@ public struct URLSessionTransport: HTTPTransport {
     ) async throws -> HTTPAnswer {
         try Task.checkCancellation()
         let (body, file) = try await withStreamInFile(body, request)
-        let exchange = HTTPTransaction(request, sent: sent)
+        let transaction = HTTPTransaction(request, sent: sent)
         var request = request
         // URLSession on Linux does not accept a scheme in upper case.
         request.url = request.url?.withLowercaseScheme
         // A week. The transaction enforces the request's own limit, and that of URLSession must not end before it.
         request.timeoutInterval = 7 * 24 * 60 * 60
-        session.start(exchange, request, body)
-        let reader = ExchangeReader(exchange, in: session, sending: file)
+        session.start(transaction, request, body)
+        let reader = TransactionReader(transaction, in: session, sending: file)
         let head = try await reader.head()
         return HTTPAnswer(head: head, body: HTTPBody { try await reader.next() })
     }
@@ -106,20 +106,20 @@ private final class TemporaryFile: Sendable {
 }
 
 /// Cancels the transfer when the response and its body have been released, and keeps the session until then.
-private final class ExchangeReader: Sendable {
-    private let exchange: HTTPTransaction
+private final class TransactionReader: Sendable {
+    private let transaction: HTTPTransaction
     private let session: Session
     private let file: TemporaryFile?
 
-    init(_ exchange: HTTPTransaction, in session: Session, sending file: TemporaryFile?) {
-        self.exchange = exchange
+    init(_ transaction: HTTPTransaction, in session: Session, sending file: TemporaryFile?) {
+        self.transaction = transaction
         self.session = session
         self.file = file
     }
 
-    func head() async throws -> HTTPHead { try await exchange.head() }
+    func head() async throws -> HTTPHead { try await transaction.head() }
 
-    func next() async throws -> Data? { try await exchange.next() }
+    func next() async throws -> Data? { try await transaction.next() }
 
-    deinit { exchange.cancel() }
+    deinit { transaction.cancel() }
 }

@@ -65,26 +65,26 @@
             defer { for socket in clients + servers + accepted { close(socket) } }
 
             let connections = CurlConnections()
-            let names = try servers.map { server in
-                CurlConnections.Name(
+            let ids = try servers.map { server in
+                CurlConnections.ID(
                     localPort: Int32(try port(of: first)), peer: "127.0.0.1", peerPort: Int32(try port(of: server)))
             }
             // Both were opened by one transfer, and the order says nothing.
-            for name in names { connections.note(clients, as: name, .http1) }
-            #expect(names.map(connections.isClosed) == [false, false])
-            #expect(names.map { connections.hasLeftovers($0, onceRead: false) } == [false, false])
+            for id in ids { connections.note(clients, as: id, .http1) }
+            #expect(ids.map(connections.isClosed) == [false, false])
+            #expect(ids.map { connections.hasLeftovers($0, onceRead: false) } == [false, false])
             // What the system of the other side has got counts, whether anybody reads it or not.
-            let before = try names.map { try #require(connections.acknowledgedCount($0)) }
+            let before = try ids.map { try #require(connections.acknowledgedCount($0)) }
             _ = try checked(Int32(send(clients[1], "hello", 5, 0)), "send")
-            while connections.acknowledgedCount(names[1]) != before[1] + 5 { await Task.yield() }
-            #expect(connections.acknowledgedCount(names[0]) == before[0])
-            connections.note(.http2, of: names[1])
-            #expect(connections.acknowledgedCount(names[1]) == nil)
-            connections.note(.http1, of: names[1])
+            while connections.acknowledgedCount(ids[1]) != before[1] + 5 { await Task.yield() }
+            #expect(connections.acknowledgedCount(ids[0]) == before[0])
+            connections.note(.http2, of: ids[1])
+            #expect(connections.acknowledgedCount(ids[1]) == nil)
+            connections.note(.http1, of: ids[1])
             _ = try checked(Int32(send(accepted[1], "x", 1, 0)), "send")
-            #expect(names.map { connections.hasLeftovers($0, onceRead: false) } == [false, true])
+            #expect(ids.map { connections.hasLeftovers($0, onceRead: false) } == [false, true])
             close(accepted.removeFirst())
-            #expect(names.map(connections.isClosed) == [true, false])
+            #expect(ids.map(connections.isClosed) == [true, false])
         }
 
         @Test("The number of a socket that belongs to another connection by now is not taken for the old one")
@@ -98,20 +98,20 @@
                 return client
             }
             let old = try connected()
-            let name = CurlConnections.Name(
+            let id = CurlConnections.ID(
                 localPort: Int32(try port(of: old)), peer: "127.0.0.1", peerPort: Int32(serverPort))
             let connections = CurlConnections()
-            connections.note([old], as: name, .http1)
+            connections.note([old], as: id, .http1)
             let accepted = try checked(accept(server, nil, nil), "accept")
             close(accepted)
-            #expect(connections.isClosed(name))
+            #expect(connections.isClosed(id))
             // The new connection takes the place of the old one under its number.
             let other = try connected()
             let answered = try checked(accept(server, nil, nil), "accept")
             defer { for socket in [old, other, server, answered] { close(socket) } }
             _ = try checked(dup2(other, old), "dup2")
             close(answered)
-            #expect(!connections.isClosed(name))
+            #expect(!connections.isClosed(id))
         }
     }
 #endif

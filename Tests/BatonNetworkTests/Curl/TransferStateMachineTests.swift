@@ -99,14 +99,14 @@ private final class Box {
     func pauses() {
         let machine = Box()
         _ = machine.receive(head)
-        #expect(isKept(machine.receive(Machine.mostKept - 1)))
+        #expect(isKept(machine.receive(Machine.maxBufferedBytes - 1)))
         #expect(isKept(machine.receive(16_000)))
         guard case .full = machine.receive(1) else {
             Issue.record("there was room")
             return
         }
         let (taken, resumes) = machine.take()
-        #expect(count(taken) == Machine.mostKept - 1 + 16_000 && resumes)
+        #expect(count(taken) == Machine.maxBufferedBytes - 1 + 16_000 && resumes)
         #expect(isKept(machine.receive(1)))
         #expect(!machine.take().resumes)
     }

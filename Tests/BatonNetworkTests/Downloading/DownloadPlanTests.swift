@@ -17,8 +17,8 @@ import Testing
         #expect(plan(206, ["Content-Range": "bytes 40-99/*", "ETag": "\"tag\""]) == .append(total: 100))
         #expect(plan(200) == .replace)
         #expect(plan(200, start: 0) == .replace)
-        #expect(plan(404) == .judge)
-        #expect(plan(500, start: 0) == .judge)
+        #expect(plan(404) == .rejectStatus)
+        #expect(plan(500, start: 0) == .rejectStatus)
     }
 
     @Test func aPartOfSomethingElseIsNotTaken() {
@@ -26,7 +26,7 @@ import Testing
         #expect(plan(206, ["Content-Range": "bytes 40-199/200"]) == .startOver)
         #expect(plan(206, ["Content-Range": "bytes 40-99/100", "ETag": "\"other\""]) == .startOver)
         #expect(plan(206, ["ETag": "\"tag\""]) == .startOver)
-        #expect(plan(206, ["Content-Range": "bytes 0-99/100"], start: 0) == .refuse)
+        #expect(plan(206, ["Content-Range": "bytes 0-99/100"], start: 0) == .rejectPart)
     }
 
     /// What the request asks for itself.
@@ -42,7 +42,7 @@ import Testing
         let fields = HTTPHeaders(came.map { ["Content-Range": $0] } ?? [:])
         let plan = DownloadPlan(
             HTTPHead(status: 206, url: nil, headers: fields), start: 0, origin: nil, wanted: RequestedRange(wanted))
-        #expect(plan == (isTaken ? .replace : .refuse))
+        #expect(plan == (isTaken ? .replace : .rejectPart))
     }
 
     @Test func aPartThatWasAskedForAndIsCutOffIsNotTaken() async throws {
@@ -68,7 +68,7 @@ import Testing
         #expect(plan(416, ["Content-Range": "bytes */100", "ETag": "\"other\""], start: 100) == .startOver)
         #expect(plan(416, ["Content-Range": "bytes */90"], start: 100) == .startOver)
         #expect(plan(416, start: 100) == .startOver)
-        #expect(plan(416, start: 0) == .judge)
+        #expect(plan(416, start: 0) == .rejectStatus)
     }
 
     /// A missing or similar validator does not show that the file is the same.

@@ -21,7 +21,7 @@ import Testing
 
     @Test func whileOneIsAbandonedNoOtherBegins() {
         let first = lookup("first")
-        first.leave()
+        first.abandon()
         let next = ["second", "third"].map { lookup($0) }
         #expect(log.events == ["first"])
         first.end()
@@ -33,7 +33,7 @@ import Testing
 
     @Test func allThatAreAbandonedAreWaitedFor() {
         let abandoned = ["a", "b"].map { lookup($0) }
-        for lookup in abandoned { lookup.leave() }
+        for lookup in abandoned { lookup.abandon() }
         let next = lookup("next")
         abandoned[0].end()
         #expect(log.events == ["a", "b"])
@@ -44,9 +44,9 @@ import Testing
 
     @Test func oneThatIsLeftBeforeItBeginsNeverDoes() {
         let first = lookup("first")
-        first.leave()
+        first.abandon()
         let second = lookup("second")
-        second.leave()
+        second.abandon()
         first.end()
         #expect(log.events == ["first"])
         lookup("third").end()
@@ -56,14 +56,14 @@ import Testing
     @Test func oneThatIsLeftAfterItsEndKeepsNobody() {
         let first = lookup("first")
         first.end()
-        first.leave()
+        first.abandon()
         lookup("second").end()
         #expect(log.events == ["first", "second"])
     }
 
     @Test func anotherHostIsNotKept() {
         let first = lookup("first")
-        first.leave()
+        first.abandon()
         let other = Lookup(of: "other.\(host)")
         other.begin { [log] in log("other") }
         #expect(log.events == ["first", "other"])

@@ -12,18 +12,18 @@ extension HTTPError {
             self.init(.other(code: error.code, error.localizedDescription), request)
             return
         }
-        self.init(Reason(error), request)
+        self.init(Reason(error, idleLimit: request.idleLimit), request)
     }
 
     /// Returns whether the connection broke. On Linux, URLSession reports that as ‘unknown’.
-    static func isBrokenConnection(_ error: (any Error)?) -> Bool {
+    static func isBrokenConnection(_ error: (any Error)?, _ request: URLRequest) -> Bool {
         guard let error else { return true }
-        return (error as? URLError).map { Reason($0) == .connectionBroken } ?? false
+        return error is URLError && HTTPError(error, request).reason == .connectionBroken
     }
 }
 
 extension HTTPError.Reason {
-    fileprivate init(_ error: URLError) {
+    fileprivate init(_ error: URLError, idleLimit: Duration) {
         switch error.code {
         case .badURL: self = .invalidURL(error.failingAddress)
         // The request had the scheme http or https, so the response was not HTTP.
@@ -33,7 +33,7 @@ extension HTTPError.Reason {
         case .cannotFindHost, .dnsLookupFailed: self = .hostNotFound
         case .cannotConnectToHost: self = .connectionRefused
         case .unknown where error.isAboutTLS: self = .insecureConnection(error.localizedDescription)
-        case .timedOut: self = .timedOut(after: .zero)
+        case .timedOut: self = .timedOut(after: idleLimit)
         case .networkConnectionLost, .notConnectedToInternet, .unknown, .badServerResponse: self = .connectionBroken
         case .httpTooManyRedirects: self = .tooManyRedirects
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,

@@ -1,25 +1,25 @@
 internal import Baton
 
 /// One attempt to connect, on a thread of its own. One task awaits it, and returns at once when it is cancelled.
-final class Attempt: Sendable {
+final class ConnectAttempt: Sendable {
     private typealias Waiter = UnsafeContinuation<ReachabilityError?, Never>
 
     private enum Phase {
         case begun
         case awaited(Waiter)
-        case over(ReachabilityError?)
+        case ended(ReachabilityError?)
     }
 
     private let phase = Locked(Phase.begun)
 
     /// Returns nil if the host accepted the connection, or if the task was cancelled.
     static func failure(host: String, port: Int) async -> ReachabilityError? {
-        guard let wake = Wake() else { return .noResources("no descriptor is free") }
-        let attempt = Attempt()
+        guard let wakeUp = WakeUpSocket() else { return .noResources("no descriptor is free") }
+        let attempt = ConnectAttempt()
         let lookup = Lookup(of: host)
-        let connecting = Connecting(host: host, port: port, wake: wake, lookup: lookup)
+        let connect = BlockingConnect(host: host, port: port, wakeUp: wakeUp, lookup: lookup)
         lookup.begin {
-            if PosixThread.start("Baton connects", { attempt.end(with: connecting.failure()) }) { return }
+            if PosixThread.start("Baton connects", { attempt.end(with: connect.failure()) }) { return }
             lookup.end()
             attempt.end(with: .noResources("no thread is free"))
         }
@@ -27,8 +27,8 @@ final class Attempt: Sendable {
             await attempt.failure()
         } onCancel: {
             // The thread ends soon after this, or, if it is looking up the name, when the lookup has returned.
-            wake.wake()
-            lookup.leave()
+            wakeUp.wake()
+            lookup.abandon()
             attempt.end(with: nil)
         }
     }
@@ -36,9 +36,13 @@ final class Attempt: Sendable {
     private func failure() async -> ReachabilityError? {
         let failure = await withUnsafeContinuation { (waiter: Waiter) in
             let end = phase.withLock { phase -> ReachabilityError?? in
-                if case .over(let failure) = phase { return .some(failure) }
-                phase = .awaited(waiter)
-                return nil
+                switch phase {
+                case .begun:
+                    phase = .awaited(waiter)
+                    return nil
+                case .awaited: preconditionFailure("Internal inconsistency: two tasks await one attempt")
+                case .ended(let failure): return .some(failure)
+                }
             }
             if let end { waiter.resume(returning: end) }
         }
@@ -52,12 +56,12 @@ final class Attempt: Sendable {
         let waiter = phase.withLock { phase -> Waiter? in
             switch phase {
             case .begun:
-                phase = .over(failure)
+                phase = .ended(failure)
                 return nil
             case .awaited(let waiter):
-                phase = .over(failure)
+                phase = .ended(failure)
                 return waiter
-            case .over: return nil
+            case .ended: return nil
             }
         }
         waiter?.resume(returning: failure)

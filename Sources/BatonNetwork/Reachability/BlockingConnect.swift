@@ -9,16 +9,16 @@
 #endif
 
 /// Connects to a host, and closes the connection at once. It blocks its thread, so it runs on a thread of its own.
-struct Connecting {
+struct BlockingConnect {
     let host: String
     let port: Int
-    let wake: Wake
+    let wakeUp: WakeUpSocket
     let lookup: Lookup
 
     /// Returns nil if the host accepted the connection, or if the attempt was cancelled.
     ///
-    /// The lookup of the name takes as long as the system needs. After the lookup, a call of ``Wake/wake()`` ends the
-    /// attempt at once.
+    /// The lookup of the name takes as long as the system needs. After the lookup, a call of ``WakeUpSocket/wake()``
+    /// ends the attempt at once.
     func failure() -> ReachabilityError? {
         let (found, problem) = lookUp()
         lookup.end()
@@ -69,7 +69,7 @@ struct Connecting {
     private func waitForAnswer(at descriptor: Int32) -> Bool {
         var watched = [
             pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
-            pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0),
         ]
         // A signal may interrupt `poll`.
         while poll(&watched, nfds_t(watched.count), -1) < 0, errno == EINTR {}

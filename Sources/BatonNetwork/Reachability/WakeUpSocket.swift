@@ -14,7 +14,7 @@ internal import Baton
 ///
 /// The polling thread and the waking threads retain this object, which closes both descriptors when it is released, so
 /// no descriptor is closed while it is in use.
-final class Wake: Sendable {
+final class WakeUpSocket: Sendable {
     /// The descriptor that the waiting thread polls for reading.
     let descriptor: Int32
     private let writing: Int32

@@ -16,22 +16,22 @@ private func taken(_ machine: inout HTTPTransactionStateMachine<Int>) -> String 
 
 /// What becomes of bytes that come.
 private func coming(_ count: Int, _ machine: inout HTTPTransactionStateMachine<Int>) -> String {
-    switch machine.came(Data(count: count), at: ContinuousClock().now) {
+    switch machine.receive(Data(count: count), at: ContinuousClock().now) {
     case .kept(let waiters): "kept for \(waiters)"
     case .write(let offset): "written at \(offset)"
     case .dropped: "dropped"
     }
 }
 
-@Suite struct ExchangeStateMachineTests {
+@Suite struct HTTPTransactionStateMachineTests {
     private let start = ContinuousClock().now
     private let head = HTTPHead(status: 200, url: nil)
-    private let most = HTTPTransactionStateMachine<Int>.mostKept
+    private let most = HTTPTransactionStateMachine<Int>.maxBufferedBytes
 
     @Test func theReaderIsWokenByWhatItWaitsFor() {
         var machine = HTTPTransactionStateMachine<Int>(at: start)
         let waitsForHead = machine.wait(1, forHead: true)
-        let wokenByHead = machine.came(head, at: start)
+        let wokenByHead = machine.receive(head, at: start)
         let waitsForBody = machine.wait(2, forHead: false)
         #expect(waitsForHead && waitsForBody)
         #expect(wokenByHead == [1])
@@ -138,7 +138,7 @@ private func coming(_ count: Int, _ machine: inout HTTPTransactionStateMachine<I
 
     @Test func afterACancelNothingIsTakenUntilItsEnd() {
         var machine = HTTPTransactionStateMachine<Int>(at: start)
-        _ = machine.came(head, at: start)
+        _ = machine.receive(head, at: start)
         _ = coming(1, &machine)
         _ = machine.cancel()
         #expect(coming(1, &machine) == "dropped")
@@ -151,17 +151,17 @@ private func coming(_ count: Int, _ machine: inout HTTPTransactionStateMachine<I
 
     @Test func nothingForTooLongIsTheEnd() {
         var machine = HTTPTransactionStateMachine<Int>(at: start)
-        _ = machine.came(head, at: start + .seconds(3))
-        guard case .again(.seconds(3)) = machine.look(at: start + .seconds(5), limit: .seconds(5)) else {
+        _ = machine.receive(head, at: start + .seconds(3))
+        guard case .again(.seconds(3)) = machine.checkIdle(at: start + .seconds(5), limit: .seconds(5)) else {
             Issue.record("it was too early")
             return
         }
-        guard case .expired = machine.look(at: start + .seconds(8), limit: .seconds(5)) else {
+        guard case .expired = machine.checkIdle(at: start + .seconds(8), limit: .seconds(5)) else {
             Issue.record("it was late enough")
             return
         }
         _ = machine.end(.complete)
-        guard case .ended = machine.look(at: start + .seconds(9), limit: .seconds(5)) else {
+        guard case .ended = machine.checkIdle(at: start + .seconds(9), limit: .seconds(5)) else {
             Issue.record("it had ended")
             return
         }

@@ -4,13 +4,13 @@
     internal import Foundation
     internal import FoundationNetworking
 
-    /// The queue of orders for the thread of a transport. The thread starts with the first transfer, and ends when this
-    /// object has been closed and no transfer is left.
+    /// The queue of commands for the thread of a transport. The thread starts with the first transfer, and ends when
+    /// this object has been closed and no transfer is left.
     ///
     /// Only that thread calls libcurl, except for `curl_multi_wakeup`, which other threads may call. They call it under
     /// the lock, so that the thread cannot release the multi handle before the call.
-    final class CurlWorker: Sendable {
-        enum Order: Sendable {
+    final class CurlThread: Sendable {
+        enum Command: Sendable {
             case start(CurlTransfer, HTTPRequestBody?, UploadQueue?)
             case cancel(CurlTransfer)
             case resumeReceiving(CurlTransfer)
@@ -18,16 +18,16 @@
         }
 
         private struct State {
-            var orders: [Order] = []
+            var commands: [Command] = []
             /// The multi handle, through which other threads wake the thread; nil while there is no thread.
             var multi: CurlMulti?
             var hasThread = false
             var isClosed = false
 
-            mutating func put(_ order: Order) {
-                // The thread takes all orders before it sleeps again, so the first order alone has to wake it.
-                if orders.isEmpty { multi?.wake() }
-                orders.append(order)
+            mutating func put(_ command: Command) {
+                // The thread takes all commands before it sleeps again, so the first command alone has to wake it.
+                if commands.isEmpty { multi?.wake() }
+                commands.append(command)
             }
         }
 
@@ -36,7 +36,7 @@
 
         init(_ configuration: CurlTransport.Configuration) { self.configuration = configuration }
 
-        // MARK: Orders, from any thread
+        // MARK: Commands, from any thread
 
         func start(_ transfer: CurlTransfer, _ body: HTTPRequestBody?, queue: UploadQueue?) {
             let startsThread = state.withLock { state -> Bool in
@@ -48,15 +48,15 @@
             if startsThread { startThread() }
         }
 
-        /// Cancels a transfer. If the transfer has ended, or was never started, the thread ignores the order.
+        /// Cancels a transfer. If the transfer has ended, or was never started, the thread ignores the command.
         func cancel(_ transfer: CurlTransfer) { put(.cancel(transfer)) }
 
         func resumeReceiving(_ transfer: CurlTransfer) { put(.resumeReceiving(transfer)) }
 
         func resumeSending(_ transfer: CurlTransfer) { put(.resumeSending(transfer)) }
 
-        private func put(_ order: Order) {
-            state.withLock { if $0.hasThread { $0.put(order) } }
+        private func put(_ command: Command) {
+            state.withLock { if $0.hasThread { $0.put(command) } }
         }
 
         /// Makes the thread end when no transfer is left.
@@ -76,7 +76,7 @@
                 do throws(CurlFailure) {
                     let loop = try CurlLoop(configuration)
                     state.withLock { $0.multi = loop.multi }
-                    loop.run { self.takeOrders(isIdle: $0) }
+                    loop.run { self.takeCommands(isIdle: $0) }
                 } catch {
                     refuse(error.reason)
                 }
@@ -93,11 +93,11 @@
             pthread_sigmask(SIG_BLOCK, &signals, nil)
         }
 
-        /// Returns the next orders, or nil if the thread has to end.
-        private func takeOrders(isIdle: Bool) -> [Order]? {
+        /// Returns the next commands, or nil if the thread has to end.
+        private func takeCommands(isIdle: Bool) -> [Command]? {
             state.withLock { state in
-                defer { state.orders = [] }
-                if !isIdle || !state.isClosed || !state.orders.isEmpty { return state.orders }
+                defer { state.commands = [] }
+                if !isIdle || !state.isClosed || !state.commands.isEmpty { return state.commands }
                 state.multi = nil
                 state.hasThread = false
                 return nil
@@ -106,12 +106,12 @@
 
         /// Ends all transfers with an error, because there is no thread. The next transfer tries to start one again.
         private func refuse(_ reason: HTTPError.Reason) {
-            let orders = state.withLock { state in
-                defer { state.orders = [] }
+            let commands = state.withLock { state in
+                defer { state.commands = [] }
                 state.hasThread = false
-                return state.orders
+                return state.commands
             }
-            for case .start(let transfer, _, let queue) in orders {
+            for case .start(let transfer, _, let queue) in commands {
                 queue?.close()
                 transfer.end(HTTPError(reason, transfer.request))
             }
