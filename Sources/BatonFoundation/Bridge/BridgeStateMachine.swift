@@ -26,8 +26,10 @@ struct BridgeStateMachine {
         return true
     }
 
+    /// Makes the change that ``claimStart()`` has claimed.
     mutating func execute() {
-        if phase == .starting { phase = .executing }
+        precondition(phase == .starting, "Internal inconsistency: a start that was not claimed")
+        phase = .executing
     }
 
     /// Returns false if the operation is not executing, or if another thread finishes it.
@@ -37,7 +39,9 @@ struct BridgeStateMachine {
         return true
     }
 
+    /// Makes the change that ``claimFinish()`` has claimed.
     mutating func finish() {
-        if phase == .finishing { phase = .finished }
+        precondition(phase == .finishing, "Internal inconsistency: an end that was not claimed")
+        phase = .finished
     }
 }

@@ -8,12 +8,12 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
     // @unchecked: the properties that it adds to its superclass are constant or locked.
 
     private let operation: AnyOperation
-    private let table: Counterparts<BridgedOperation>
+    private let table: WeakObjectTable<BridgedOperation>
     private let machine = Locked(BridgeStateMachine())
     /// The queue to which the operation is added; nil when the bridge has finished.
     private let queue: Locked<AsyncOperationQueue?>
 
-    init(of operation: AnyOperation, on queue: AsyncOperationQueue, in table: Counterparts<BridgedOperation>) {
+    init(of operation: AnyOperation, on queue: AsyncOperationQueue, in table: WeakObjectTable<BridgedOperation>) {
         self.operation = operation
         self.table = table
         self.queue = Locked(queue)
@@ -45,13 +45,13 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
     private struct Wait {
         var known: Known?
         /// The watch on that operation, until it finishes.
-        var watch: EndWatch?
+        var watch: CompletionWatch?
         var foundation: Foundation.Operation?
         /// A Boolean value that indicates whether the bridge has stopped waiting, because it was started or is being
         /// released.
-        var isOver = false
+        var hasStopped = false
 
-        var isSatisfied: Bool { isOver || watch == nil }
+        var isSatisfied: Bool { hasStopped || watch == nil }
     }
 
     private let wait = Locked(Wait())
@@ -62,12 +62,12 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
     /// need. The search runs whenever Foundation asks, because dependencies may be added in any order. The bridge does
     /// not use a Foundation dependency for this: on Linux, an operation that has not finished would keep the address of
     /// a bridge that has been released.
-    private func lookBehind() {
-        guard let foundation = unfinishedBehind() else { return }
-        let watch = EndWatch(of: foundation) { [weak self] in self?.noteEnd(of: foundation) }
+    private func waitForFoundationDependency() {
+        guard let foundation = unfinishedFoundationDependency() else { return }
+        let watch = CompletionWatch(of: foundation) { [weak self] in self?.noteEnd(of: foundation) }
         // Another thread may have stored a watch in the meantime.
         let isNeeded = wait.withLock { wait in
-            if !wait.isSatisfied || wait.isOver { return false }
+            if !wait.isSatisfied || wait.hasStopped { return false }
             (wait.watch, wait.foundation) = (watch, foundation)
             return true
         }
@@ -82,7 +82,7 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
     /// - Complexity: O(*n*) for *n* operations that the operation waits for. Each bridge on the path stores the result,
     ///   until the graph changes or the found operation finishes. All bridges of a chain together therefore take about
     ///   as long as one of them.
-    private func unfinishedBehind() -> Foundation.Operation? {
+    private func unfinishedFoundationDependency() -> Foundation.Operation? {
         let change = GraphChanges.count
         if case .isClear = answer(at: change) { return nil }
         var walk = Walk(from: operation)
@@ -105,7 +105,7 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
                 case .waits, .unknown: walk.note(other, at: place)
                 }
             }
-            walk.goOn(from: operation, place)
+            walk.visitDependencies(of: operation, at: place)
         }
         if !seesItself {
             remember(Known(change: change, foundation: nil))
@@ -147,7 +147,7 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
 
         mutating func next() -> (AnyOperation, place: Int)? { left.popLast().map { (steps[$0].operation, $0) } }
 
-        mutating func goOn(from operation: AnyOperation, _ place: Int) {
+        mutating func visitDependencies(of operation: AnyOperation, at place: Int) {
             for source in operation.dependencies + operation.plannedChildren
             where source.state != .finished && seen.insert(source.reference.id).inserted {
                 left.append(steps.count)
@@ -171,23 +171,23 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
     }
 
     private func noteEnd(of foundation: Foundation.Operation) {
-        let former = wait.withLock { wait -> EndWatch? in
+        let former = wait.withLock { wait -> CompletionWatch? in
             if wait.foundation !== foundation { return nil }
             wait.foundation = nil
             return wait.watch.take()
         }
         guard let former else { return }
         former.stop()
-        lookAgain()
+        notifyReadiness()
         // On Linux, a queue that is adding the bridge at this moment has already found it not ready, and misses the
         // notification, so the bridge sends another one a little later.
         let later = AsyncOperation<Void>.delay(.milliseconds(50))
-        later.didFinish { [weak self] _ in self?.lookAgain() }
+        later.didFinish { [weak self] _ in self?.notifyReadiness() }
         AsyncOperationQueue.foundation.add(later)
     }
 
     /// Makes Foundation ask again whether the bridge is ready.
-    func lookAgain() {
+    func notifyReadiness() {
         if machine.withLock({ $0.phase }) != .idle { return }
         willChangeValue(for: \.isReady)
         didChangeValue(for: \.isReady)
@@ -195,7 +195,7 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
 
     private func stopWaiting() {
         let watch = wait.withLock { wait in
-            wait.isOver = true
+            wait.hasStopped = true
             wait.foundation = nil
             return wait.watch.take()
         }
@@ -209,8 +209,8 @@ final class BridgedOperation: Foundation.Operation, @unchecked Sendable {
         // On Linux, a queue asks all waiting operations whenever one has finished, so this has to be cheap: while the
         // bridge waits for one Foundation operation, it does not search for others.
         if isCancelled || !wait.withLock(\.isSatisfied) { return isCancelled }
-        if !FoundationStandIn.areThere { return true }
-        lookBehind()
+        if !FoundationStandIn.anyExists { return true }
+        waitForFoundationDependency()
         return wait.withLock(\.isSatisfied)
     }
 

@@ -56,5 +56,5 @@ extension AnyOperation {
 }
 
 extension BridgedOperation {
-    static let table = Counterparts<BridgedOperation>()
+    static let table = WeakObjectTable<BridgedOperation>()
 }

@@ -30,13 +30,13 @@ extension AnyOperation {
     ) -> Self {
         let standIn = FoundationStandIn(for: operation)
         addDependency(standIn.operation, on: policy, file: file, line: line)
-        standIn.begin()
+        standIn.addToQueue()
         // The bridge of this operation may be in a queue already, and must not start before the Foundation operation
         // has finished.
-        BridgedOperation.table.existing(for: reference.id)?.lookAgain()
+        BridgedOperation.table.existing(for: reference.id)?.notifyReadiness()
         // The list of handlers retains the stand-in. It is released with this operation, and when this operation has
         // finished.
-        didCancel { _ in standIn.touch() }
+        didCancel { _ in withExtendedLifetime(standIn) {} }
         return self
     }
 }
@@ -47,7 +47,7 @@ final class FoundationStandIn: Sendable {
     let operation: AsyncOperation<Void>
     let foundation: Foundation.Operation
 
-    private static let table = Counterparts<FoundationStandIn>()
+    private static let table = WeakObjectTable<FoundationStandIn>()
 
     init(for foundation: Foundation.Operation) {
         self.foundation = foundation
@@ -56,20 +56,18 @@ final class FoundationStandIn: Sendable {
     }
 
     /// Adds the operation to its queue. Must be called after the dependent has been linked to it.
-    func begin() {
+    func addToQueue() {
         _ = Self.table.find(for: operation) { self }
         AsyncOperationQueue.foundation.add(operation)
     }
 
-    static var areThere: Bool { table.count > 0 }
+    static var anyExists: Bool { table.count > 0 }
 
     /// Returns the Foundation operation that an operation represents, unless it has finished.
     static func unfinished(of operation: AnyOperation) -> Foundation.Operation? {
         let foundation = table.existing(for: operation.reference.id)?.foundation
         return foundation?.isFinished ?? true ? nil : foundation
     }
-
-    func touch() {}
 
     deinit {
         Self.table.forget(self, of: operation)
@@ -94,8 +92,8 @@ private struct HasFinished: OperationCondition {
         // asked.
         if !operation.isFinished {
             let signal = Signal()
-            let watch = EndWatch(of: operation) { signal.give() }
-            await signal.wait(onCancel: { signal.give() })
+            let watch = CompletionWatch(of: operation) { signal.signal() }
+            await signal.wait(onCancel: { signal.signal() })
             watch.stop()
         }
         if operation.isCancelled { standIn.cancel(reason: .because("the Foundation operation was cancelled")) }

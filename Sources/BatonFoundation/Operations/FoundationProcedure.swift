@@ -49,8 +49,8 @@ public struct FoundationProcedure<Performed: Foundation.Operation, Output: Senda
     public func execute(in context: OperationContext) async throws -> Output {
         let operation = make()
         let claim = RunClaim(on: operation)
-        if claim.isFirst { (queue ?? FoundationRuns.queue).addForSure(operation) }
-        if !operation.isFinished { await EndWatch.end(of: operation, onCancel: { operation.cancel() }) }
+        if claim.isGranted { (queue ?? FoundationQueue.shared).addReliably(operation) }
+        if !operation.isFinished { await CompletionWatch.end(of: operation, onCancel: { operation.cancel() }) }
         claim.end()
         if operation.isCancelled {
             context.operation.cancel(reason: .because("the Foundation operation that it ran was cancelled"))
@@ -93,7 +93,7 @@ extension AsyncOperation {
         didFinish { result in
             if operation.isFinished { return }
             let wasCancelled = if case .failure(.cancelled) = result { true } else { false }
-            FoundationRuns.end(operation, wasCancelled: wasCancelled)
+            FoundationQueue.end(operation, wasCancelled: wasCancelled)
         }
     }
 }

@@ -8,7 +8,7 @@ struct RunClaim {
 
     private let operation: Foundation.Operation
     /// A Boolean value that indicates whether the claim succeeded, so that the caller has to add the operation.
-    let isFirst: Bool
+    let isGranted: Bool
 
     init(on operation: Foundation.Operation) {
         self.operation = operation
@@ -18,19 +18,19 @@ struct RunClaim {
         // back.
         let isTaken = isFirst && (operation.isFinished || operation.isExecuting || operation.isEnqueued)
         if isTaken { _ = Self.claimed.withLock { $0.remove(id) } }
-        self.isFirst = isFirst && !isTaken
+        isGranted = isFirst && !isTaken
     }
 
     /// Ends the claim when the operation has finished. The claim retains the operation until now, so that no other
     /// operation can have the same identifier.
     func end() {
-        if isFirst { _ = Self.claimed.withLock { $0.remove(ObjectIdentifier(operation)) } }
+        if isGranted { _ = Self.claimed.withLock { $0.remove(ObjectIdentifier(operation)) } }
     }
 }
 
-enum FoundationRuns {
+enum FoundationQueue {
     /// A queue without a limit, because the `AsyncOperationQueue` that runs the procedures has one.
-    static let queue = {
+    static let shared = {
         let queue = OperationQueue()
         queue.name = "Baton, operations that it runs"
         return queue
@@ -40,10 +40,10 @@ enum FoundationRuns {
     /// running.
     static func end(_ operation: Foundation.Operation, wasCancelled: Bool) {
         let claim = RunClaim(on: operation)
-        if wasCancelled || claim.isFirst { operation.cancel() }
-        guard claim.isFirst else { return }
-        queue.addForSure(operation)
-        _ = EndWatch(of: operation) { claim.end() }
+        if wasCancelled || claim.isGranted { operation.cancel() }
+        guard claim.isGranted else { return }
+        shared.addReliably(operation)
+        _ = CompletionWatch(of: operation) { claim.end() }
     }
 }
 

@@ -11,7 +11,7 @@ final class Signal: Sendable {
     private let phase = Locked(Phase.quiet)
 
     /// Signals the event. May be called from any thread and any number of times; only the first call counts.
-    func give() {
+    func signal() {
         let waiter = phase.withLock { phase -> UnsafeContinuation<Void, Never>? in
             defer { phase = .given }
             if case .awaited(let waiter) = phase { return waiter }
@@ -26,9 +26,13 @@ final class Signal: Sendable {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in
                 let isGiven = phase.withLock { phase in
-                    if case .given = phase { return true }
-                    phase = .awaited(waiter)
-                    return false
+                    switch phase {
+                    case .quiet:
+                        phase = .awaited(waiter)
+                        return false
+                    case .awaited: preconditionFailure("Internal inconsistency: two tasks wait for one signal")
+                    case .given: return true
+                    }
                 }
                 if isGiven { waiter.resume() }
             }

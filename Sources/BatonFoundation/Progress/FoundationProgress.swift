@@ -31,13 +31,13 @@ extension AnyOperation {
 private final class ProgressMirror: Foundation.Progress, @unchecked Sendable {
     // @unchecked: the properties that it adds to its superclass are constant or locked.
 
-    static let table = Counterparts<ProgressMirror>()
+    static let table = WeakObjectTable<ProgressMirror>()
 
     private let id: UInt64
-    private let table: Counterparts<ProgressMirror>
+    private let table: WeakObjectTable<ProgressMirror>
     private let task = Locked<Task<Void, Never>?>(nil)
 
-    init(of operation: AnyOperation, in table: Counterparts<ProgressMirror>) {
+    init(of operation: AnyOperation, in table: WeakObjectTable<ProgressMirror>) {
         id = operation.reference.id
         self.table = table
         // Without an explicit parent, the progress that is current on this thread would become its parent.
@@ -100,7 +100,7 @@ extension UnitCounts {
         } else {
             self.init(
                 completed: completed, total: Int64(progress.totalUnitCount ?? -1),
-                fraction: progress.fractionCompleted, isOver: hasSucceeded)
+                fraction: progress.fractionCompleted, isComplete: hasSucceeded)
         }
     }
 }

@@ -12,23 +12,23 @@ struct UnitCounts: Hashable {
     ///   - total: The total. If it is not positive, it is unknown.
     ///   - fraction: The fraction, including the part that unfinished children have completed. It takes precedence if
     ///     it differs from that of the counts.
-    ///   - isOver: Whether the work is complete. If false, the counts stay below the total, because Foundation takes
-    ///     equal counts for the end, and the progress may still go back.
-    init(completed: Int64, total: Int64, fraction: Double, isOver: Bool) {
+    ///   - isComplete: Whether the work is complete. If false, the counts stay below the total, because Foundation
+    ///     takes equal counts for the end, and the progress may still go back.
+    init(completed: Int64, total: Int64, fraction: Double, isComplete: Bool) {
         guard total > 0 else {
             self.init(completed: max(completed, 0), total: -1)
             return
         }
         let completed = min(max(completed, 0), total)
         let isExact = abs(Double(completed) / Double(total) - fraction) < 1e-9
-        if isExact, isOver || completed < total {
+        if isExact, isComplete || completed < total {
             self.init(completed: completed, total: total)
             return
         }
         let (parts, overflows) = total.multipliedReportingOverflow(by: Self.scale)
         let fine = overflows ? total : parts
         let reached = Int64(exactly: (min(max(fraction, 0), 1) * Double(fine)).rounded()) ?? fine
-        self.init(completed: min(reached, isOver ? fine : fine - 1), total: fine)
+        self.init(completed: min(reached, isComplete ? fine : fine - 1), total: fine)
     }
 
     private init(completed: Int64, total: Int64) {

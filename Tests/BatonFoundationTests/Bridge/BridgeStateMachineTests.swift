@@ -30,14 +30,4 @@ import Testing
         #expect(machine.claimStart() == false)
         #expect(machine.claimFinish() == false)
     }
-
-    @Test func changesThatWereNotClaimedChangeNothing() {
-        var machine = BridgeStateMachine()
-        machine.execute()
-        machine.finish()
-        #expect(machine.phase == .idle)
-        _ = machine.claimStart()
-        machine.finish()
-        #expect(machine.phase == .starting)
-    }
 }

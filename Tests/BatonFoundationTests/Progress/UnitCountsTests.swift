@@ -18,9 +18,9 @@ import Testing
             (.max, .max, 1, true, .max, .max), (.max, .max, 1, false, .max - 1, .max),
         ] as [(Int64, Int64, Double, Bool, Int64, Int64)])
     func theySayTheFraction(
-        completed: Int64, total: Int64, fraction: Double, isOver: Bool, expected: Int64, ofTotal: Int64
+        completed: Int64, total: Int64, fraction: Double, isComplete: Bool, expected: Int64, ofTotal: Int64
     ) {
-        let counts = UnitCounts(completed: completed, total: total, fraction: fraction, isOver: isOver)
+        let counts = UnitCounts(completed: completed, total: total, fraction: fraction, isComplete: isOver)
         // 3999.6 is rounded, and held back.
         let held = !isOver && expected == ofTotal && ofTotal > 0 ? expected - 1 : expected
         #expect(counts.completed == held)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func whatIsDoneIsAllOfIt() {
-        #expect(UnitCounts.done(0) == UnitCounts(completed: 1, total: 1, fraction: 1, isOver: true))
-        #expect(UnitCounts.done(7) == UnitCounts(completed: 7, total: 7, fraction: 1, isOver: true))
+        #expect(UnitCounts.done(0) == UnitCounts(completed: 1, total: 1, fraction: 1, isComplete: true))
+        #expect(UnitCounts.done(7) == UnitCounts(completed: 7, total: 7, fraction: 1, isComplete: true))
     }
 }

@@ -32,15 +32,15 @@ extension OperationContext {
     ) async rethrows -> Value {
         try await withTaskCancellationHandler {
             // This is not a child task, because the body may block the threads of its executor.
-            let looker = operation.services.spawn {
-                await look(at: progress, every: max(interval, .milliseconds(1)), clock)
+            let reader = operation.services.spawn {
+                await poll(progress, every: max(interval, .milliseconds(1)), clock)
             }
             let value: Value
             do { value = try await body() } catch {
-                await end(looker, at: progress)
+                await end(reader, at: progress)
                 throw error
             }
-            await end(looker, at: progress)
+            await end(reader, at: progress)
             return value
         } onCancel: {
             progress.cancel()
@@ -48,14 +48,14 @@ extension OperationContext {
     }
 
     /// Stops the reader before the final report, so that no older report can follow it.
-    private func end(_ looker: Task<Void, Never>, at progress: Foundation.Progress) async {
-        looker.cancel()
-        await looker.value
+    private func end(_ reader: Task<Void, Never>, at progress: Foundation.Progress) async {
+        reader.cancel()
+        await reader.value
         report(progress)
     }
 
-    private func look(
-        at progress: Foundation.Progress, every interval: Duration, _ clock: some Clock<Duration>
+    private func poll(
+        _ progress: Foundation.Progress, every interval: Duration, _ clock: some Clock<Duration>
     ) async {
         let time = TimeSource(clock)
         while !Task.isCancelled {
@@ -68,7 +68,7 @@ extension OperationContext {
         if progress.isCancelled { operation.cancel(reason: .because("the progress that it follows was cancelled")) }
         let counts = UnitCounts(
             completed: progress.completedUnitCount, total: progress.totalUnitCount,
-            fraction: progress.fractionCompleted, isOver: true)
+            fraction: progress.fractionCompleted, isComplete: true)
         self.progress.report(
             completed: Int(clamping: counts.completed), of: counts.total < 0 ? nil : Int(clamping: counts.total))
     }

@@ -4,7 +4,7 @@ internal import Foundation
 ///
 /// KVO does not exist on Linux, and an operation has only one `completionBlock`, which belongs to its owner. Every
 /// queue honours dependencies, on every platform, also if the operation has already finished.
-final class EndWatch: Sendable {
+final class CompletionWatch: Sendable {
     private let operation: Foundation.Operation
     private let end: BlockOperation
 
@@ -18,7 +18,7 @@ final class EndWatch: Sendable {
         queue.name = "Baton"
         end = BlockOperation { withExtendedLifetime(queue, handler) }
         end.addDependency(operation)
-        queue.addForSure(end)
+        queue.addReliably(end)
     }
 
     /// Releases everything that the watch retains, even if the operation never finishes.
@@ -33,7 +33,7 @@ final class EndWatch: Sendable {
     /// Returns when `operation` has finished. A cancel of the calling task does not end the wait, but calls `onCancel`.
     static func end(of operation: Foundation.Operation, onCancel: @Sendable () -> Void) async {
         let signal = Signal()
-        _ = EndWatch(of: operation) { signal.give() }
+        _ = CompletionWatch(of: operation) { signal.signal() }
         await signal.wait(onCancel: onCancel)
     }
 }
@@ -45,7 +45,7 @@ extension OperationQueue {
     /// ready, but does not start it until it has another reason to check. Setting the queue's width to its present
     /// value is such a reason. The user may be changing the width of a user's queue at that moment, so the width is set
     /// only if the operation has dependencies.
-    func addForSure(_ operation: Foundation.Operation) {
+    func addReliably(_ operation: Foundation.Operation) {
         addOperation(operation)
         #if !canImport(ObjectiveC)
             if operation.dependencies.isEmpty { return }

@@ -1,18 +1,18 @@
 internal import Baton
 
 /// Finds the object that was made for an operation, as long as that object exists. The table retains neither.
-final class Counterparts<Made: AnyObject & Sendable>: Sendable {
+final class WeakObjectTable<Object: AnyObject & Sendable>: Sendable {
     /// An entry of the table. It is a class, because Swift 6.3.1 takes a missing generic struct with a weak reference
     /// for one that exists.
     private final class Entry: Sendable {
-        weak let made: Made?
-        /// The identity of the object. While that object is being released, `made` is nil, and this property
+        weak let object: Object?
+        /// The identity of the object. While that object is being released, `object` is nil, and this property
         /// distinguishes its entry from that of its replacement.
         let identity: ObjectIdentifier
 
-        init(_ made: Made) {
-            self.made = made
-            identity = ObjectIdentifier(made)
+        init(_ object: Object) {
+            self.object = object
+            identity = ObjectIdentifier(object)
         }
     }
 
@@ -21,12 +21,12 @@ final class Counterparts<Made: AnyObject & Sendable>: Sendable {
 
     /// Returns the object for an operation. If there is none, it stores and returns `candidate`, with `isNew` set to
     /// true.
-    func find(for operation: AnyOperation, orTake candidate: () -> Made) -> (made: Made, isNew: Bool) {
+    func find(for operation: AnyOperation, orTake candidate: () -> Object) -> (object: Object, isNew: Bool) {
         let id = operation.reference.id
-        if let made = entries.withLock({ $0[id]?.made }) { return (made, false) }
+        if let object = entries.withLock({ $0[id]?.object }) { return (object, false) }
         let candidate = candidate()
-        let other = entries.withLock { entries -> Made? in
-            if let other = entries[id]?.made { return other }
+        let other = entries.withLock { entries -> Object? in
+            if let other = entries[id]?.object { return other }
             entries[id] = Entry(candidate)
             return nil
         }
@@ -34,11 +34,11 @@ final class Counterparts<Made: AnyObject & Sendable>: Sendable {
     }
 
     /// Returns the object for the operation with this identifier.
-    func existing(for id: UInt64) -> Made? { entries.withLock { $0[id]?.made } }
+    func existing(for id: UInt64) -> Object? { entries.withLock { $0[id]?.object } }
 
     /// Removes an object from the table. The `deinit` of the object calls this.
-    func forget(_ made: Made, of operation: AnyOperation) {
-        forget(ObjectIdentifier(made), of: operation.reference.id)
+    func forget(_ object: Object, of operation: AnyOperation) {
+        forget(ObjectIdentifier(object), of: operation.reference.id)
     }
 
     func forget(_ identity: ObjectIdentifier, of id: UInt64) {
@@ -54,23 +54,23 @@ final class Counterparts<Made: AnyObject & Sendable>: Sendable {
 
     /// Keeps an operation in `followed` as long as the operation retains its `didCancel` handler.
     private final class Following: Sendable {
-        let table: Counterparts
+        let table: WeakObjectTable
         let id: UInt64
 
-        init(_ id: UInt64, in table: Counterparts) { (self.id, self.table) = (id, table) }
+        init(_ id: UInt64, in table: WeakObjectTable) { (self.id, self.table) = (id, table) }
 
         deinit { table.followed.withLock { _ = $0.remove(id) } }
 
-        var made: Made? { table.existing(for: id) }
+        var object: Object? { table.existing(for: id) }
     }
 
     /// Passes the cancel of an operation on to the object that exists for it at that time. The operation gets one
     /// handler, however many objects are made for it one after another.
-    func follow(_ operation: AnyOperation, whenCancelled tell: @escaping @Sendable (Made) -> Void) {
+    func follow(_ operation: AnyOperation, whenCancelled tell: @escaping @Sendable (Object) -> Void) {
         let id = operation.reference.id
         if followed.withLock({ $0.insert(id).inserted }) {
             let following = Following(id, in: self)
-            operation.didCancel { _ in following.made.map(tell) }
+            operation.didCancel { _ in following.object.map(tell) }
         } else if operation.isCancelled {
             // The handler may have run before this object was stored.
             existing(for: id).map(tell)
