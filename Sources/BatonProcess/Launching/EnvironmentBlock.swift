@@ -2,7 +2,7 @@ internal import CBatonProcess
 
 /// The environment of a program as `NAME=value` strings. Inherited variables are copied byte for byte.
 struct EnvironmentBlock {
-    let entries = CStrings()
+    let entries = CStringArray()
 
     init(_ environment: ProgramEnvironment) {
         switch environment.kind {
@@ -56,7 +56,9 @@ struct EnvironmentBlock {
         for (name, value) in variables {
             if name.isEmpty { return "an environment variable has no name" }
             if name.utf8.contains(UInt8(ascii: "=")) { return "the environment variable ‘\(name)’ has a = in its name" }
-            if name.hasZero || value.hasZero { return "the environment variable ‘\(name)’ has a zero byte in it" }
+            if name.containsNUL || value.containsNUL {
+                return "the environment variable ‘\(name)’ has a zero byte in it"
+            }
         }
         return nil
     }
@@ -64,5 +66,5 @@ struct EnvironmentBlock {
 
 extension String {
     /// True if the string contains a zero byte, where C would end it.
-    var hasZero: Bool { utf8.contains(0) }
+    var containsNUL: Bool { utf8.contains(0) }
 }

@@ -15,15 +15,15 @@ enum Launcher {
         // The task may have been cancelled while the thread was starting other programs.
         try Task.checkCancellation()
         try check(program)
-        let line = LaunchLine.shared
-        let hasWaited = line.situation.isBusy ? try await line.wait(since: nil, atFront: false) : false
+        let queue = LaunchQueue.shared
+        let hasWaited = queue.snapshot.isBusy ? try await queue.wait(since: nil, atFront: false) : false
         // Whether or not this start succeeds, the next waiting start has to look again: there may be room for it, or it
         // may have to fail.
-        defer { line.passOn() }
-        var ends = PipelineEnds()
+        defer { queue.wakeNext() }
+        var ends = ClaimedPipeEnds()
         do {
             let running = try await start(program, &ends, hasWaited: hasWaited)
-            line.launched(running, program.pipeline)
+            queue.launched(running, program.pipeline)
             ends.didStart(program)
             return running
         } catch {
@@ -35,16 +35,16 @@ enum Launcher {
     /// Tries to start the program. If descriptors or processes are short, waits and tries again as long as a running
     /// program can end.
     private static func start(
-        _ program: Subprocess, _ ends: inout PipelineEnds, hasWaited: Bool
+        _ program: Subprocess, _ ends: inout ClaimedPipeEnds, hasWaited: Bool
     ) async throws -> RunningProgram {
-        let line = LaunchLine.shared
+        let queue = LaunchQueue.shared
         var hasWaited = hasWaited
         while true {
-            let endCount = line.situation.endCount
-            switch Start.result(program, &ends) {
-            case .success(let start): return try RunningProgram(program, start)
+            let endCount = queue.snapshot.endCount
+            switch LaunchedProcess.result(program, &ends) {
+            case .success(let process): return try RunningProgram(program, process)
             case .failure(let error):
-                guard error.isShortage, try await line.wait(since: endCount, atFront: hasWaited) else { throw error }
+                guard error.isShortage, try await queue.wait(since: endCount, atFront: hasWaited) else { throw error }
                 hasWaited = true
             }
         }
@@ -52,12 +52,14 @@ enum Launcher {
 
     private static func check(_ program: Subprocess) throws(SubprocessError) {
         var problem = EnvironmentBlock.problem(of: program.environment)
-        if program.program.hasZero { problem = "its name has a zero byte in it" }
-        if program.directory?.hasZero == true { problem = "its directory has a zero byte in it" }
-        if let place = program.arguments.firstIndex(where: \.hasZero) {
+        if program.program.containsNUL { problem = "its name has a zero byte in it" }
+        if program.directory?.containsNUL == true { problem = "its directory has a zero byte in it" }
+        if let place = program.arguments.firstIndex(where: \.containsNUL) {
             problem = "argument \(place + 1) has a zero byte in it"
         }
-        if program.paths.contains(where: \.hasZero) { problem = "the path of one of its files has a zero byte in it" }
+        if program.paths.contains(where: \.containsNUL) {
+            problem = "the path of one of its files has a zero byte in it"
+        }
         if let problem { throw .invalidText(program: program.program, problem: problem) }
     }
 }

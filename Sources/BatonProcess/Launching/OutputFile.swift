@@ -61,13 +61,13 @@ final class OutputFile: Sendable {
             place =
                 switch file.kind {
                 case baton_file_regular: Self.resolved(path)
-                case baton_file_missing: Self.endOfLinks(from: path)
+                case baton_file_missing: Self.resolvingLinks(of: path)
                 default: path
                 }
         }
 
         /// Follows links that lead to a file that does not exist yet, and returns the path at their end.
-        private static func endOfLinks(from path: String) -> String {
+        private static func resolvingLinks(of path: String) -> String {
             var place = path
             // The system follows at most 40 links, and it has already found that these links end.
             for _ in 0..<40 {

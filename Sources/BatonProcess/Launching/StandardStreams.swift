@@ -27,7 +27,7 @@ struct StandardStreams: Sendable {
     ///   - program: The program that gets the descriptors.
     ///   - ends: The ends that the program has taken of the pipes of its pipeline.
     /// - Throws: A `SubprocessError` if a file cannot be opened, or a pipe cannot be made.
-    init(_ program: Subprocess, _ ends: PipelineEnds) throws(SubprocessError) {
+    init(_ program: Subprocess, _ ends: ClaimedPipeEnds) throws(SubprocessError) {
         let nothing = try Self.opening("/dev/null", for: program) { baton_open_reading("/dev/null", $0) }
         (input, output, errors) = (nothing, nothing, nothing)
         pipelineOutput = ends.output

@@ -49,7 +49,7 @@ final class Watchdog: Sendable {
         guard let ends = try? PipeEnds(),
             let nowhere = try? Descriptor.opened(by: { baton_open_writing("/dev/null", 0, $0) })
         else { return nil }
-        let arguments = CStrings(["sh", "-c", Self.script])
+        let arguments = CStringArray(["sh", "-c", Self.script])
         let environment = EnvironmentBlock(.custom(["PATH": "/usr/bin:/bin"]))
         var pid: Int32 = 0
         let code = withExtendedLifetime((arguments, environment)) {

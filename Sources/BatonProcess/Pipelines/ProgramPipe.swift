@@ -37,7 +37,7 @@ final class ProgramPipe: Sendable {
         }
 
         /// Registers a wait for the connection. Returns false if the pipe is connected already.
-        mutating func await(_ wakeup: Wakeup) -> Bool {
+        mutating func addWaiter(_ wakeup: Wakeup) -> Bool {
             if !isConnected { wakeups.append(wakeup) }
             return !isConnected
         }
@@ -72,7 +72,7 @@ final class ProgramPipe: Sendable {
     /// Returns a wait that ends when each of the two programs runs or has been given up, or nil if that is so already.
     func connection() -> Wakeup? {
         let wakeup = Wakeup()
-        return state.withLock { $0.await(wakeup) } ? wakeup : nil
+        return state.withLock { $0.addWaiter(wakeup) } ? wakeup : nil
     }
 
     /// True if each of the two programs runs, has ended, or will never run.
@@ -92,6 +92,7 @@ final class ProgramPipe: Sendable {
 
     private func didStart(_ end: WritableKeyPath<State, End>) {
         let wakeups = state.withLock { state -> [Wakeup] in
+            assert(state[keyPath: end].use != .none, "Internal inconsistency: a program without its end of the pipe")
             if state[keyPath: end].use == .taken { state[keyPath: end].use = .running }
             return state.takeWakeups()
         }

@@ -15,8 +15,8 @@ extension Subprocess {
         let connected = AsyncOperation<Void>("connection") {
             for wakeup in wakeups {
                 // The program may end before the pipe is connected.
-                if waits.enter(wakeup) { _ = await wakeup.wait() }
-                waits.leave(wakeup)
+                if waits.add(wakeup) { _ = await wakeup.wait() }
+                waits.remove(wakeup)
             }
         }
         waiting.add(connected)

@@ -7,11 +7,11 @@ internal import CBatonProcess
 /// not `epoll` or `kqueue`, because `poll` exists on every platform, and the few descriptors of the programs that run
 /// at a time can be listed in microseconds.
 final class Poller: Sendable {
-    typealias Ticket = PollTable<Wakeup>.Ticket
-    typealias Interest = PollTable<Wakeup>.Interest
+    typealias Ticket = PollerStateMachine<Wakeup>.Ticket
+    typealias Interest = PollerStateMachine<Wakeup>.Interest
 
-    private let table = Locked(PollTable<Wakeup>())
-    private let bell: PipeEnds
+    private let machine = Locked(PollerStateMachine<Wakeup>())
+    private let wakeUpPipe: PipeEnds
     private let pause: @Sendable () -> Void
 
     private static let running = Locked<Poller?>(nil)
@@ -40,40 +40,41 @@ final class Poller: Sendable {
         pause: @escaping @Sendable () -> Void = { baton_pause(10) }
     ) throws(SystemFailure) {
         self.pause = pause
-        bell = try PipeEnds()
-        for end in [bell.reading, bell.writing] { try end.neverWait() }
+        wakeUpPipe = try PipeEnds()
+        for end in [wakeUpPipe.reading, wakeUpPipe.writing] { try end.neverWait() }
         if !start("baton-poll", { [self] in work() }) { throw SystemFailure(code: baton_again) }
     }
 
     /// Ends `wakeup` with true when the descriptor is ready, at its end, or invalid. The caller must not close the
     /// descriptor before that, or before it has removed the ticket.
     func add(_ wakeup: Wakeup, for interest: Interest, on descriptor: Descriptor) -> Ticket {
-        let (ticket, mustWake) = table.withLock { $0.add(wakeup, for: interest, on: descriptor.number) }
-        if mustWake { ring() }
+        let (ticket, mustWake) = machine.withLock { $0.add(wakeup, for: interest, on: descriptor.number) }
+        if mustWake { wakeUp() }
         return ticket
     }
 
-    func remove(_ ticket: Ticket) { table.withLock { $0.remove(ticket) } }
+    func remove(_ ticket: Ticket) { machine.withLock { $0.remove(ticket) } }
 
     /// Ends the thread. No task may wait at this time.
     func close() {
-        if table.withLock({ $0.close() }) { ring() }
+        assert(waiterCount == 0, "Internal inconsistency: a task waits for a poller that is closed")
+        if machine.withLock({ $0.close() }) { wakeUp() }
     }
 
     /// The number of waiting tasks, for tests.
-    var waiterCount: Int { table.withLock { $0.count } }
+    var waiterCount: Int { machine.withLock { $0.count } }
 
     // MARK: Thread
 
     /// Wakes the thread. If the pipe is full, the write fails, but the thread will wake all the same.
-    private func ring() {
+    private func wakeUp() {
         var byte: UInt8 = 0
-        _ = baton_write(bell.writing.number, &byte, 1)
+        _ = baton_write(wakeUpPipe.writing.number, &byte, 1)
     }
 
     private func work() {
-        while let round = table.withLock({ $0.nextRound() }) {
-            var watches = [baton_watch(descriptor: bell.reading.number, wanted: baton_readable, found: 0)]
+        while let round = machine.withLock({ $0.nextRound() }) {
+            var watches = [baton_watch(descriptor: wakeUpPipe.reading.number, wanted: baton_readable, found: 0)]
             for watch in round {
                 let wanted = watch.interest == .reading ? baton_readable : baton_writable
                 watches.append(baton_watch(descriptor: watch.descriptor, wanted: wanted, found: 0))
@@ -81,16 +82,16 @@ final class Poller: Sendable {
             // The poll fails if memory is short, or if the limit of descriptors was lowered below their number. That
             // may pass, and to poll again at once would take a whole core.
             if baton_poll(&watches, watches.count) != 0 { pause() }
-            if watches[0].found != 0 { silence() }
+            if watches[0].found != 0 { drain() }
             let ready = zip(round, watches.dropFirst()).filter { $1.found != 0 }.map { $0.0.ticket }
-            for wakeup in table.withLock({ $0.endRound(ready: ready) }) { wakeup.end(true) }
+            for wakeup in machine.withLock({ $0.endRound(ready: ready) }) { wakeup.end(true) }
         }
     }
 
-    private func silence() {
+    private func drain() {
         withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
             guard let start = buffer.baseAddress else { return }
-            while baton_read(bell.reading.number, start, buffer.count) > 0 {}
+            while baton_read(wakeUpPipe.reading.number, start, buffer.count) > 0 {}
         }
     }
 }

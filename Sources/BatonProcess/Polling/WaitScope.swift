@@ -17,23 +17,23 @@ final class WaitScope: Sendable {
     /// Suspends until the descriptor is ready. Returns false if the program has ended first.
     func untilReady(_ descriptor: Descriptor, for interest: Poller.Interest) async -> Bool {
         let wakeup = Wakeup()
-        guard enter(wakeup) else { return false }
+        guard add(wakeup) else { return false }
         let ticket = poller.add(wakeup, for: interest, on: descriptor)
         let isReady = await wakeup.wait()
         poller.remove(ticket)
-        leave(wakeup)
+        remove(wakeup)
         return isReady
     }
 
     /// Registers a wait that ends when the scope is closed. Returns false if the scope is closed already.
-    func enter(_ wakeup: Wakeup) -> Bool {
+    func add(_ wakeup: Wakeup) -> Bool {
         state.withLock { state in
             if !state.isClosed { state.wakeups[ObjectIdentifier(wakeup)] = wakeup }
             return !state.isClosed
         }
     }
 
-    func leave(_ wakeup: Wakeup) {
+    func remove(_ wakeup: Wakeup) {
         // The removed value is released after unlocking.
         _ = state.withLock { $0.wakeups.removeValue(forKey: ObjectIdentifier(wakeup)) }
     }

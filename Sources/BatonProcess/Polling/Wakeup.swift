@@ -15,9 +15,13 @@ final class Wakeup: Sendable {
     func wait() async -> Bool {
         let answer = await withCheckedContinuation { continuation in
             let early: Bool? = phase.withLock { phase in
-                if case .ended(let answer) = phase { return answer }
-                phase = .suspended(continuation)
-                return nil
+                switch phase {
+                case .notSuspended:
+                    phase = .suspended(continuation)
+                    return nil
+                case .suspended: preconditionFailure("Internal inconsistency: a second wait for one wake-up")
+                case .ended(let answer): return answer
+                }
             }
             if let early { continuation.resume(returning: early) }
         }

@@ -3,7 +3,7 @@ internal import CBatonProcess
 
 /// A started program, until it has been reaped.
 final class RunningProgram: Sendable {
-    let wiring: StandardStreams
+    let streams: StandardStreams
     /// The waits for the program's pipes. The scope is closed when the program has ended.
     let waits: WaitScope
 
@@ -13,27 +13,27 @@ final class RunningProgram: Sendable {
     private let exit: Descriptor
     /// The watchdog's entry, which ends the program's process group if this process ends first.
     private let watch: Watchdog.Entry?
-    private let life = Locked(ProgramLife())
+    private let machine = Locked(ProgramStateMachine())
     private let termination = Locked<SubprocessTermination?>(nil)
     private let readerHadEnded = Locked(false)
     private let hasBeenReaped = Wakeup()
-    private let alarm = Locked<AsyncOperation<Void>?>(nil)
+    private let graceTimer = Locked<AsyncOperation<Void>?>(nil)
 
     /// The queue of the grace timers of programs that use the continuous clock.
-    private static let alarms = AsyncOperationQueue.serving(name: "grace of programs")
+    private static let graceTimers = AsyncOperationQueue.serving(name: "grace of programs")
 
     /// Watches a started program.
     ///
     /// - Throws: A `SubprocessError` if the end of the program cannot be watched. The program is killed then.
-    init(_ program: Subprocess, _ start: Start) throws(SubprocessError) {
+    init(_ program: Subprocess, _ process: LaunchedProcess) throws(SubprocessError) {
         self.program = program
-        pid = start.pid
-        wiring = start.wiring
-        waits = WaitScope(start.poller)
-        watch = start.watch
-        start.reserve.close()
+        pid = process.pid
+        streams = process.streams
+        waits = WaitScope(process.poller)
+        watch = process.watch
+        process.reserve.close()
         do { exit = try .opened { [pid] in baton_exit_descriptor(pid, $0) } } catch {
-            wiring.abandonFiles()
+            streams.abandonFiles()
             // The process was reaped by other code, so its number may belong to another process by now.
             if error == .noSuchProcess { throw .statusLost(program: program.program) }
             baton_signal_group(pid, baton_sigkill)
@@ -49,7 +49,7 @@ final class RunningProgram: Sendable {
     var readerWasFirst: Bool { readerHadEnded.withLock { $0 } }
 
     /// The reason for which this process ended the program, or nil if it did not.
-    var endingReason: ProgramLife.Reason? { life.withLock { $0.reason } }
+    var endingReason: ProgramStateMachine.Reason? { machine.withLock { $0.reason } }
 
     // MARK: Termination
 
@@ -60,25 +60,25 @@ final class RunningProgram: Sendable {
         let ticket = waits.poller.add(wakeup, for: .reading, on: exit)
         _ = await wakeup.wait()
         waits.poller.remove(ticket)
-        if let probe = wiring.readerProbe {
+        if let probe = streams.readerProbe {
             if probe.hasNoReader { readerHadEnded.withLock { $0 = true } }
             // The probe is closed only now: closed earlier, the end of this program's output could have made the reader
             // end.
             probe.close()
         }
-        take(life.withLock { $0.exited() })
+        perform(machine.withLock { $0.exited() })
         // If a thread is sending a signal, that thread reaps the program afterwards.
         _ = await hasBeenReaped.wait()
         waits.close()
-        stopAlarm()
+        cancelGraceTimer()
         return termination.withLock { $0 }
     }
 
     /// Ends the program and its whole process group. May be called on any thread.
-    func end(_ reason: ProgramLife.Reason) {
-        let step = life.withLock { $0.end(reason) }
-        guard step == .signal else { return }
-        if program.grace > .zero { setAlarm() }
+    func end(_ reason: ProgramStateMachine.Reason) {
+        let action = machine.withLock { $0.end(reason) }
+        guard action == .signal else { return }
+        if program.grace > .zero { startGraceTimer() }
         signal(program.grace > .zero ? baton_sigterm : baton_sigkill)
     }
 
@@ -86,11 +86,11 @@ final class RunningProgram: Sendable {
         baton_signal_group(pid, number)
         // A stopped process does not receive the signal before it is continued.
         if number != baton_sigkill { baton_signal_group(pid, baton_sigcont) }
-        take(life.withLock { $0.signalSent() })
+        perform(machine.withLock { $0.signalSent() })
     }
 
-    private func take(_ step: ProgramLife.Step) {
-        guard case .reap(let killsTheRest) = step else { return }
+    private func perform(_ action: ProgramStateMachine.Action) {
+        guard case .reap(let killsTheRest) = action else { return }
         if killsTheRest { baton_signal_group(pid, baton_sigkill) }
         // The watchdog forgets the group before the program is reaped and the system may reuse its number.
         watch?.forget()
@@ -105,25 +105,25 @@ final class RunningProgram: Sendable {
 
     // MARK: Grace period
 
-    private func setAlarm() {
-        let alarm = AsyncOperation<Void>.delay(program.grace)
-        alarm.didFinish { [weak self] result in
+    private func startGraceTimer() {
+        let graceTimer = AsyncOperation<Void>.delay(program.grace)
+        graceTimer.didFinish { [weak self] result in
             if case .success = result { self?.graceIsOver() }
         }
-        self.alarm.withLock { $0 = alarm }
-        let queue = program.clock is ContinuousClock ? Self.alarms : Self.makeQueue(clock: program.clock)
-        queue.add(alarm)
-        // The program may have ended before the alarm was stored, so ``ended()`` did not find it.
-        if waits.isClosed { stopAlarm() }
+        self.graceTimer.withLock { $0 = graceTimer }
+        let queue = program.clock is ContinuousClock ? Self.graceTimers : Self.makeQueue(clock: program.clock)
+        queue.add(graceTimer)
+        // The program may have ended before the timer was stored, so ``ended()`` did not find it.
+        if waits.isClosed { cancelGraceTimer() }
     }
 
-    private func stopAlarm() { alarm.withLock { $0.take() }?.cancel() }
+    private func cancelGraceTimer() { graceTimer.withLock { $0.take() }?.cancel() }
 
     private static func makeQueue(clock: some Clock<Duration>) -> AsyncOperationQueue {
         .serving(name: "grace of a program", clock: clock)
     }
 
     private func graceIsOver() {
-        if life.withLock({ $0.graceIsOver() }) == .signal { signal(baton_sigkill) }
+        if machine.withLock({ $0.graceIsOver() }) == .signal { signal(baton_sigkill) }
     }
 }

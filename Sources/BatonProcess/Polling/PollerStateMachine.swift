@@ -1,5 +1,5 @@
 /// The state machine of ``Poller``: the descriptors that tasks wait for, and the state of the polling thread.
-struct PollTable<Waiter> {
+struct PollerStateMachine<Waiter> {
     typealias Ticket = UInt64
 
     struct Watch: Equatable {
@@ -46,7 +46,7 @@ struct PollTable<Waiter> {
         return ready.compactMap { watches.removeValue(forKey: $0)?.waiter }
     }
 
-    /// Closes the table. Returns true if the thread must be woken so that it ends.
+    /// Closes the machine. Returns true if the thread must be woken so that it ends.
     mutating func close() -> Bool {
         isClosed = true
         return wake()

@@ -1,7 +1,7 @@
 internal import CBatonProcess
 
 /// A null-terminated array of C strings, as `execve` takes it. The strings are freed when the object is released.
-final class CStrings {
+final class CStringArray {
     private(set) var pointers: [UnsafeMutablePointer<CChar>?] = [nil]
 
     deinit {

@@ -2,7 +2,7 @@ internal import CBatonProcess
 
 /// Finds out why the system does not start a file. The system's own code may say only that a file is missing, or
 /// nothing useful.
-struct UnstartableFile {
+struct LaunchFailureDiagnosis {
     private static let slash = UInt8(ascii: "/")
     /// The number of bytes to read. No system reads more of a first line.
     private static let headSize = 512

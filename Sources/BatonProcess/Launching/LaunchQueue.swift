@@ -1,28 +1,28 @@
 internal import Baton
 
 /// The queue of starts that wait because the process or the system has no descriptor or no process left.
-final class LaunchLine: Sendable {
+final class LaunchQueue: Sendable {
     private struct State {
         /// The pipes of the pipeline of each running program.
         var running: [ObjectIdentifier: [ProgramPipe]] = [:]
         /// The number of programs that have ended.
         var endCount = 0
-        /// The waiting starts, by their places in the queue.
+        /// The waiting starts, by their tickets in the queue.
         var waiting: [Int: Wakeup] = [:]
-        var places = 0..<0
+        var tickets = 0..<0
 
-        mutating func enter(_ wakeup: Wakeup, atFront: Bool) -> Int {
-            if waiting.isEmpty { places = 0..<0 }
-            let place = atFront ? places.lowerBound - 1 : places.upperBound
-            places = min(places.lowerBound, place)..<max(places.upperBound, place + 1)
-            waiting[place] = wakeup
-            return place
+        mutating func add(_ wakeup: Wakeup, atFront: Bool) -> Int {
+            if waiting.isEmpty { tickets = 0..<0 }
+            let ticket = atFront ? tickets.lowerBound - 1 : tickets.upperBound
+            tickets = min(tickets.lowerBound, ticket)..<max(tickets.upperBound, ticket + 1)
+            waiting[ticket] = wakeup
+            return ticket
         }
 
         mutating func takeFirst() -> Wakeup? {
-            while let place = places.first {
-                places = (place + 1)..<places.upperBound
-                if let wakeup = waiting.removeValue(forKey: place) { return wakeup }
+            while let ticket = tickets.first {
+                tickets = (ticket + 1)..<tickets.upperBound
+                if let wakeup = waiting.removeValue(forKey: ticket) { return wakeup }
             }
             return nil
         }
@@ -31,15 +31,15 @@ final class LaunchLine: Sendable {
     private enum Step {
         case again
         case giveUp
-        case wait(place: Int)
+        case wait(ticket: Int)
     }
 
-    static let shared = LaunchLine()
+    static let shared = LaunchQueue()
 
     private let state = Locked(State())
 
     /// The number of programs that have ended, and whether other starts wait. To be read before a start is tried.
-    var situation: (endCount: Int, isBusy: Bool) { state.withLock { ($0.endCount, !$0.waiting.isEmpty) } }
+    var snapshot: (endCount: Int, isBusy: Bool) { state.withLock { ($0.endCount, !$0.waiting.isEmpty) } }
 
     func launched(_ program: AnyObject, _ pipeline: [ProgramPipe]) {
         state.withLock { $0.running[ObjectIdentifier(program)] = pipeline }
@@ -49,19 +49,20 @@ final class LaunchLine: Sendable {
     func ended(_ program: AnyObject) {
         let wakeup = state.withLock { state in
             state.endCount += 1
-            _ = state.running.removeValue(forKey: ObjectIdentifier(program))
+            let pipeline = state.running.removeValue(forKey: ObjectIdentifier(program))
+            assert(pipeline != nil, "Internal inconsistency: a program that ends and was not launched")
             return state.takeFirst()
         }
         wakeup?.end(true)
     }
 
     /// Wakes the next waiting start.
-    func passOn() { state.withLock { $0.takeFirst() }?.end(true) }
+    func wakeNext() { state.withLock { $0.takeFirst() }?.end(true) }
 
     /// Waits until a start may succeed.
     ///
     /// - Parameters:
-    ///   - endCount: The count that ``situation`` returned before the start that failed, or nil if no start has been
+    ///   - endCount: The count that ``snapshot`` returned before the start that failed, or nil if no start has been
     ///     tried.
     ///   - atFront: True if this start has waited before, so that it goes to the front of the queue.
     /// - Returns: True if the start is to be tried again; false if none of the running programs can end.
@@ -79,13 +80,13 @@ final class LaunchLine: Sendable {
             } else if state.waiting.isEmpty {
                 return .again
             }
-            return .wait(place: state.enter(wakeup, atFront: atFront))
+            return .wait(ticket: state.add(wakeup, atFront: atFront))
         }
-        let place: Int
+        let ticket: Int
         switch step {
         case .again: return true
         case .giveUp: return false
-        case .wait(let taken): place = taken
+        case .wait(let taken): ticket = taken
         }
         await withTaskCancellationHandler {
             _ = await wakeup.wait()
@@ -93,8 +94,8 @@ final class LaunchLine: Sendable {
             wakeup.end(false)
         }
         if Task.isCancelled {
-            let wasInLine = state.withLock { $0.waiting.removeValue(forKey: place) != nil }
-            if !wasInLine { passOn() }
+            let wasQueued = state.withLock { $0.waiting.removeValue(forKey: ticket) != nil }
+            if !wasQueued { wakeNext() }
             throw CancellationError()
         }
         return true

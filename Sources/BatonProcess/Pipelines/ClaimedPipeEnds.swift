@@ -1,6 +1,6 @@
 /// The ends of its pipeline's pipes that a program has taken. Each end can be taken once, so the ends are kept while
 /// the start of the program is tried again.
-struct PipelineEnds {
+struct ClaimedPipeEnds {
     private(set) var input: Descriptor?
     private(set) var output: Descriptor?
 

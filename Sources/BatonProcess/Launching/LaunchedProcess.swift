@@ -2,9 +2,9 @@ internal import CBatonProcess
 
 /// The result of one attempt to start a program. If the attempt fails, everything that it opened is closed again,
 /// except for the ends of the pipeline.
-struct Start {
+struct LaunchedProcess {
     let pid: Int32
-    let wiring: StandardStreams
+    let streams: StandardStreams
     let poller: Poller
     /// The watchdog's entry, which ends the program's process group if this process ends first.
     let watch: Watchdog.Entry?
@@ -14,30 +14,33 @@ struct Start {
 
     /// Tries to start the program. Returns a `Result`, because Swift 6.3.1 does not compile a loop that catches a typed
     /// error and awaits.
-    static func result(_ program: Subprocess, _ ends: inout PipelineEnds) -> Result<Start, SubprocessError> {
+    static func result(_ program: Subprocess, _ ends: inout ClaimedPipeEnds) -> Result<LaunchedProcess, SubprocessError>
+    {
         do { return .success(try attempt(program, &ends)) } catch { return .failure(error) }
     }
 
-    private static func attempt(_ program: Subprocess, _ ends: inout PipelineEnds) throws(SubprocessError) -> Start {
-        let (poller, reserve) = try tools(for: program)
+    private static func attempt(_ program: Subprocess, _ ends: inout ClaimedPipeEnds) throws(SubprocessError)
+        -> LaunchedProcess
+    {
+        let (poller, reserve) = try reserveResources(for: program)
         try ends.take(for: program)
         let environment = EnvironmentBlock(program.environment)
         let file = try ProgramSearch.file(of: program.program, path: environment.value(of: "PATH"))
-        let wiring = try StandardStreams(program, ends)
+        let streams = try StandardStreams(program, ends)
         let watchdog = Watchdog.shared()
         let pid: Int32
-        do { pid = try spawn(file, program, environment, wiring) } catch {
-            wiring.abandonFiles()
+        do { pid = try spawn(file, program, environment, streams) } catch {
+            streams.abandonFiles()
             throw error
         }
         // The group is registered right after the spawn: until then, nothing would end the program if this process
         // ended.
         let watch = watchdog?.watch(group: pid)
-        wiring.closeItsEnds()
-        return Start(pid: pid, wiring: wiring, poller: poller, watch: watch, reserve: reserve)
+        streams.closeItsEnds()
+        return LaunchedProcess(pid: pid, streams: streams, poller: poller, watch: watch, reserve: reserve)
     }
 
-    private static func tools(for program: Subprocess) throws(SubprocessError) -> (Poller, Descriptor) {
+    private static func reserveResources(for program: Subprocess) throws(SubprocessError) -> (Poller, Descriptor) {
         do {
             return (try Poller.shared(), try .opened { baton_open_reading("/dev/null", $0) })
         } catch {
@@ -46,14 +49,14 @@ struct Start {
     }
 
     private static func spawn(
-        _ file: String, _ program: Subprocess, _ environment: EnvironmentBlock, _ wiring: StandardStreams
+        _ file: String, _ program: Subprocess, _ environment: EnvironmentBlock, _ streams: StandardStreams
     ) throws(SubprocessError) -> Int32 {
-        let arguments = CStrings([program.program] + program.arguments)
+        let arguments = CStringArray([program.program] + program.arguments)
         var pid: Int32 = 0
         let code = withExtendedLifetime((arguments, environment)) {
             baton_spawn(
-                &pid, file, arguments.pointers, environment.entries.pointers, program.directory, wiring.input.number,
-                wiring.output.number, wiring.errors.number)
+                &pid, file, arguments.pointers, environment.entries.pointers, program.directory, streams.input.number,
+                streams.output.number, streams.errors.number)
         }
         if code == 0 { return pid }
         // `baton_spawn` does not tell whether it failed on the directory or on the file.
@@ -64,7 +67,7 @@ struct Start {
                     program: program.program, directory: directory, reason: SystemFailure(code: reason))
             }
         }
-        let detail = UnstartableFile(file, from: program.directory).problem(code)
+        let detail = LaunchFailureDiagnosis(file, from: program.directory).problem(code)
         throw .notStarted(program: program.program, reason: SystemFailure(code: code, detail: detail))
     }
 }

@@ -11,7 +11,7 @@ extension Subprocess {
     func run() async throws -> SubprocessResult {
         try Task.checkCancellation()
         let running = try await Launcher.launch(self)
-        defer { LaunchLine.shared.ended(running) }
+        defer { LaunchQueue.shared.ended(running) }
         do {
             let result = try await withTaskCancellationHandler {
                 try await conduct(running)
@@ -21,7 +21,7 @@ extension Subprocess {
             try putFilesInPlace(of: running)
             return result
         } catch {
-            running.wiring.abandonFiles()
+            running.streams.abandonFiles()
             throw error
         }
     }
@@ -40,20 +40,20 @@ extension Subprocess {
             OutputSink(output.target, of: program), OutputSink(errors.target, of: program)
         )
         await withTaskGroup(of: Part.self) { parts in
-            let wiring = running.wiring
+            let streams = running.streams
             let waits = running.waits
             parts.addTask { .ended(await running.ended()) }
-            if let feed = wiring.feed {
+            if let feed = streams.feed {
                 parts.addTask {
                     await InputWriter(end: feed.end, data: feed.data, waits: waits).run()
                     return .input
                 }
             }
-            if let end = wiring.outputReader {
+            if let end = streams.outputReader {
                 let reader = OutputReader(end: end, waits: waits, sink: outputs.output)
                 parts.addTask { .output(await Self.read(reader, of: running)) }
             }
-            if let end = wiring.errorReader {
+            if let end = streams.errorReader {
                 let reader = OutputReader(end: end, waits: waits, sink: outputs.errors)
                 parts.addTask { .errors(await Self.read(reader, of: running)) }
             }
@@ -114,7 +114,7 @@ extension Subprocess {
     }
 
     private func putFilesInPlace(of running: RunningProgram) throws {
-        for (path, file) in running.wiring.files {
+        for (path, file) in running.streams.files {
             do { try file.putInPlace() } catch {
                 throw SubprocessError.fileNotUsable(program: program, path: path, reason: error)
             }
