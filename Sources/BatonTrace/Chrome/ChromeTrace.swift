@@ -88,7 +88,7 @@ struct ChromeTrace {
                 json.microseconds(end - run.start)
             }
             json.key("cat")
-            json.value(operation.condition.rawValue)
+            json.value(operation.status.rawValue)
             writeArguments(of: operation, attempt: run.attempt, to: &json)
         }
         json.line()
@@ -101,7 +101,7 @@ struct ChromeTrace {
             json.key("s")
             json.value("t")
             json.key("cat")
-            json.value(operation.condition.rawValue)
+            json.value(operation.status.rawValue)
             writeArguments(of: operation, attempt: 0, to: &json)
         }
         json.line()
@@ -131,7 +131,7 @@ struct ChromeTrace {
                 json.value(attempt.number)
             }
             json.key("outcome")
-            json.value(operation.condition.rawValue)
+            json.value(operation.status.rawValue)
             if let error = attempt?.error ?? operation.error {
                 json.key("error")
                 json.value(error)

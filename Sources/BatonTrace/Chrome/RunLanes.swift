@@ -37,8 +37,8 @@ struct RunLanes {
 
             static func < (left: Self, right: Self) -> Bool { (left.end, left.lane) < (right.end, right.lane) }
         }
-        var busy = SmallestFirst<Busy>()
-        var free = SmallestFirst<Int>()
+        var busy = BinaryHeap<Busy>()
+        var free = BinaryHeap<Int>()
         for place in runs.indices {
             while let first = busy.first, first.end <= runs[place].start {
                 _ = busy.popFirst()

@@ -37,7 +37,7 @@ extension Graph {
             "  edge [color=\"#7f8c8d\" fontname=\"Helvetica,Arial,sans-serif\" fontsize=9];",
         ]
         for node in nodes {
-            let (fill, line) = node.condition.colours
+            let (fill, line) = node.status.colours
             // A node with an empty label has no size in Graphviz.
             let label = Self.label(node.name.isEmpty ? " " : node.name)
             let note = node.note.isEmpty ? "" : "\\n" + Self.label(node.note)
@@ -47,7 +47,7 @@ extension Graph {
         for edge in edges {
             var attributes: [String] = []
             if !edge.label.isEmpty { attributes.append("label=\"\(Self.label(edge.label))\"") }
-            if edge.isOrigin { attributes.append("style=dashed") }
+            if edge.isParentEdge { attributes.append("style=dashed") }
             if edge.isCritical { attributes.append("penwidth=3") }
             let list = attributes.isEmpty ? "" : " [\(attributes.joined(separator: " "))]"
             lines.append("  n\(edge.source) -> n\(edge.target)\(list);")
@@ -58,12 +58,12 @@ extension Graph {
     /// Returns the text as a quoted ID, in which only the quote is special. A backslash becomes a space, because one
     /// before the closing quote could not be told from an escape.
     private static func quoted(_ text: String) -> String {
-        "\"\(spelled(text) { $0 == "\"" || $0 == "\\" || $0 == "\n" ? " " : nil })\""
+        "\"\(escaped(text) { $0 == "\"" || $0 == "\\" || $0 == "\n" ? " " : nil })\""
     }
 
     /// Returns the text as it is written in a label, where a backslash begins an escape and `&` begins an HTML entity.
     private static func label(_ text: String) -> String {
-        spelled(text) { scalar in
+        escaped(text) { scalar in
             switch scalar {
             case "\\": "\\\\"
             case "\"": "\\\""

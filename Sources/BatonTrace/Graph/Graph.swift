@@ -3,7 +3,7 @@ import Baton
 /// Operations and what they wait for, as nodes and edges to draw. Pure.
 struct Graph {
     /// The state of an operation, which decides its colour.
-    enum Condition: String, CaseIterable {
+    enum Status: String, CaseIterable {
         case success, failure, cancelled, skipped, running, waiting
 
         /// The colours of the fill and the outline. Black text is readable on the fill.
@@ -24,7 +24,7 @@ struct Graph {
         let name: String
         /// The second line of the label.
         let note: String
-        let condition: Condition
+        let status: Status
         let isCritical: Bool
     }
 
@@ -34,7 +34,7 @@ struct Graph {
         /// The kind of the dependency, or empty if it is only an order.
         let label: String
         /// True if the edge is not a dependency: the source runs or has produced the target.
-        let isOrigin: Bool
+        let isParentEdge: Bool
         let isCritical: Bool
     }
 
@@ -51,22 +51,22 @@ extension Graph {
             nodes.append(
                 Node(
                     id: operation.id, name: operation.name, note: operation.note(until: trace.end),
-                    condition: operation.condition, isCritical: critical.contains(operation.id)))
+                    status: operation.status, isCritical: critical.contains(operation.id)))
         }
-        func connect(_ source: OperationReference, _ target: TracedOperation, _ label: String, isOrigin: Bool) {
+        func connect(_ source: OperationReference, _ target: TracedOperation, _ label: String, isParentEdge: Bool) {
             // The source is not in the trace: it finished before the recording began, or is in another queue.
             if known.insert(source.id).inserted {
-                nodes.append(Node(id: source.id, name: source.name, note: "", condition: .waiting, isCritical: false))
+                nodes.append(Node(id: source.id, name: source.name, note: "", status: .waiting, isCritical: false))
             }
             edges.append(
                 Edge(
-                    source: source.id, target: target.id, label: label, isOrigin: isOrigin,
+                    source: source.id, target: target.id, label: label, isParentEdge: isParentEdge,
                     isCritical: critical.contains(source.id) && critical.contains(target.id)))
         }
         for operation in trace.operations {
-            for edge in operation.edges { connect(edge.source, operation, edge.kind.label, isOrigin: false) }
-            if let parent = operation.parent { connect(parent, operation, "runs", isOrigin: true) }
-            if let producer = operation.producer { connect(producer, operation, "produces", isOrigin: true) }
+            for edge in operation.edges { connect(edge.source, operation, edge.kind.label, isParentEdge: false) }
+            if let parent = operation.parent { connect(parent, operation, "runs", isParentEdge: true) }
+            if let producer = operation.producer { connect(producer, operation, "produces", isParentEdge: true) }
         }
     }
 
@@ -78,20 +78,20 @@ extension Graph {
             nodes.append(
                 Node(
                     id: operation.id, name: operation.name, note: "\(operation.state)",
-                    condition: isRunning ? .running : .waiting, isCritical: false))
+                    status: isRunning ? .running : .waiting, isCritical: false))
         }
         for operation in snapshot.operations {
             for wait in operation.waitsFor {
                 if known.insert(wait.source.id).inserted {
                     nodes.append(
                         Node(
-                            id: wait.source.id, name: wait.source.name, note: "", condition: .waiting, isCritical: false
+                            id: wait.source.id, name: wait.source.name, note: "", status: .waiting, isCritical: false
                         ))
                 }
                 let label = wait.kind == .order ? "" : wait.exclusion.map { "exclusion \($0)" } ?? wait.kind.rawValue
                 edges.append(
                     Edge(
-                        source: wait.source.id, target: operation.id, label: label, isOrigin: wait.kind == .child,
+                        source: wait.source.id, target: operation.id, label: label, isParentEdge: wait.kind == .child,
                         isCritical: false))
             }
         }
@@ -99,7 +99,7 @@ extension Graph {
 }
 
 extension TracedOperation {
-    var condition: Graph.Condition {
+    var status: Graph.Status {
         switch outcome {
         case .success: .success
         case .failure: .failure
@@ -114,7 +114,7 @@ extension TracedOperation {
         var parts: [String] = []
         if attempts.contains(where: { $0.start != nil }) { parts.append(runningTime(until: end).inShort) }
         if attempts.count > 1 { parts.append("\(attempts.count) attempts") }
-        if condition != .success { parts.append(condition.rawValue) }
+        if status != .success { parts.append(status.rawValue) }
         return parts.joined(separator: ", ")
     }
 }

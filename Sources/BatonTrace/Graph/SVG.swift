@@ -31,13 +31,13 @@ extension QueueSnapshot {
 
 extension Graph {
     fileprivate func svg(named name: String, _ program: String?) async throws -> String {
-        let run = try GraphvizRun(program: program)
+        let process = try GraphvizProcess(program: program)
         try Task.checkCancellation()
         let dot = dot(named: name)
         return try await withTaskCancellationHandler {
-            try await OwnThread.run { try run.svg(of: dot) }
+            try await BlockingThread.run { try process.svg(of: dot) }
         } onCancel: {
-            run.cancel()
+            process.cancel()
         }
     }
 }

@@ -8,7 +8,7 @@ final class LiveDriver: Sendable {
         /// True if the view was released.
         var isAbandoned = false
         /// True if the reader of the output is gone.
-        var isDeaf = false
+        var hasNoReader = false
     }
 
     private enum Verdict {
@@ -36,14 +36,14 @@ final class LiveDriver: Sendable {
     // MARK: Counting
 
     /// Counts the operations that are in the queue already. To be called before the first event is read.
-    func look(at snapshot: QueueSnapshot) {
+    func count(_ snapshot: QueueSnapshot) {
         for operation in snapshot.operations where operation.state != .finished {
             let reference = operation.reference
-            _ = note(.comes, of: reference)
+            _ = note(.appeared, of: reference)
             if let exclusion = operation.waitsFor.lazy.compactMap(\.exclusion).first, operation.state == .ready {
-                _ = note(.isHeld(.exclusion(PlainText.line(exclusion))), of: reference)
+                _ = note(.blocked(.exclusion(TerminalText.line(exclusion))), of: reference)
             }
-            if operation.state == .executing { _ = note(.starts, of: reference) }
+            if operation.state == .executing { _ = note(.started, of: reference) }
         }
     }
 
@@ -75,7 +75,7 @@ final class LiveDriver: Sendable {
         _ change: LiveChange, _ operation: OperationReference, _ stage: String?, _ now: Duration
     ) -> Verdict {
         state.withLock { state in
-            if state.isDeaf || state.isAbandoned { return .end }
+            if state.hasNoReader || state.isAbandoned { return .end }
             return state.model.note(change, of: operation, in: stage, at: now) ? .noted : .unknown
         }
     }
@@ -91,7 +91,7 @@ final class LiveDriver: Sendable {
         repeat {
             let (picture, isAbandoned) = picture(isSuspended: events.isQueueSuspended)
             if isAbandoned { return }
-            if !canvas.show(picture) { return state.withLock { $0.isDeaf = true } }
+            if !canvas.show(picture) { return state.withLock { $0.hasNoReader = true } }
         } while await pace.pause(for: interval)
         let (picture, isAbandoned) = picture(isSuspended: events.isQueueSuspended)
         if !isAbandoned { canvas.end(picture) }

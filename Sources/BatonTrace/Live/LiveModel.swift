@@ -13,35 +13,35 @@ enum LiveChange: Sendable, Equatable {
     }
 
     /// The operation is known and does not run yet.
-    case comes
+    case appeared
     /// The operation waits for an exclusion or a rate.
-    case isHeld(LiveObstacle)
+    case blocked(LiveObstacle)
     /// The operation waits for neither an exclusion nor a rate any more.
-    case isFree
-    case starts
+    case unblocked
+    case started
     /// The operation waits for its next run.
-    case rests
-    case ends(Outcome)
+    case paused
+    case finished(Outcome)
 
     /// Makes the change for an event, or nil if the event changes nothing.
     init?(_ kind: OperationEvent.Kind) {
         switch kind {
-        case .added, .waiting, .delayed, .evaluating, .ready, .acquiring: self = .comes
-        case .excluded(_, let exclusion): self = .isHeld(.exclusion(PlainText.line(exclusion)))
-        case .waitingForRate(let rate): self = .isHeld(.rate(PlainText.line(rate)))
-        case .granted: self = .isFree
-        case .started: self = .starts
-        case .retrying, .repeating: self = .rests
-        case .finished(.success, _): self = .ends(.done)
+        case .added, .waiting, .delayed, .evaluating, .ready, .acquiring: self = .appeared
+        case .excluded(_, let exclusion): self = .blocked(.exclusion(TerminalText.line(exclusion)))
+        case .waitingForRate(let rate): self = .blocked(.rate(TerminalText.line(rate)))
+        case .granted: self = .unblocked
+        case .started: self = .started
+        case .retrying, .repeating: self = .paused
+        case .finished(.success, _): self = .finished(.done)
         case .finished(.failure, let error):
-            let text = error.map { PlainText.line("\($0)") } ?? ""
+            let text = error.map { TerminalText.line("\($0)") } ?? ""
             if case .dependencyFailed(let source, _, _) = error {
-                self = .ends(.failedAfter(source.id, text))
+                self = .finished(.failedAfter(source.id, text))
             } else {
-                self = .ends(.failed(text))
+                self = .finished(.failed(text))
             }
-        case .finished(.cancelled, _): self = .ends(.cancelled)
-        case .finished(.skipped, _): self = .ends(.skipped)
+        case .finished(.cancelled, _): self = .finished(.cancelled)
+        case .finished(.skipped, _): self = .finished(.skipped)
         case .progress, .produced, .cancelRequested, .misuse, .dropped: return nil
         }
     }
@@ -57,11 +57,11 @@ enum LiveObstacle: Sendable, Hashable {
 struct LiveModel: Sendable {
     /// The largest number of stages. Further ones share the last, so that a `stage` closure which returns a new name
     /// for each operation does not use unbounded memory.
-    static let mostStages = 2000
+    static let maxStages = 2000
     static let overflow = "(others)"
     /// The largest number of failures that are kept between two pictures. Further failures are only counted.
-    static let mostNews = 10_000
-    static let mostRoots = 100_000
+    static let maxNewFailures = 10_000
+    static let maxRoots = 100_000
 
     private struct Place {
         let stage: Int
@@ -96,33 +96,33 @@ struct LiveModel: Sendable {
     ) -> Bool {
         guard let place = places[operation.id] ?? stage.map({ admit(operation.id, to: $0) }) else { return false }
         switch change {
-        case .comes:
+        case .appeared:
             // If the operation runs already, the event is older than the snapshot.
             break
-        case .isHeld(let obstacle): if !place.isRunning { setObstacle(obstacle, of: operation.id, place) }
-        case .isFree: setObstacle(nil, of: operation.id, place)
-        case .starts:
+        case .blocked(let obstacle): if !place.isRunning { setObstacle(obstacle, of: operation.id, place) }
+        case .unblocked: setObstacle(nil, of: operation.id, place)
+        case .started:
             setObstacle(nil, of: operation.id, place)
             move(place, toRunning: true)
             places[operation.id]?.isRunning = true
-            picture.stages[place.stage].starts(at: now)
-            picture.whole.starts(at: now)
-        case .rests:
+            picture.stages[place.stage].recordStart(at: now)
+            picture.whole.recordStart(at: now)
+        case .paused:
             move(place, toRunning: false)
             places[operation.id]?.isRunning = false
-        case .ends(let outcome):
+        case .finished(let outcome):
             setObstacle(nil, of: operation.id, place)
             places[operation.id] = nil
             count(-1, isRunning: place.isRunning, in: place.stage)
-            picture.stages[place.stage].ends(outcome, at: now)
-            picture.whole.ends(outcome, at: now)
+            picture.stages[place.stage].recordOutcome(outcome, at: now)
+            picture.whole.recordOutcome(outcome, at: now)
             switch outcome {
             case .failed(let text):
                 keep(LiveFailure(operation: operation.name, text: text), of: operation.id)
             case .failedAfter(let root, let text):
                 // If the source failed in another queue, its failure is reported with the first operation that failed
                 // because of it.
-                if roots.contains(root) || roots.count == Self.mostRoots {
+                if roots.contains(root) || roots.count == Self.maxRoots {
                     picture.newDependents += 1
                 } else {
                     keep(LiveFailure(operation: operation.name, text: text), of: root)
@@ -148,11 +148,11 @@ struct LiveModel: Sendable {
 
     private mutating func index(of name: String) -> Int {
         if let index = indices[name] { return index }
-        if picture.stages.count == Self.mostStages { return Self.mostStages - 1 }
+        if picture.stages.count == Self.maxStages { return Self.maxStages - 1 }
         let index = picture.stages.count
-        let isLast = index == Self.mostStages - 1
+        let isLast = index == Self.maxStages - 1
         if !isLast { indices[name] = index }
-        picture.stages.append(LiveStage(name: isLast ? Self.overflow : PlainText.line(name)))
+        picture.stages.append(LiveStage(name: isLast ? Self.overflow : TerminalText.line(name)))
         return index
     }
 
@@ -170,6 +170,7 @@ struct LiveModel: Sendable {
             picture.stages[stage].waiting += step
             picture.whole.waiting += step
         }
+        assert(picture.whole.running >= 0 && picture.whole.waiting >= 0, "Internal inconsistency: a negative count")
     }
 
     private mutating func setObstacle(_ obstacle: LiveObstacle?, of operation: UInt64, _ place: Place) {
@@ -194,6 +195,7 @@ struct LiveModel: Sendable {
 
     private static func count(_ step: Int, _ obstacle: LiveObstacle, in counts: inout [LiveObstacle: Int]) {
         let count = (counts[obstacle] ?? 0) + step
+        assert(count >= 0, "Internal inconsistency: fewer than no operations wait for \(obstacle)")
         counts[obstacle] = count == 0 ? nil : count
         // A new dictionary releases the storage that many names have used.
         if counts.isEmpty { counts = [:] }
@@ -213,17 +215,17 @@ struct LiveModel: Sendable {
         defer {
             picture.newFailures = []
             picture.newDependents = 0
-            picture.untoldFailures = 0
+            picture.unreportedFailures = 0
         }
         return picture
     }
 
     private mutating func keep(_ failure: LiveFailure, of root: UInt64) {
-        if roots.count < Self.mostRoots { roots.insert(root) }
-        if picture.newFailures.count < Self.mostNews {
+        if roots.count < Self.maxRoots { roots.insert(root) }
+        if picture.newFailures.count < Self.maxNewFailures {
             picture.newFailures.append(failure)
         } else {
-            picture.untoldFailures += 1
+            picture.unreportedFailures += 1
         }
         if picture.failures.count >= keptFailures, !picture.failures.isEmpty { picture.failures.removeFirst() }
         if keptFailures > 0 { picture.failures.append(failure) }

@@ -11,7 +11,7 @@ struct LivePicture: Sendable, Equatable {
     /// All such failures since the previous picture.
     var newFailures: [LiveFailure] = []
     /// The number of such failures that were not kept.
-    var untoldFailures = 0
+    var unreportedFailures = 0
     /// The number of operations that have failed since the previous picture because one that they needed had failed.
     var newDependents = 0
 }
@@ -53,12 +53,12 @@ struct LiveStage: Sendable, Equatable {
     /// The estimated time left: zero if nothing is unfinished, nil if it is unknown.
     var timeLeft: Duration? { unfinished == 0 ? .zero : rate.time(for: unfinished) }
 
-    mutating func starts(at now: Duration) {
+    mutating func recordStart(at now: Duration) {
         if begin == nil { begin = now }
         rate.begin(at: now)
     }
 
-    mutating func ends(_ outcome: LiveChange.Outcome, at now: Duration) {
+    mutating func recordOutcome(_ outcome: LiveChange.Outcome, at now: Duration) {
         end = now
         switch outcome {
         case .done: done += 1

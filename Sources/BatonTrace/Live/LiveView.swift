@@ -55,7 +55,7 @@ public final class LiveView: Sendable {
         // The events are subscribed before the snapshot is taken: a change between the two is reported twice, and
         // counted once.
         let events = queue.events
-        driver.look(at: queue.snapshot())
+        driver.count(queue.snapshot())
         let threads = ThreadExecutor(name: "live view", threads: 2)
         self.driver = driver
         reader = TaskFactory.services.spawn {

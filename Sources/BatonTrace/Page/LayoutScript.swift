@@ -120,7 +120,7 @@ extension TimelinePage {
             const stages = data.stages.map(() => []);
             for (const operation of operations) stages[operation.stage].push(operation);
             stages.map((members, stage) => ({ members, stage }))
-              .sort((a, b) => Math.min(a.members[0].first) - Math.min(b.members[0].first))
+              .sort((a, b) => a.members[0].first - b.members[0].first)
               .forEach(({ members, stage }) => {
                 const many = members.length > manyInStage;
                 add(data.stages[stage], members, operation => many

@@ -94,7 +94,7 @@ struct PageData {
             json.value(operation.id)
             json.value(Self.cut(operation.name.singleLine))
             json.value(stage)
-            json.value(Graph.Condition.allCases.firstIndex(of: operation.condition) ?? 0)
+            json.value(Graph.Status.allCases.firstIndex(of: operation.status) ?? 0)
             json.microseconds((operation.firstMoment?.nanoseconds ?? origin) - origin)
             writeTime(operation.finished, to: &json)
             json.array { json in

@@ -60,7 +60,7 @@ enum TimelinePage {
 
     /// Returns the text as it is written in an element.
     static func escaped(_ text: String) -> String {
-        Graph.spelled(text) { scalar in
+        Graph.escaped(text) { scalar in
             switch scalar {
             case "&": "&amp;"
             case "<": "&lt;"

@@ -60,7 +60,7 @@ struct CriticalPathWalk {
         var last: (moment: Moment, rank: Int)?
         for (place, operation) in trace.operations.enumerated() where operation.hasRun {
             let time = operation.finished ?? trace.end
-            let rank = (operation.parent == nil ? 2 : 0) + (operation.condition == .running ? 1 : 0)
+            let rank = (operation.parent == nil ? 2 : 0) + (operation.status == .running ? 1 : 0)
             if let last, (time, rank) <= (last.moment.time, last.rank) { continue }
             last = (Moment(time: time, place: place), rank)
         }

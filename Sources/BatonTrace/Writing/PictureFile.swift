@@ -6,7 +6,7 @@ enum PictureFile {
     static func write(_ bytes: [UInt8], to path: String) throws(TraceError) {
         do {
             try Data(bytes).write(
-                to: URL(fileURLWithPath: endOfLinks(from: path)), options: isToBeKept(path) ? [] : .atomic)
+                to: URL(fileURLWithPath: resolvingLinks(of: path)), options: isToBeKept(path) ? [] : .atomic)
         } catch {
             throw .notWritten(path: path, reason: Trace.text(of: (error as NSError).localizedDescription))
         }
@@ -19,7 +19,7 @@ enum PictureFile {
 
     /// Returns the path that symbolic links lead to, so that the target is replaced and not the link. The target need
     /// not exist.
-    private static func endOfLinks(from path: String) -> String {
+    private static func resolvingLinks(of path: String) -> String {
         var place = path
         // The system follows at most 40 links.
         for _ in 0..<40 {

@@ -68,9 +68,9 @@ import Testing
     @Test func oneThatPausesDoesNotRun() {
         var sketch = Sketch()
         sketch.add("a", 0, ready: 0, start: 0)
-        #expect(sketch.trace.operations[0].condition == .running)
+        #expect(sketch.trace.operations[0].status == .running)
         sketch.trace.operations[0].attempts[0].end = .milliseconds(1)
-        #expect(sketch.trace.operations[0].condition == .waiting)
+        #expect(sketch.trace.operations[0].status == .waiting)
     }
 
     @Test func anEmptyTraceIsAGraphToo() {

@@ -6,7 +6,7 @@ import Testing
 
 /// With the real program, where it is installed.
 @Suite(.timeLimit(.minutes(10))) struct GraphvizTests {
-    static let isInstalled = (try? GraphvizRun(program: nil)) != nil
+    static let isInstalled = (try? GraphvizProcess(program: nil)) != nil
     /// Why a test is skipped.
     static let need: Comment = "There is no Graphviz in PATH. ‘scripts/bootstrap test’ installs it."
 

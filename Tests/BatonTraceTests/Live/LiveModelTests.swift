@@ -6,14 +6,14 @@ import Testing
 @Suite struct LiveModelTests {
     @Test func countsFollowTheLifeOfOperations() {
         var life = Life()
-        life.note(.comes, 1, 2, 3, 4, 5)
+        life.note(.appeared, 1, 2, 3, 4, 5)
         #expect(life.counts == Counts(waiting: 5))
-        life.note(.starts, 1, 2, 3, 4)
+        life.note(.started, 1, 2, 3, 4)
         #expect(life.counts == Counts(waiting: 1, running: 4))
-        life.note(.ends(.done), 1)
-        life.note(.ends(.failed("why")), 2)
-        life.note(.ends(.cancelled), 3)
-        life.note(.ends(.skipped), 5)
+        life.note(.finished(.done), 1)
+        life.note(.finished(.failed("why")), 2)
+        life.note(.finished(.cancelled), 3)
+        life.note(.finished(.skipped), 5)
         #expect(life.counts == Counts(running: 1, done: 1, failed: 1, cancelled: 1, skipped: 1))
         #expect(life.model.picture.whole.total == 5)
         #expect(life.model.openCount == 1)
@@ -21,20 +21,20 @@ import Testing
 
     @Test func retriedOperationWaitsBetweenItsAttempts() {
         var life = Life()
-        life.note(.starts, 1)
-        life.note(.rests, 1)
+        life.note(.started, 1)
+        life.note(.paused, 1)
         #expect(life.counts == Counts(waiting: 1))
-        life.note(.starts, 1)
+        life.note(.started, 1)
         #expect(life.counts == Counts(running: 1))
     }
 
     @Test func repeatedNewsIsCountedOnce() {
         var life = Life()
-        life.note(.comes, 1)
-        life.note(.starts, 1)
+        life.note(.appeared, 1)
+        life.note(.started, 1)
         // Told before the queue was looked at.
-        life.note(.comes, 1)
-        life.note(.starts, 1)
+        life.note(.appeared, 1)
+        life.note(.started, 1)
         #expect(life.counts == Counts(running: 1))
     }
 
@@ -43,38 +43,38 @@ import Testing
     func obstaclesAreCounted() {
         var life = Life()
         let db = LiveObstacle.exclusion("‘db’")
-        func told(_ life: inout Life) -> String { LiveWording.obstacles(life.model.takePicture().whole) }
-        life.note(.comes, 1, 2, 3, 4)
+        func told(_ life: inout Life) -> String { LiveFormatter.obstacles(life.model.takePicture().whole) }
+        life.note(.appeared, 1, 2, 3, 4)
         #expect(told(&life) == "")
-        life.note(.isHeld(db), 1, 2)
+        life.note(.blocked(db), 1, 2)
         #expect(life.counts == Counts(waiting: 4))
         #expect(told(&life) == "(2 for the exclusion ‘db’)")
         #expect(life.model.picture.stages[0].excluded == 2)
-        life.note(.isHeld(.rate("‘api’")), 3)
+        life.note(.blocked(.rate("‘api’")), 3)
         #expect(told(&life) == "(2 for exclusions, 1 for rates)")
         // Told twice, and granted, started and ended.
-        life.note(.isHeld(db), 1)
-        life.note(.isFree, 1)
-        life.note(.isFree, 1)
+        life.note(.blocked(db), 1)
+        life.note(.unblocked, 1)
+        life.note(.unblocked, 1)
         #expect(told(&life) == "(1 for exclusions, 1 for rates)")
-        life.note(.starts, 3)
-        life.note(.ends(.cancelled), 2)
+        life.note(.started, 3)
+        life.note(.finished(.cancelled), 2)
         #expect(told(&life) == "" && life.counts == Counts(waiting: 2, running: 1, cancelled: 1))
         // Of one that runs: told before it was looked at.
-        life.note(.isHeld(db), 3)
+        life.note(.blocked(db), 3)
         #expect(told(&life) == "")
-        life.note(.isHeld(.rate("‘api’")), 4)
+        life.note(.blocked(.rate("‘api’")), 4)
         #expect(told(&life) == "(1 for the rate ‘api’)")
-        #expect(LiveWording.counts(life.model.picture.stages[0]).hasSuffix("2 waiting (1 for the rate ‘api’)"))
+        #expect(LiveFormatter.counts(life.model.picture.stages[0]).hasSuffix("2 waiting (1 for the rate ‘api’)"))
     }
 
     @Test func unknownOperationAsksForItsStage() {
         var model = LiveModel(keptFailures: 3)
         let stranger = OperationReference(id: 7, name: "stranger")
-        let isKnown = model.note(.ends(.done), of: stranger, at: .zero)
+        let isKnown = model.note(.finished(.done), of: stranger, at: .zero)
         #expect(!isKnown)
         #expect(model.picture == LivePicture())
-        let isNoted = model.note(.ends(.done), of: stranger, in: "late", at: .zero)
+        let isNoted = model.note(.finished(.done), of: stranger, in: "late", at: .zero)
         #expect(isNoted)
         #expect(model.picture.stages.map(\.done) == [1])
         #expect(model.openCount == 0)
@@ -84,8 +84,8 @@ import Testing
         var model = LiveModel(keptFailures: 2)
         for id in 1...10_000 {
             let operation = OperationReference(id: UInt64(id), name: "o\(id)")
-            _ = model.note(.starts, of: operation, in: "s", at: .zero)
-            _ = model.note(.ends(.failed("no")), of: operation, at: .zero)
+            _ = model.note(.started, of: operation, in: "s", at: .zero)
+            _ = model.note(.finished(.failed("no")), of: operation, at: .zero)
         }
         #expect(model.openCount == 0)
         #expect(model.picture.failures.map(\.operation) == ["o9999", "o10000"])
@@ -96,20 +96,20 @@ import Testing
         var model = LiveModel(keptFailures: 0)
         for id in 1...5000 {
             let operation = OperationReference(id: UInt64(id), name: "o\(id)")
-            _ = model.note(.ends(.failed("no")), of: operation, in: "stage \(id)", at: .zero)
+            _ = model.note(.finished(.failed("no")), of: operation, in: "stage \(id)", at: .zero)
         }
-        #expect(model.picture.stages.count == LiveModel.mostStages)
+        #expect(model.picture.stages.count == LiveModel.maxStages)
         #expect(model.picture.stages.last?.name == LiveModel.overflow)
-        #expect(model.picture.stages.last?.failed == 5000 - LiveModel.mostStages + 1)
+        #expect(model.picture.stages.last?.failed == 5000 - LiveModel.maxStages + 1)
         #expect(model.picture.failures.isEmpty)
     }
 
     @Test("A failure that another one explains is counted, unless nobody has told of that one")
     func dependentsAreCounted() {
         var life = Life()
-        life.note(.ends(.failed("first")), 1)
-        life.note(.ends(.failedAfter(1, "after the first")), 2, 3)
-        life.note(.ends(.failedAfter(100, "after one elsewhere")), 4, 5)
+        life.note(.finished(.failed("first")), 1)
+        life.note(.finished(.failedAfter(1, "after the first")), 2, 3)
+        life.note(.finished(.failedAfter(100, "after one elsewhere")), 4, 5)
         let picture = life.model.takePicture()
         #expect(picture.newFailures.map(\.operation) == ["o1", "o4"])
         #expect(picture.newDependents == 3)
@@ -119,20 +119,20 @@ import Testing
     }
 
     @Test func eventsBecomeChanges() {
-        #expect(LiveChange(.added(edges: [])) == .comes)
-        #expect(LiveChange(.started(attempt: 2)) == .starts)
-        #expect(LiveChange(.retrying(attempt: 1, error: .inputMissing, delay: .zero)) == .rests)
-        #expect(LiveChange(.repeating(delay: .zero)) == .rests)
-        #expect(LiveChange(.finished(.success, error: nil)) == .ends(.done))
+        #expect(LiveChange(.added(edges: [])) == .appeared)
+        #expect(LiveChange(.started(attempt: 2)) == .started)
+        #expect(LiveChange(.retrying(attempt: 1, error: .inputMissing, delay: .zero)) == .paused)
+        #expect(LiveChange(.repeating(delay: .zero)) == .paused)
+        #expect(LiveChange(.finished(.success, error: nil)) == .finished(.done))
         #expect(
             LiveChange(.finished(.failure, error: .callbackDropped))
-                == .ends(.failed("\(OperationError.callbackDropped)")))
-        #expect(LiveChange(.finished(.skipped, error: nil)) == .ends(.skipped))
+                == .finished(.failed("\(OperationError.callbackDropped)")))
+        #expect(LiveChange(.finished(.skipped, error: nil)) == .finished(.skipped))
         #expect(LiveChange(.progress(0.5)) == nil)
         let holder = OperationReference(id: 1, name: "holder")
-        #expect(LiveChange(.excluded(by: holder, exclusion: "a\nb")) == .isHeld(.exclusion("a b")))
-        #expect(LiveChange(.waitingForRate("‘api’")) == .isHeld(.rate("‘api’")))
-        #expect(LiveChange(.granted) == .isFree)
+        #expect(LiveChange(.excluded(by: holder, exclusion: "a\nb")) == .blocked(.exclusion("a b")))
+        #expect(LiveChange(.waitingForRate("‘api’")) == .blocked(.rate("‘api’")))
+        #expect(LiveChange(.granted) == .unblocked)
     }
 
     @Test func stagesAreThoseOfTraces() {

@@ -22,7 +22,7 @@ import Testing
         var model = LiveModel(keptFailures: 0)
         for id in 1...3 as ClosedRange<UInt64> {
             let operation = OperationReference(id: id, name: "load \(id)")
-            _ = model.note(id < 3 ? .isHeld(.exclusion("‘db’")) : .comes, of: operation, in: "load", at: .zero)
+            _ = model.note(id < 3 ? .blocked(.exclusion("‘db’")) : .appeared, of: operation, in: "load", at: .zero)
         }
         var picture = model.takePicture()
         picture.isSuspended = true
@@ -54,7 +54,7 @@ import Testing
                 width: width, height: 24, hasColour: hasColour, hasUnicode: hasUnicode, knowsTotals: knowsTotals)
             let lines = renderer.lines(picture)
             #expect(lines.count == 4)
-            for line in lines { #expect(PlainText.columns(LiveFrame.withoutColour(line)) <= width, "\(line)") }
+            for line in lines { #expect(TerminalText.columns(LiveFrame.withoutColour(line)) <= width, "\(line)") }
         }
     }
 
@@ -64,14 +64,14 @@ import Testing
         ]
         for width in 20...200 {
             let lines = LiveRenderer(width: width, height: 24, hasColour: true).lines(LivePicture(showing: stages))
-            #expect(Set(lines.map { PlainText.columns(LiveFrame.withoutColour($0)) }).count == 1)
+            #expect(Set(lines.map { TerminalText.columns(LiveFrame.withoutColour($0)) }).count == 1)
         }
     }
 
     @Test(arguments: widths) func nothingHasBeenAddedYet(width: Int) {
         let lines = LiveRenderer(width: width, height: 5).lines(LivePicture())
         #expect(lines.count == 1)
-        #expect(PlainText.columns(lines[0]) <= width)
+        #expect(TerminalText.columns(lines[0]) <= width)
     }
 
     @Test func unknownTotalsShowNoBarAndNoTimeLeft() {
@@ -157,7 +157,7 @@ extension LivePicture {
 func stage(_ name: String, done: Int = 0, failed: Int = 0, running: Int = 0, waiting: Int = 0) -> LiveStage {
     var stage = LiveStage(name: name)
     (stage.done, stage.failed, stage.running, stage.waiting) = (done, failed, running, waiting)
-    stage.starts(at: .zero)
+    stage.recordStart(at: .zero)
     stage.tick(at: .seconds(3))
     if done + failed > 0 { stage.end = .seconds(3) }
     return stage

@@ -78,11 +78,11 @@ import Testing
         (34_560_000.0, "400 days"), (-1.0, "0.0 s"),
     ])
     func durationsAreShort(seconds: Double, text: String) {
-        #expect(LiveWording.duration(.seconds(seconds)) == text)
+        #expect(LiveFormatter.duration(.seconds(seconds)) == text)
     }
 
     @Test(arguments: [(1234.4, "1234/s"), (12.3, "12/s"), (4.24, "4.2/s"), (0.05, "3.0/min"), (9.96, "10/s")])
-    func ratesAreShort(rate: Double, text: String) { #expect(LiveWording.rate(rate) == text) }
+    func ratesAreShort(rate: Double, text: String) { #expect(LiveFormatter.rate(rate) == text) }
 }
 
 extension [LiveStage] {

@@ -83,20 +83,20 @@ import Testing
 
     @Test func terminalThatIsGivenBackOutsideOfARedrawIsLeftAlone() throws {
         let pipe = try Pipe()
-        let mark = TerminalMark()
-        let isDrawn = mark.whileDrawing(on: pipe.writeEnd) { true }
+        let redrawGuard = RedrawGuard()
+        let isDrawn = redrawGuard.whileDrawing(on: pipe.writeEnd) { true }
         #expect(isDrawn)
-        mark.close()
+        redrawGuard.close()
         #expect(pipe.read() == "")
-        #expect(!mark.whileDrawing(on: pipe.writeEnd) { true })
+        #expect(!redrawGuard.whileDrawing(on: pipe.writeEnd) { true })
     }
 
     @Test func redrawThatIsInterruptedEndsOnALineOfItsOwnWithoutColour() throws {
         let pipe = try Pipe()
-        let mark = TerminalMark()
-        _ = mark.whileDrawing(on: pipe.writeEnd) {
-            mark.close()
-            mark.close()
+        let redrawGuard = RedrawGuard()
+        _ = redrawGuard.whileDrawing(on: pipe.writeEnd) {
+            redrawGuard.close()
+            redrawGuard.close()
             return true
         }
         #expect(pipe.read() == "\u{1B}[0m\r\n\u{1B}[J")
@@ -105,11 +105,11 @@ import Testing
     @Test(arguments: [LiveView.Options.Style.lines, .redrawn])
     func nothingIsWrittenAfterTheTerminalWasGivenBack(style: LiveView.Options.Style) async throws {
         let pipe = try Pipe()
-        let (queue, clock, mark) = (AsyncOperationQueue(), TestClock(), TerminalMark())
+        let (queue, clock, redrawGuard) = (AsyncOperationQueue(), TestClock(), RedrawGuard())
         let view = LiveView(
-            of: queue, options: pipe.options(style), clock: clock, output: pipe.output(style, mark: mark))
+            of: queue, options: pipe.options(style), clock: clock, output: pipe.output(style, redrawGuard: redrawGuard))
         await clock.waitForSleepers(count: 1)
-        mark.close()
+        redrawGuard.close()
         _ = pipe.read()
         queue.add(AsyncOperation("late") {})
         await queue.waitUntilIdle()

@@ -65,7 +65,7 @@ final class Browser {
         defer { try? FileManager.default.removeItem(at: folder) }
         let page = folder.appending(path: "page.html")
         try Data(content ?? trace.timelineBytes()).write(to: page)
-        try await OwnThread.run {
+        try await BlockingThread.run {
             let browser = try Browser(program, profile: folder.appending(path: "profile"))
             defer { browser.close() }
             try browser.resize(width, height, isDark: isDark)

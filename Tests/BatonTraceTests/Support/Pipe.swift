@@ -56,12 +56,12 @@ final class Pipe: Sendable {
         return options
     }
 
-    /// Without colours, with a mark of its own: that of the process is for all views.
+    /// Without colours, with a guard of its own: that of the process is for all views.
     func output(
-        _ style: LiveView.Options.Style, mark: TerminalMark = TerminalMark(), locale: String = "C.UTF-8",
+        _ style: LiveView.Options.Style, redrawGuard: RedrawGuard = RedrawGuard(), locale: String = "C.UTF-8",
         size: @escaping @Sendable () -> LiveOutput.Size = { LiveOutput.Size(columns: 80, rows: 24) }
     ) -> LiveOutput {
         let ability = LiveOutput.Ability(style, isTerminal: true, ["LANG": locale, "NO_COLOR": "1"])
-        return LiveOutput(options(style), ability, mark, size: size)
+        return LiveOutput(options(style), ability, redrawGuard, size: size)
     }
 }

@@ -18,7 +18,7 @@ struct LiveFrame {
         if !widths.isEmpty { text += "\u{1B}[J" }
         self.lines = lines
         self.columns = columns
-        widths = lines.map { PlainText.columns(Self.withoutColour($0)) }
+        widths = lines.map { TerminalText.columns(Self.withoutColour($0)) }
         return text
     }
 

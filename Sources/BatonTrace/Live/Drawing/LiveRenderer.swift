@@ -14,10 +14,10 @@ struct LiveRenderer: Sendable {
     private static let narrowestBar = 6
     private static let narrowestName = 3
 
-    private var mark: String { PlainText.mark(hasUnicode: hasUnicode) }
+    private var mark: String { TerminalText.mark(hasUnicode: hasUnicode) }
 
     func lines(_ picture: LivePicture) -> [String] {
-        if picture.stages.isEmpty { return [PlainText.clip("no operations yet", to: width, mark: mark)] }
+        if picture.stages.isEmpty { return [TerminalText.clip("no operations yet", to: width, mark: mark)] }
         let failures = picture.failures.suffix(max(0, min(picture.failures.count, height / 4)))
         // A terminal with few rows needs them for the counts.
         let showsSuspension = picture.isSuspended && height - failures.count > 2
@@ -32,12 +32,12 @@ struct LiveRenderer: Sendable {
         }
         var lines = table(picture.stages.count > 1 ? shown + [picture.whole] : shown)
         // The number stands before the sum. If there is room for one line only, that line is the sum.
-        if let more, room > 1 { lines.insert(PlainText.clip(more, to: width, mark: mark), at: lines.count - 1) }
-        if showsSuspension { lines.append(PlainText.clip(LiveWording.suspension, to: width, mark: mark)) }
+        if let more, room > 1 { lines.insert(TerminalText.clip(more, to: width, mark: mark), at: lines.count - 1) }
+        if showsSuspension { lines.append(TerminalText.clip(LiveFormatter.suspension, to: width, mark: mark)) }
         let cross = hasUnicode ? "✗" : "x"
         lines += failures.map { failure in
-            let name = PlainText.line(failure.operation)
-            return paint(PlainText.clip("\(cross) \(name): \(failure.text)", to: width, mark: mark), .red)
+            let name = TerminalText.line(failure.operation)
+            return paint(TerminalText.clip("\(cross) \(name): \(failure.text)", to: width, mark: mark), .red)
         }
         return lines
     }
@@ -70,11 +70,11 @@ struct LiveRenderer: Sendable {
         let cells = Dictionary(
             uniqueKeysWithValues: Column.allCases.map { column in (column, stages.map { text($0, column) }) })
         var widths: [Column: Int] = [:]
-        let longestName = cells[.name, default: []].map(PlainText.columns).max() ?? 0
+        let longestName = cells[.name, default: []].map(TerminalText.columns).max() ?? 0
         var left = width - min(longestName, max(Self.narrowestName, width / 4))
         for column in Column.byUse {
             if column == .bar, !knowsTotals { continue }
-            let wanted = cells[column, default: []].map(PlainText.columns).max() ?? 0
+            let wanted = cells[column, default: []].map(TerminalText.columns).max() ?? 0
             let needed = column == .bar ? Self.narrowestBar : wanted
             if needed == 0 || needed + 1 > left { continue }
             widths[column] = needed
@@ -99,24 +99,24 @@ struct LiveRenderer: Sendable {
         switch column {
         case .name: stage.name
         case .bar: ""
-        case .count: LiveWording.count(stage, knowsTotal: knowsTotals)
+        case .count: LiveFormatter.count(stage, knowsTotal: knowsTotals)
         case .running: stage.running > 0 ? "\(stage.running) running" : ""
         case .waiting: stage.waiting > 0 ? "\(stage.waiting) waiting" : ""
-        case .obstacles: LiveWording.obstacles(stage)
+        case .obstacles: LiveFormatter.obstacles(stage)
         case .failed: stage.failed > 0 ? "\(stage.failed) failed" : ""
-        case .rate: LiveWording.rate(stage.rate.perSecond)
-        case .timeLeft: LiveWording.timeLeft(stage, knowsTotal: knowsTotals)
+        case .rate: LiveFormatter.rate(stage.rate.perSecond)
+        case .timeLeft: LiveFormatter.timeLeft(stage, knowsTotal: knowsTotals)
         }
     }
 
     private func cell(_ stage: LiveStage, _ column: Column, _ text: String, _ width: Int) -> String {
         switch column {
-        case .name: PlainText.pad(PlainText.clip(text, to: width, mark: mark), to: width)
+        case .name: TerminalText.pad(TerminalText.clip(text, to: width, mark: mark), to: width)
         case .bar: bar(stage, width)
-        case .count, .rate, .timeLeft: PlainText.pad(text, to: width, onLeft: true)
-        case .failed: paint(PlainText.pad(text, to: width, onLeft: true), .red)
-        case .running, .waiting: PlainText.pad(text, to: width, onLeft: true)
-        case .obstacles: PlainText.pad(text, to: width)
+        case .count, .rate, .timeLeft: TerminalText.pad(text, to: width, onLeft: true)
+        case .failed: paint(TerminalText.pad(text, to: width, onLeft: true), .red)
+        case .running, .waiting: TerminalText.pad(text, to: width, onLeft: true)
+        case .obstacles: TerminalText.pad(text, to: width)
         }
     }
 

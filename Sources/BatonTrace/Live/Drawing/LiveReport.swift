@@ -1,6 +1,6 @@
 /// Reports changes in plain lines, for files, pipes and terminals that cannot redraw, and ends with a summary. Pure.
 struct LiveReport: Sendable {
-    private static let mostStagesInSummary = 20
+    private static let maxStagesInSummary = 20
 
     private let mark: String
     private var begun: Set<Int> = []
@@ -9,7 +9,7 @@ struct LiveReport: Sendable {
     private var toldSuspension = false
 
     /// Makes a report. If `hasUnicode` is false, the characters that the report itself adds are ASCII.
-    init(hasUnicode: Bool = true) { mark = PlainText.mark(hasUnicode: hasUnicode) }
+    init(hasUnicode: Bool = true) { mark = TerminalText.mark(hasUnicode: hasUnicode) }
 
     /// Returns a line for each suspension, each beginning and end of a stage, and each failure since the last call.
     ///
@@ -21,15 +21,15 @@ struct LiveReport: Sendable {
         var lines: [String] = []
         if picture.isSuspended != toldSuspension {
             toldSuspension = picture.isSuspended
-            lines.append(picture.isSuspended ? LiveWording.suspension : "the queue is resumed")
+            lines.append(picture.isSuspended ? LiveFormatter.suspension : "the queue is resumed")
         }
         for (index, stage) in picture.stages.enumerated() where stage.begin != nil && !stage.isOver {
             if begun.insert(index).inserted { lines.append("\(stage.name): begins") }
         }
         for failure in picture.newFailures {
-            lines.append("\(PlainText.line(failure.operation)) failed: \(failure.text)")
+            lines.append("\(TerminalText.line(failure.operation)) failed: \(failure.text)")
         }
-        if picture.untoldFailures > 0 { lines.append("\(picture.untoldFailures) others failed") }
+        if picture.unreportedFailures > 0 { lines.append("\(picture.unreportedFailures) others failed") }
         if picture.newDependents > 0 {
             let isOne = picture.newDependents == 1
             lines.append(
@@ -48,7 +48,7 @@ struct LiveReport: Sendable {
         var lines = lines(picture)
         var untold = 0
         for (index, stage) in picture.stages.enumerated() {
-            if lines.count >= Self.mostStagesInSummary {
+            if lines.count >= Self.maxStagesInSummary {
                 if toldAtEnd[index] != stage.finished || !stage.isOver { untold += 1 }
             } else if let line = end(stage, index) {
                 lines.append(line)
@@ -63,14 +63,14 @@ struct LiveReport: Sendable {
     static func total(_ picture: LivePicture) -> String {
         let whole = picture.whole
         let noun = whole.total == 1 ? "operation" : "operations"
-        let counts = whole.total == 0 ? "" : ": \(LiveWording.counts(whole))"
-        return "\(whole.total) \(noun)\(counts)" + (LiveWording.span(whole).map { " in \($0)" } ?? "")
+        let counts = whole.total == 0 ? "" : ": \(LiveFormatter.counts(whole))"
+        return "\(whole.total) \(noun)\(counts)" + (LiveFormatter.span(whole).map { " in \($0)" } ?? "")
     }
 
     private mutating func end(_ stage: LiveStage, _ index: Int) -> String? {
         if stage.isOver, toldAtEnd[index] == stage.finished { return nil }
         begun.insert(index)
         toldAtEnd[index] = stage.finished
-        return "\(stage.name): \(LiveWording.counts(stage))" + (LiveWording.span(stage).map { " in \($0)" } ?? "")
+        return "\(stage.name): \(LiveFormatter.counts(stage))" + (LiveFormatter.span(stage).map { " in \($0)" } ?? "")
     }
 }

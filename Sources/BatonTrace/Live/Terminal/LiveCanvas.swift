@@ -25,9 +25,9 @@ struct LiveCanvas {
         if !isRedrawn {
             _ = write(lines: report.summary(picture))
         } else if redraw(picture) {
-            let mark = PlainText.mark(hasUnicode: output.ability.hasUnicode)
+            let mark = TerminalText.mark(hasUnicode: output.ability.hasUnicode)
             let total = LiveReport.total(picture)
-            _ = write(lines: [PlainText.clip(total, to: max(1, output.size().columns - 1), mark: mark)])
+            _ = write(lines: [TerminalText.clip(total, to: max(1, output.size().columns - 1), mark: mark)])
         }
     }
 
@@ -39,13 +39,15 @@ struct LiveCanvas {
             width: max(1, size.columns - 1), height: max(1, size.rows - 1), hasColour: output.ability.hasColour,
             hasUnicode: output.ability.hasUnicode, knowsTotals: knowsTotals)
         guard let text = frame.next(renderer.lines(picture), columns: size.columns) else {
-            return !output.mark.isClosed
+            return !output.redrawGuard.isClosed
         }
-        return output.mark.whileDrawing(on: output.descriptor) { DescriptorWriter.write(text, to: output.descriptor) }
+        return output.redrawGuard.whileDrawing(on: output.descriptor) {
+            DescriptorWriter.write(text, to: output.descriptor)
+        }
     }
 
     private func write(lines: [String]) -> Bool {
-        if output.mark.isClosed { return false }
+        if output.redrawGuard.isClosed { return false }
         if lines.isEmpty { return true }
         return DescriptorWriter.write(lines.map { $0 + "\n" }.joined(), to: output.descriptor)
     }

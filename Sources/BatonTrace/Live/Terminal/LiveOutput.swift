@@ -33,7 +33,7 @@ struct LiveOutput: Sendable {
 
     let descriptor: CInt
     let ability: Ability
-    let mark: TerminalMark
+    let redrawGuard: RedrawGuard
     let size: @Sendable () -> Size
 
     init(_ options: LiveView.Options) {
@@ -42,10 +42,12 @@ struct LiveOutput: Sendable {
         self.init(options, Ability(options.style, isTerminal: isTerminal, environment), .shared)
     }
 
-    init(_ options: LiveView.Options, _ ability: Ability, _ mark: TerminalMark, size: (@Sendable () -> Size)? = nil) {
+    init(
+        _ options: LiveView.Options, _ ability: Ability, _ redrawGuard: RedrawGuard, size: (@Sendable () -> Size)? = nil
+    ) {
         descriptor = options.output
         self.ability = ability
-        self.mark = mark
+        self.redrawGuard = redrawGuard
         self.size = size ?? { [descriptor = options.output] in Self.size(of: descriptor) }
     }
 

@@ -9,7 +9,7 @@ extension LiveView {
     /// Call it in your own signal handlers. It allocates nothing and takes no lock, and may be called on any thread, at
     /// any time, any number of times. If no redraw is under way, it writes nothing. A program that does not end by a
     /// signal need not call it.
-    public static func restoreTerminal() { TerminalMark.shared.close() }
+    public static func restoreTerminal() { RedrawGuard.shared.close() }
 
     /// Installs signal handlers that call ``restoreTerminal()`` before the program dies of one of these signals.
     ///
@@ -20,7 +20,7 @@ extension LiveView {
     /// - Parameter signals: The numbers of the signals. The default includes SIGINT, the signal of Ctrl-C.
     public static func restoreTerminalWhenInterrupted(by signals: [CInt] = deadlySignals) {
         // The shared object is made here, because a signal handler must not allocate.
-        _ = TerminalMark.shared.isClosed
+        _ = RedrawGuard.shared.isClosed
         for number in signals {
             var current = sigaction()
             guard sigaction(number, nil, &current) == 0, current.isDefault else { continue }

@@ -1,5 +1,5 @@
-/// The wording of a live view's numbers.
-enum LiveWording {
+/// Formats the numbers of a live view as text.
+enum LiveFormatter {
     static func count(_ stage: LiveStage, knowsTotal: Bool) -> String {
         knowsTotal ? "\(stage.finished)/\(stage.total)" : "\(stage.finished)"
     }

@@ -26,7 +26,7 @@ extension Trace {
     ///   ``svg(dot:)``.
     public func write(_ picture: Picture, to path: String) async throws {
         let svg = picture == .svg ? try await svg() : ""
-        try await OwnThread.run {
+        try await BlockingThread.run {
             let bytes =
                 switch picture {
                 case .timeline: timelineBytes()

@@ -1,16 +1,16 @@
 internal import Baton
 
 /// Functions that make names and errors safe to show in a terminal, and measure them in its columns.
-enum PlainText {
+enum TerminalText {
     /// The number of Unicode scalars of a text that are shown at most.
-    private static let mostScalars = 400
+    private static let maxScalars = 400
 
     /// Returns the text as one line, without control characters, without characters that change the direction of text,
     /// and without characters of unknown width.
     static func line(_ text: String) -> String {
-        if text.utf8.count <= mostScalars, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
+        if text.utf8.count <= maxScalars, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
         var line = String.UnicodeScalarView()
-        for scalar in String(text.unicodeScalars.prefix(mostScalars)).singleLine.unicodeScalars {
+        for scalar in String(text.unicodeScalars.prefix(maxScalars)).singleLine.unicodeScalars {
             switch scalar.properties.generalCategory {
             // The joiners of emoji and of many scripts belong to this category, too.
             case .format where scalar != "\u{200D}" && scalar != "\u{200C}": break

@@ -2,17 +2,17 @@ import Testing
 
 @testable import BatonTrace
 
-@Suite struct PlainTextTests {
+@Suite struct TerminalTextTests {
     @Test(arguments: [
         ("abc", 3), ("", 0), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("한글", 4), ("ﾊﾝｶｸ", 4), ("ＡＢ", 4), ("👍", 2),
         ("❤️", 2),
         ("⚡", 2), ("…", 1), ("█", 1), ("א", 1), ("\u{200B}", 0),
     ])
-    func columnsAreThoseOfATerminal(text: String, columns: Int) { #expect(PlainText.columns(text) == columns) }
+    func columnsAreThoseOfATerminal(text: String, columns: Int) { #expect(TerminalText.columns(text) == columns) }
 
     @Test func joinedEmojiCountAsOnATerminalThatDoesNotJoin() {
-        #expect(PlainText.columns("👩‍👩‍👧") == 6)
-        #expect(PlainText.columns("🇩🇪") == 4)
+        #expect(TerminalText.columns("👩‍👩‍👧") == 6)
+        #expect(TerminalText.columns("🇩🇪") == 4)
     }
 
     @Test(arguments: [
@@ -21,17 +21,17 @@ import Testing
         ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"),
     ])
     func longTextIsCut(text: String, width: Int, cut: String) {
-        #expect(PlainText.clip(text, to: width, mark: "…") == cut)
+        #expect(TerminalText.clip(text, to: width, mark: "…") == cut)
     }
 
     @Test func nothingThatATerminalObeysIsLeft() {
-        #expect(PlainText.line("a\u{1B}[2Jb\nc\rd\te\u{9B}f\u{7}") == "a [2Jb c d e f ")
-        #expect(PlainText.line("a\u{202E}b\u{2066}c\u{2028}d") == "abc d")
-        #expect(PlainText.line("👩‍👩‍👧 </script>") == "👩‍👩‍👧 </script>")
+        #expect(TerminalText.line("a\u{1B}[2Jb\nc\rd\te\u{9B}f\u{7}") == "a [2Jb c d e f ")
+        #expect(TerminalText.line("a\u{202E}b\u{2066}c\u{2028}d") == "abc d")
+        #expect(TerminalText.line("👩‍👩‍👧 </script>") == "👩‍👩‍👧 </script>")
     }
 
     @Test func textWithoutEndIsCut() {
-        #expect(PlainText.line(String(repeating: "日", count: 100_000)).count == 400)
-        #expect(PlainText.line("a" + String(repeating: "\u{301}", count: 100_000)).unicodeScalars.count == 400)
+        #expect(TerminalText.line(String(repeating: "日", count: 100_000)).count == 400)
+        #expect(TerminalText.line("a" + String(repeating: "\u{301}", count: 100_000)).unicodeScalars.count == 400)
     }
 }

@@ -2,7 +2,7 @@ internal import Baton
 internal import Foundation
 
 /// Runs the program `dot` of Graphviz. Every method blocks its thread; see ``Trace/svg(dot:)``.
-final class GraphvizRun: Sendable {
+final class GraphvizProcess: Sendable {
     let program: String
     /// The state that the thread that runs the program shares with threads that cancel it.
     private let child = Locked(Child())

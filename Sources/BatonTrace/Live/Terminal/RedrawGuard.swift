@@ -2,9 +2,9 @@ internal import Foundation
 internal import Synchronization
 
 /// Records whether a redraw is under way, in atomic words that a signal handler may read.
-final class TerminalMark: Sendable {
-    /// The mark of the process. There is one, because signals concern the whole process.
-    static let shared = TerminalMark()
+final class RedrawGuard: Sendable {
+    /// The guard of the process. There is one, because signals concern the whole process.
+    static let shared = RedrawGuard()
 
     /// The descriptor on which a redraw is under way, or -1.
     private let drawing = Atomic<CInt>(-1)
@@ -13,7 +13,7 @@ final class TerminalMark: Sendable {
     /// True if the terminal was restored, so that nothing is to be written any more.
     var isClosed: Bool { closed.load(ordering: .sequentiallyConsistent) }
 
-    /// Runs `body` while a redraw is marked. Returns false if `body` does, or if the terminal was restored.
+    /// Runs `body` while a redraw is recorded. Returns false if `body` does, or if the terminal was restored.
     func whileDrawing(on descriptor: CInt, _ body: () -> Bool) -> Bool {
         drawing.store(descriptor, ordering: .sequentiallyConsistent)
         defer { drawing.store(-1, ordering: .sequentiallyConsistent) }

@@ -1,5 +1,5 @@
 /// A binary heap, whose first element is the smallest.
-struct SmallestFirst<Element: Comparable> {
+struct BinaryHeap<Element: Comparable> {
     private var elements: [Element] = []
 
     var first: Element? { elements.first }

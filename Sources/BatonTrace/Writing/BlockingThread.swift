@@ -2,7 +2,7 @@ internal import Baton
 
 /// Runs blocking work, such as file access and other programs, on a thread of its own. The global executor has only as
 /// many threads as the machine has cores.
-enum OwnThread {
+enum BlockingThread {
     static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withTaskExecutorPreference(ThreadExecutor(name: "baton-trace", threads: 1)) {
             try await away(body)
