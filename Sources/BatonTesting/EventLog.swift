@@ -49,7 +49,7 @@ public final class EventLog<Event: Sendable>: Sendable {
             state.events.append(event)
             return state.watchers.takeDue(at: state.total)
         }
-        for watcher in content { watcher.end() }
+        for watcher in content { watcher.resume() }
     }
 
     /// Appends an event: `log(event)` is short for `log.append(event)`.

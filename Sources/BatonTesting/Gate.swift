@@ -52,7 +52,7 @@ public final class Gate: Sendable {
     ///
     /// The gate stays open. The calling thread resumes the tasks, which have not run yet when this method returns.
     public func open() {
-        for waiter in machine.withLock({ $0.open() }) { waiter.end() }
+        for waiter in machine.withLock({ $0.open() }) { waiter.resume() }
     }
 
     /// Suspends until at least `count` tasks wait for the gate to open.
@@ -75,7 +75,7 @@ public final class Gate: Sendable {
         case .pass:
             return nil
         case .wait(let ticket, let watchers):
-            for watcher in watchers { watcher.end() }
+            for watcher in watchers { watcher.resume() }
             return ticket
         }
     }

@@ -10,14 +10,14 @@ private func anotherThread() async -> ThreadIdentity {
 }
 
 @Suite struct ScheduleTests {
-    private func drained(_ schedule: inout Schedule<Int>) -> [Int] {
+    private func drained(_ schedule: inout ScheduleStateMachine<Int>) -> [Int] {
         var order: [Int] = []
         while case .run(let job) = schedule.next() { order.append(job) }
         return order
     }
 
-    private func filled(seed: UInt64, jobs: Int = 10) -> Schedule<Int> {
-        var schedule = Schedule<Int>(seed: seed, jobLimit: 100)
+    private func filled(seed: UInt64, jobs: Int = 10) -> ScheduleStateMachine<Int> {
+        var schedule = ScheduleStateMachine<Int>(seed: seed, jobLimit: 100)
         for job in 0..<jobs { _ = schedule.enqueue(job, from: .current()) }
         return schedule
     }
@@ -42,7 +42,7 @@ private func anotherThread() async -> ThreadIdentity {
     @Test func onlyAJobFromAnotherThreadDuringTheRunIsForeign() async {
         let other = await anotherThread()
         OtherThread.onThisThread {
-            var schedule = Schedule<Int>(seed: 1, jobLimit: 100)
+            var schedule = ScheduleStateMachine<Int>(seed: 1, jobLimit: 100)
             _ = schedule.enqueue(0, from: other)
             #expect(schedule.foreignJobCount == 0)
             let begun = schedule.begin(on: .current())
@@ -51,14 +51,14 @@ private func anotherThread() async -> ThreadIdentity {
             #expect(schedule.foreignJobCount == 0)
             _ = schedule.enqueue(2, from: other)
             #expect(schedule.foreignJobCount == 1)
-            schedule.rest()
+            schedule.endDriving()
             _ = schedule.enqueue(3, from: .current())
             #expect(schedule.foreignJobCount == 2)
         }
     }
 
     @Test func thereIsOneRunOnly() {
-        var schedule = Schedule<Int>(seed: 1, jobLimit: 100)
+        var schedule = ScheduleStateMachine<Int>(seed: 1, jobLimit: 100)
         let answers = [schedule.begin(on: .current()), schedule.begin(on: .current())]
         #expect(answers == [true, false])
         let ended = schedule.end()
@@ -78,7 +78,7 @@ private func anotherThread() async -> ThreadIdentity {
     }
 
     @Test func aLateComerRunsElsewhere() {
-        var schedule = Schedule<Int>(seed: 1, jobLimit: 100)
+        var schedule = ScheduleStateMachine<Int>(seed: 1, jobLimit: 100)
         _ = schedule.begin(on: .current())
         _ = schedule.end()
         guard case .runElsewhere(5) = schedule.enqueue(5, from: .current()) else {
@@ -89,8 +89,9 @@ private func anotherThread() async -> ThreadIdentity {
     }
 
     @Test func theLimitStopsARunThatHasNoEnd() {
-        var schedule = Schedule<Int>(seed: 1, jobLimit: 3)
+        var schedule = ScheduleStateMachine<Int>(seed: 1, jobLimit: 3)
         for job in 0..<5 { _ = schedule.enqueue(job, from: .current()) }
+        _ = schedule.begin(on: .current())
         #expect(drained(&schedule).count == 3)
         guard case .exhausted = schedule.next() else {
             Issue.record("went on")

@@ -54,8 +54,8 @@ public final class TestClock: Clock, Sendable {
             // From here on a cancel removes the sleeper before the cancelling thread returns, so a test that sees the
             // sleeper can rely on it.
             let watchers = state.withLock { $0.add(wait, until: deadline) }
-            guard let watchers else { return wait.end() }
-            for watcher in watchers { watcher.end() }
+            guard let watchers else { return wait.resume() }
+            for watcher in watchers { watcher.resume() }
         } forgottenWhenCancelled: {
             state.withLock { $0.remove(wait) }
         }
@@ -104,7 +104,7 @@ public final class TestClock: Clock, Sendable {
             state.now = max(state.now, target(state.now))
             return state.takeDue()
         }
-        for sleeper in woken { sleeper.end() }
+        for sleeper in woken { sleeper.resume() }
     }
 }
 

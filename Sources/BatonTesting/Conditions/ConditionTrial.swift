@@ -59,15 +59,15 @@ public struct ConditionTrial: Sendable {
         of condition: some OperationCondition, forOperationNamed name: String = "trial",
         after dependencies: [AnyOperation] = [], on queue: AsyncOperationQueue = AsyncOperationQueue(name: "trial")
     ) async {
-        let seen = Seen()
+        let recorder = DependencyRecorder()
         let operation = AsyncOperation(name) {}
         for dependency in dependencies { operation.addDependency(dependency) }
-        operation.addCondition(Watched(base: condition, seen: seen))
+        operation.addCondition(RecordingCondition(base: condition, recorder: recorder))
         let outcome: Result<Void, OperationError>
         do throws(OperationError) {
             outcome = .success(try await queue.run(operation))
         } catch { outcome = .failure(error) }
-        dependency = seen.dependency.withLock { $0 }
+        dependency = recorder.dependency.withLock { $0 }
         switch outcome {
         case .success: (verdict, cause) = (.satisfied, nil)
         case .failure(.skipped(.condition(let reason))): (verdict, cause) = (.skipped(reason), nil)
@@ -79,9 +79,9 @@ public struct ConditionTrial: Sendable {
 }
 
 /// A condition that forwards to another one and records the dependency that it brings along.
-private struct Watched<Base: OperationCondition>: OperationCondition {
+private struct RecordingCondition<Base: OperationCondition>: OperationCondition {
     let base: Base
-    let seen: Seen
+    let recorder: DependencyRecorder
 
     var name: String { base.name }
 
@@ -89,7 +89,7 @@ private struct Watched<Base: OperationCondition>: OperationCondition {
 
     func dependency(for operation: AnyOperation) -> AnyOperation? {
         let dependency = base.dependency(for: operation)
-        seen.dependency.withLock { $0 = dependency }
+        recorder.dependency.withLock { $0 = dependency }
         return dependency
     }
 
@@ -102,6 +102,6 @@ private struct Watched<Base: OperationCondition>: OperationCondition {
     }
 }
 
-private final class Seen: Sendable {
+private final class DependencyRecorder: Sendable {
     let dependency = Locked<AnyOperation?>(nil)
 }

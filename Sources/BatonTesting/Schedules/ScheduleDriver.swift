@@ -39,7 +39,7 @@ struct ScheduleDriver {
     /// The function is synchronous and never inlined, because it must run on one thread from beginning to end.
     @inline(never)
     private func driveUntilIdle(cancelling: Bool) -> Stop {
-        scheduler.schedule.withLock { $0.drive(on: .current()) }
+        scheduler.schedule.withLock { $0.beginDriving(on: .current()) }
         if cancelling { subject.cancel() }
         while true {
             if Task.isCancelled, !subject.isCancelled { subject.cancel() }
@@ -55,7 +55,7 @@ struct ScheduleDriver {
                 } else if let deadline = scheduler.clock.nextDeadline {
                     scheduler.clock.advance(to: deadline)
                 } else {
-                    scheduler.schedule.withLock { $0.rest() }
+                    scheduler.schedule.withLock { $0.endDriving() }
                     return .idle(waits: [])
                 }
             }

@@ -29,7 +29,7 @@ public final class SeededScheduler: TaskExecutor {
 
     let jobLimit: Int
     let patience: Duration
-    let schedule: Locked<Schedule<UnownedJob>>
+    let schedule: Locked<ScheduleStateMachine<UnownedJob>>
     private let choices: Locked<SeededGenerator>
 
     /// Makes a scheduler for one run.
@@ -47,7 +47,7 @@ public final class SeededScheduler: TaskExecutor {
         self.seed = seed
         self.jobLimit = jobLimit
         self.patience = patience
-        schedule = Locked(Schedule(seed: seed, jobLimit: jobLimit))
+        schedule = Locked(ScheduleStateMachine(seed: seed, jobLimit: jobLimit))
         // The sequence differs from that of the schedule, so that drawing a number does not change the order of the
         // jobs.
         choices = Locked(SeededGenerator(seed: ~seed))

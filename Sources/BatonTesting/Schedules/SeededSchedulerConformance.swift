@@ -6,11 +6,11 @@ extension SeededScheduler: DeterministicTaskExecutor {
 }
 
 extension SeededScheduler {
-    private static let mostExplanations = 10
+    private static let maxExplanations = 10
 
     /// The explanations of the unfinished operations of the queues on this scheduler, as `explain()` describes them.
     var waitsOfOperations: [String] {
-        let (explanations, areMore) = AsyncOperationQueue.explanations(on: self, upTo: Self.mostExplanations)
+        let (explanations, areMore) = AsyncOperationQueue.explanations(on: self, upTo: Self.maxExplanations)
         return explanations.map(\.description) + (areMore ? ["Others have not finished, either."] : [])
     }
 }

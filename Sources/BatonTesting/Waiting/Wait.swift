@@ -1,13 +1,14 @@
 internal import Baton
 
-/// One suspension of one task. The first call of ``end(asHoped:)`` ends it, also if the task has not suspended yet.
+/// One suspension of one task. The first call of ``resume(returning:)`` ends it, also if the task has not suspended
+/// yet.
 ///
 /// The owner keeps its waits in a state machine under its own lock, and ends them after unlocking.
 final class Wait: Sendable {
     private enum Phase {
         case notSuspended
         case suspended(CheckedContinuation<Bool, Never>)
-        case ended(asHoped: Bool)
+        case ended(Bool)
     }
 
     private let phase = Locked(Phase.notSuspended)
@@ -33,34 +34,38 @@ final class Wait: Sendable {
             return await suspension()
         } onCancel: {
             forget()
-            end(asHoped: false)
+            resume(returning: false)
         }
     }
 
     /// Ends the wait and resumes the task. Has no effect if the wait has ended already.
-    func end(asHoped: Bool = true) {
+    func resume(returning result: Bool = true) {
         let continuation: CheckedContinuation<Bool, Never>? = phase.withLock { phase in
             switch phase {
             case .notSuspended:
-                phase = .ended(asHoped: asHoped)
+                phase = .ended(result)
                 return nil
             case .suspended(let continuation):
-                phase = .ended(asHoped: asHoped)
+                phase = .ended(result)
                 return continuation
             case .ended:
                 // A wake-up and a cancellation raced: the first has decided.
                 return nil
             }
         }
-        continuation?.resume(returning: asHoped)
+        continuation?.resume(returning: result)
     }
 
     private func suspension() async -> Bool {
-        let asHoped = await withCheckedContinuation { continuation in
+        let result = await withCheckedContinuation { continuation in
             let early: Bool? = phase.withLock { phase in
-                if case .ended(let asHoped) = phase { return asHoped }
-                phase = .suspended(continuation)
-                return nil
+                switch phase {
+                case .notSuspended:
+                    phase = .suspended(continuation)
+                    return nil
+                case .suspended: preconditionFailure("Internal inconsistency: a second suspension in one wait")
+                case .ended(let result): return result
+                }
             }
             if let early { continuation.resume(returning: early) }
         }
@@ -68,6 +73,6 @@ final class Wait: Sendable {
             // ThreadSanitizer does not see that resuming a continuation publishes the writes made before it.
             phase.withLock { _ in }
         #endif
-        return asHoped
+        return result
     }
 }

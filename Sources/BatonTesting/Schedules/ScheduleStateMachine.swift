@@ -1,5 +1,5 @@
 /// The state machine of ``SeededScheduler``: the jobs that can run, and the random generator that chooses among them.
-struct Schedule<Job> {
+struct ScheduleStateMachine<Job> {
     private enum Phase {
         /// Jobs that are enqueued are kept for the run.
         case beforeRun
@@ -16,7 +16,7 @@ struct Schedule<Job> {
         case runElsewhere(Job)
     }
 
-    enum Turn {
+    enum Action {
         case none
         case run(Job)
         case exhausted
@@ -24,17 +24,19 @@ struct Schedule<Job> {
 
     private var phase = Phase.beforeRun
     private var jobs: [Job] = []
-    private var dice: SeededGenerator
+    private var generator: SeededGenerator
     private var jobsLeft: Int
     private(set) var jobCount = 0
     private(set) var foreignJobCount = 0
 
     init(seed: UInt64, jobLimit: Int) {
-        dice = SeededGenerator(seed: seed)
+        generator = SeededGenerator(seed: seed)
         jobsLeft = jobLimit
     }
 
     var hasJobs: Bool { !jobs.isEmpty }
+
+    private var isRunning: Bool { if case .run = phase { true } else { false } }
 
     mutating func enqueue(_ job: Job, from thread: ThreadIdentity) -> ArrivalAction {
         switch phase {
@@ -62,23 +64,25 @@ struct Schedule<Job> {
         }
     }
 
-    /// Notes the thread that runs jobs. Until ``rest()``, jobs that other threads enqueue are foreign.
-    mutating func drive(on thread: ThreadIdentity) {
+    /// Notes the thread that runs jobs. Until ``endDriving()``, jobs that other threads enqueue are foreign.
+    mutating func beginDriving(on thread: ThreadIdentity) {
+        precondition(isRunning, "Internal inconsistency: a thread runs jobs outside of the run")
         phase = .run(driver: thread)
     }
 
     /// Notes that the driver is about to suspend. Every job that is enqueued now comes from outside.
-    mutating func rest() {
+    mutating func endDriving() {
+        precondition(isRunning, "Internal inconsistency: the driver suspends outside of the run")
         phase = .run(driver: nil)
     }
 
     /// Removes and returns the job that runs next.
-    mutating func next() -> Turn {
+    mutating func next() -> Action {
         if jobs.isEmpty { return .none }
         if jobsLeft < 1 { return .exhausted }
         jobsLeft -= 1
         jobCount += 1
-        jobs.swapAt(dice.next(below: jobs.count), jobs.count - 1)
+        jobs.swapAt(generator.next(below: jobs.count), jobs.count - 1)
         return .run(jobs.removeLast())
     }
 
@@ -87,6 +91,7 @@ struct Schedule<Job> {
 
     /// Ends the run. Returns false if there is a job, which can only have come from another thread.
     mutating func end() -> Bool {
+        precondition(isRunning, "Internal inconsistency: the end of a run that is not going on")
         guard jobs.isEmpty else { return false }
         phase = .afterRun
         return true
@@ -94,6 +99,7 @@ struct Schedule<Job> {
 
     /// Ends the run and returns the remaining jobs. They, and jobs that are enqueued later, have to run elsewhere.
     mutating func giveUp() -> [Job] {
+        precondition(isRunning, "Internal inconsistency: a run is given up that is not going on")
         phase = .afterRun
         defer { jobs = [] }
         return jobs
@@ -101,6 +107,7 @@ struct Schedule<Job> {
 
     /// Ends a run that would never end by itself. The remaining jobs, and jobs that are enqueued later, never run.
     mutating func abandon() {
+        precondition(isRunning, "Internal inconsistency: a run is abandoned that is not going on")
         phase = .abandoned
     }
 }
