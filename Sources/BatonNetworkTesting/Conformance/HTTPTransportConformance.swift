@@ -78,7 +78,7 @@ public enum HTTPTransportConformance {
 
     /// All cases, ordered by topic.
     public static let cases: [Case] =
-        framingCases + headCases + statusCases + brokenAnswerCases + nonsenseCases + connectionCases + requestCases
+        framingCases + headCases + statusCases + brokenAnswerCases + invalidAnswerCases + connectionCases + requestCases
         + uploadCases + streamCases + repetitionCases + bodyCases + cancellationCases + timeCases + cookieCases
 
     /// Tries the cases, one after another.

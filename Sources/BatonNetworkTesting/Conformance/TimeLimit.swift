@@ -21,7 +21,7 @@ struct TimeLimitExceeded: Error, CustomStringConvertible {
 func within<Value: Sendable>(
     _ limit: Duration, _ what: String, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
-    guard let wake = Wake() else { throw FaultServer.NoResources() }
+    guard let wakeUp = WakeUpSocket() else { throw FaultServer.NoResources() }
     let waiter = Waiter()
     let result = Shared<Result<Value, any Error>?>(nil)
     let task = Task {
@@ -29,10 +29,10 @@ func within<Value: Sendable>(
         do { value = .success(try await body()) } catch { value = .failure(error) }
         result.change { $0 = value }
         waiter.end(.happened)
-        wake.wake()
+        wakeUp.wake()
     }
     let deadline = ContinuousClock.now + limit
-    let watch = JoinableThread { if !wake.wait(until: deadline) { waiter.end(.stopped) } }
+    let watch = JoinableThread { if !wakeUp.wait(until: deadline) { waiter.end(.stopped) } }
     guard let watch else {
         task.cancel()
         throw FaultServer.NoResources()

@@ -88,18 +88,20 @@ struct Trial: Sendable {
     // MARK: Checking
 
     /// The error of a case when the transport does not meet the requirement.
-    struct Unmet: Error, CustomStringConvertible {
+    struct RequirementFailure: Error, CustomStringConvertible {
         let description: String
     }
 
-    func fail(_ text: String) -> Unmet { Unmet(description: text) }
+    func fail(_ text: String) -> RequirementFailure { RequirementFailure(description: text) }
 
     func require(_ condition: Bool, _ text: @autoclosure () -> String) throws {
-        if !condition { throw Unmet(description: text()) }
+        if !condition { throw RequirementFailure(description: text()) }
     }
 
     func requireEqual<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String) throws {
-        if found != expected { throw Unmet(description: "\(what) should be \(expected), and was \(found)") }
+        if found != expected {
+            throw RequirementFailure(description: "\(what) should be \(expected), and was \(found)")
+        }
     }
 
     /// Requires that the outcome is an answer with this status and body, and returns its head.

@@ -53,7 +53,7 @@ public final class FaultServer: Sendable {
     public let host: Host
 
     private let listener: Int32
-    private let wake: Wake
+    private let wakeUp: WakeUpSocket
     private let machine = Locked(Machine())
     private let greeting: [FaultStep]
     /// The thread that accepts connections. Nil after ``stop()`` has taken it to join it.
@@ -69,9 +69,9 @@ public final class FaultServer: Sendable {
     ///     SSH server speaks first.
     /// - Throws: An error of the system, if the address does not exist, or if there are no more descriptors or threads.
     public init(on host: Host = .ipv4, greeting: [FaultStep] = []) throws {
-        guard let wake = Wake() else { throw NoResources() }
+        guard let wakeUp = WakeUpSocket() else { throw NoResources() }
         (listener, port) = try Socket.bound(to: host)
-        self.wake = wake
+        self.wakeUp = wakeUp
         self.host = host
         self.greeting = greeting
         do {
@@ -94,10 +94,10 @@ public final class FaultServer: Sendable {
     /// event get ``Stopped``. The received requests remain available. A second call does nothing.
     public func stop() {
         guard let acceptor = acceptor.withLock({ $0.take() }) else { return }
-        let (wakes, waiters) = machine.withLock { $0.stop() }
+        let (wakeUps, waiters) = machine.withLock { $0.stop() }
         for waiter in waiters { waiter.end(.stopped) }
-        for wake in wakes { wake.wake() }
-        wake.wake()
+        for wakeUp in wakeUps { wakeUp.wake() }
+        wakeUp.wake()
         acceptor.join()
         Socket.closeCompletely(listener)
         for thread in machine.withLock({ $0.takeThreads() }) { thread.join() }
@@ -105,20 +105,20 @@ public final class FaultServer: Sendable {
 
     private func acceptConnections() {
         while true {
-            if Socket.poll(listener, for: .readable, wake: wake, until: nil).isWoken { return }
+            if Socket.poll(listener, for: .readable, wakeUp: wakeUp, until: nil).isWoken { return }
             guard let descriptor = Socket.accept(listener) else {
                 // The client has closed the connection, or there are no more descriptors at the moment.
-                _ = wake.wait(until: .now + .milliseconds(1))
+                _ = wakeUp.wait(until: .now + .milliseconds(1))
                 continue
             }
             for thread in machine.withLock({ $0.takeEndedThreads() }) { thread.join() }
-            guard let wake = Wake(), let (number, ready) = machine.withLock({ $0.accept(wake) }) else {
+            guard let wakeUp = WakeUpSocket(), let (number, ready) = machine.withLock({ $0.accept(wakeUp) }) else {
                 Socket.closeCompletely(descriptor)
                 continue
             }
             for waiter in ready { waiter.end(.happened) }
             let thread = JoinableThread {
-                ServerConnection(descriptor, number: number, wake: wake, of: self).serve()
+                ServerConnection(descriptor, number: number, wakeUp: wakeUp, of: self).serve()
             }
             if let thread {
                 machine.withLock { $0.setThread(thread, of: number) }
@@ -156,7 +156,7 @@ public final class FaultServer: Sendable {
     ///
     /// - Parameter key: The key of ``FaultStep/waitForRelease(_:)``.
     public func release(_ key: String) {
-        for wake in machine.withLock({ $0.release(key) }) { wake.wake() }
+        for wakeUp in machine.withLock({ $0.release(key) }) { wakeUp.wake() }
     }
 
     // MARK: Received requests

@@ -27,7 +27,7 @@ struct FaultServerStateMachine<Waiter> {
     private(set) var isStopped = false
     private var scripts: [String: FaultServer.Handler] = [:]
     private var released: Set<String> = []
-    private var wakes: [Int: Wake] = [:]
+    private var wakeUps: [Int: WakeUpSocket] = [:]
     private var threads: [Int: JoinableThread] = [:]
     private var endedThreads: [JoinableThread] = []
     private var waiters: [(id: Int, awaited: Awaited, waiter: Waiter)] = []
@@ -39,10 +39,10 @@ struct FaultServerStateMachine<Waiter> {
 
     func script(for path: String) -> FaultServer.Handler? { scripts[path] ?? scripts["*"] }
 
-    /// Releases a key. Returns the wakes of all connections, because any of their threads may wait for the key.
-    mutating func release(_ key: String) -> [Wake] {
+    /// Releases a key. Returns the wakeUps of all connections, because any of their threads may wait for the key.
+    mutating func release(_ key: String) -> [WakeUpSocket] {
         released.insert(key)
-        return Array(wakes.values)
+        return Array(wakeUps.values)
     }
 
     func isReleased(_ key: String) -> Bool { released.contains(key) }
@@ -50,11 +50,11 @@ struct FaultServerStateMachine<Waiter> {
     // MARK: Connections
 
     /// Registers a new connection and returns its number, or nil if the server has stopped.
-    mutating func accept(_ wake: Wake) -> (number: Int, ready: [Waiter])? {
+    mutating func accept(_ wakeUp: WakeUpSocket) -> (number: Int, ready: [Waiter])? {
         if isStopped { return nil }
         ends.append(nil)
         let number = ends.count - 1
-        wakes[number] = wake
+        wakeUps[number] = wakeUp
         return (number, takeReady())
     }
 
@@ -64,8 +64,9 @@ struct FaultServerStateMachine<Waiter> {
     }
 
     mutating func end(_ number: Int, _ end: FaultServer.ConnectionEnd) -> [Waiter] {
+        assert(ends[number] == nil, "Internal inconsistency: a connection that ends twice")
         ends[number] = end
-        wakes[number] = nil
+        wakeUps[number] = nil
         if let thread = threads.removeValue(forKey: number) { endedThreads.append(thread) }
         return takeReady()
     }
@@ -85,7 +86,7 @@ struct FaultServerStateMachine<Waiter> {
 
     mutating func receiveBody(_ data: Data, of index: Int) -> [Waiter] {
         requests[index].bodyCount += data.count
-        let room = ReceivedRequest.mostKept - requests[index].body.count
+        let room = ReceivedRequest.maxKeptBytes - requests[index].body.count
         if room > 0 { requests[index].body.append(data.prefix(room)) }
         return takeReady()
     }
@@ -121,12 +122,12 @@ struct FaultServerStateMachine<Waiter> {
 
     // MARK: Stopping
 
-    /// Stops the server: no further connection is accepted. The caller wakes the returned threads and ends the returned
-    /// waiters.
-    mutating func stop() -> (wakes: [Wake], waiters: [Waiter]) {
+    /// Stops the server: no further connection is accepted. The caller wakeUps the returned threads and ends the
+    /// returned waiters.
+    mutating func stop() -> (wakeUps: [WakeUpSocket], waiters: [Waiter]) {
         isStopped = true
         defer { waiters = [] }
-        return (Array(wakes.values), waiters.map(\.waiter))
+        return (Array(wakeUps.values), waiters.map(\.waiter))
     }
 
     /// Returns all remaining threads. To be called when the accepting thread has ended.

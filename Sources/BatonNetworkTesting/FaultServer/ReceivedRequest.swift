@@ -27,7 +27,7 @@ public struct ReceivedRequest: Sendable {
     /// The part of the body that has been read so far, limited to the first 16 MiB.
     public internal(set) var body = Data()
 
-    static let mostKept = 16 << 20
+    static let maxKeptBytes = 16 << 20
 
     /// The path of the target, without the query.
     public var path: String { String(target.prefix { $0 != "?" }) }

@@ -12,16 +12,16 @@ struct ServerConnection {
 
     private let descriptor: Int32
     private let number: Int
-    private let wake: Wake
+    private let wakeUp: WakeUpSocket
     private let server: FaultServer
     /// The bytes that were received and not used yet.
     private var pending = Data()
     private var buffer = Data(count: 64 * 1024)
 
-    init(_ descriptor: Int32, number: Int, wake: Wake, of server: FaultServer) {
+    init(_ descriptor: Int32, number: Int, wakeUp: WakeUpSocket, of server: FaultServer) {
         self.descriptor = descriptor
         self.number = number
-        self.wake = wake
+        self.wakeUp = wakeUp
         self.server = server
     }
 
@@ -178,8 +178,8 @@ struct ServerConnection {
 
     /// Returns when the thread was woken or the deadline has passed.
     private func waitForWake(until deadline: ContinuousClock.Instant?) throws(Ended) {
-        let found = Socket.poll(descriptor, for: .hangup, wake: wake, until: deadline)
-        if found.isWoken { wake.clear() }
+        let found = Socket.poll(descriptor, for: .hangup, wakeUp: wakeUp, until: deadline)
+        if found.isWoken { wakeUp.clear() }
         if server.isStopped { throw Ended(.stopped) }
         if found.hasHungUp { throw Ended(.closedByClient) }
     }
@@ -209,8 +209,8 @@ struct ServerConnection {
             case .endOfStream: throw Ended(.closedByClient)
             case .failed: throw Ended(.resetByClient)
             case .nothingYet:
-                let found = Socket.poll(descriptor, for: .readable, wake: wake, until: deadline)
-                if found.isWoken { wake.clear() }
+                let found = Socket.poll(descriptor, for: .readable, wakeUp: wakeUp, until: deadline)
+                if found.isWoken { wakeUp.clear() }
                 if server.isStopped { throw Ended(.stopped) }
                 if found.hasExpired { throw Ended(.closedByServer) }
             }
@@ -224,8 +224,8 @@ struct ServerConnection {
             case .bytes(let count): rest = rest.dropFirst(count)
             case .failed: throw Ended(.resetByClient)
             case .noRoom:
-                let found = Socket.poll(descriptor, for: .writable, wake: wake, until: nil)
-                if found.isWoken { wake.clear() }
+                let found = Socket.poll(descriptor, for: .writable, wakeUp: wakeUp, until: nil)
+                if found.isWoken { wakeUp.clear() }
                 if server.isStopped { throw Ended(.stopped) }
                 // If the client has closed its side and the socket has no room, the client does not read any more.
                 if found.hasHungUp, !found.isReady { throw Ended(.closedByClient) }

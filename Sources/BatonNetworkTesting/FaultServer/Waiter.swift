@@ -19,9 +19,13 @@ final class Waiter: Sendable {
     func suspend() async -> End {
         let end = await withCheckedContinuation { continuation in
             let early: End? = phase.withLock { phase in
-                if case .ended(let end) = phase { return end }
-                phase = .suspended(continuation)
-                return nil
+                switch phase {
+                case .notSuspended:
+                    phase = .suspended(continuation)
+                    return nil
+                case .suspended: preconditionFailure("Internal inconsistency: a second suspension of one waiter")
+                case .ended(let end): return end
+                }
             }
             if let early { continuation.resume(returning: early) }
         }

@@ -38,7 +38,7 @@ extension HTTPTransportConformance {
                         "/", .answerHead(200, [isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(large)"]),
                         .sendPattern(count: large, chunked: isChunked))
                     let answer = try await trial.transport.send(trial.request(), body: nil) { _ in }
-                    try await readLarge(trial, answer) { _ in }
+                    try await readLarge(trial, answer)
                 }
             },
             Case("large-slowly", "A slow reader of 30 MB costs a few MB of memory.", limit: .seconds(60)) { trial in
@@ -50,7 +50,7 @@ extension HTTPTransportConformance {
                 var most = 0
                 var pieces = 0
                 try await ContinuousClock().sleep(for: .milliseconds(500))
-                try await readLarge(trial, answer) { count in
+                try await readLarge(trial, answer) {
                     pieces += 1
                     if pieces % 10 == 0, pieces < 300 { try await ContinuousClock().sleep(for: .milliseconds(10)) }
                     if pieces % 10 == 1 { most = max(most, ResidentMemory.bytes - before) }
@@ -76,13 +76,13 @@ extension HTTPTransportConformance {
                 try trial.require(grown < 16 << 20, "the process grew by \(grown >> 10) KB for three bodies")
                 // A body that is not read must not delay other requests.
                 try trial.requireAnswer(await trial.get("/small"), body: "hello")
-                for answer in answers { try await readLarge(trial, answer) { _ in } }
+                for answer in answers { try await readLarge(trial, answer) }
             },
             Case(
                 "large-when-unpacked", "What unpacks to far more than was sent costs a few MB of memory.",
                 limit: .seconds(60)
             ) { trial in
-                let bytes = Packed.zeros(groups: 31_000)
+                let bytes = CompressedSamples.zeros(groups: 31_000)
                 trial.server.on(
                     "/", .answerHead(200, ["Content-Encoding: deflate", "Content-Length: \(bytes.data.count)"]),
                     .send(bytes.data))
@@ -156,13 +156,13 @@ extension HTTPTransportConformance {
     }
 
     private static func readLarge(
-        _ trial: Trial, _ answer: HTTPAnswer, _ afterEach: (Int) async throws -> Void
+        _ trial: Trial, _ answer: HTTPAnswer, _ afterEach: () async throws -> Void = {}
     ) async throws {
         var count = 0
         for try await piece in answer.body {
             try trial.require(PatternBytes.matches(piece, from: count), "the bytes are not right at \(count)")
             count += piece.count
-            try await afterEach(count)
+            try await afterEach()
         }
         try trial.requireEqual(count, large, "the number of bytes")
     }
@@ -171,21 +171,5 @@ extension HTTPTransportConformance {
         let answer = try await trial.transport.send(trial.request(), body: nil) { _ in }
         var iterator = answer.body.makeAsyncIterator()
         try trial.require(try await iterator.next() != nil, "there is no first piece")
-    }
-}
-
-/// The resident memory of the process.
-enum ResidentMemory {
-    /// The size in bytes. It is 0 on systems without `/proc`, so that memory is not checked there.
-    static var bytes: Int {
-        #if BATON_SANITIZED
-            // The memory of the sanitizer itself would count as well.
-            return 0
-        #else
-            let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-            let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
-            let kilobytes = line?.split { " \t".contains($0) }.dropFirst().first.flatMap { Int($0) }
-            return (kilobytes ?? 0) * 1024
-        #endif
     }
 }

@@ -105,7 +105,7 @@ extension HTTPTransportConformance {
                 "gzip-cut", "A packed body without its end is no success, though its length is right.",
                 "RFC 9110, 8.4.1.3"
             ) { trial in
-                let bytes = Packed.gzip.dropLast(10)
+                let bytes = CompressedSamples.gzip.dropLast(10)
                 trial.server.on(
                     "/", .answerHead(200, ["Content-Encoding: gzip", "Content-Length: \(bytes.count)"]), .send(bytes))
                 try trial.requireError(await trial.get(), .invalid, .broken, .tooShort)

@@ -7,7 +7,7 @@ internal import Foundation
 
 extension HTTPTransportConformance {
     /// The cases in which an answer is not HTTP, or contradicts itself.
-    static var nonsenseCases: [Case] {
+    static var invalidAnswerCases: [Case] {
         [
             Case("no-http-ssh", "The greeting of an SSH server is no valid answer.", "RFC 9112, 4") { trial in
                 try await requireInvalid(trial, Data("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n".utf8))
