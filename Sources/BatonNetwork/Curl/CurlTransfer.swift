@@ -128,10 +128,3 @@
         }
     }
 #endif
-
-extension HTTPRequestBody {
-    var stream: HTTPBodyStream? {
-        if case .stream(let stream) = self { return stream }
-        return nil
-    }
-}

@@ -1,7 +1,7 @@
-public import Foundation
-
 #if canImport(FoundationNetworking)
     public import FoundationNetworking
+#else
+    public import Foundation
 #endif
 
 /// A type that sends HTTP requests: with libcurl on Linux, URLSession on Apple platforms, or any other HTTP stack.
@@ -48,17 +48,6 @@ public protocol HTTPTransport: Sendable {
 extension HTTPTransport where Self == DefaultHTTPTransport {
     /// The transport that all requests of the process share by default.
     public static var shared: DefaultHTTPTransport { DefaultHTTPTransport.shared }
-}
-
-/// The body of a request.
-@nonexhaustive
-public enum HTTPRequestBody: Sendable {
-    /// The given bytes.
-    case data(Data)
-    /// The content of a file, which is read while it is sent.
-    case file(URL)
-    /// Bytes that are produced while they are sent.
-    case stream(HTTPBodyStream)
 }
 
 /// A response whose head has arrived, and whose body arrives while it is read.

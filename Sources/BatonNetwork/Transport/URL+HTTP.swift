@@ -1,0 +1,31 @@
+internal import Foundation
+
+extension URL {
+    var isHTTP: Bool {
+        ["http", "https"].contains(scheme?.lowercased()) && host?.isEmpty == false && port != 0
+    }
+
+    /// The URL with its scheme in lower case. Schemes are case-insensitive.
+    var withLowercaseScheme: URL {
+        guard let scheme, scheme != scheme.lowercased(),
+            var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        else { return self }
+        parts.scheme = scheme.lowercased()
+        return parts.url ?? self
+    }
+
+    /// The scheme, the host and the port. URLs with the same origin may see the same secrets.
+    var origin: String {
+        let scheme = scheme?.lowercased() ?? ""
+        return "\(scheme)://\(host?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"
+    }
+
+    var withoutSecrets: String {
+        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return scheme ?? "" }
+        parts.user = nil
+        parts.password = nil
+        parts.query = nil
+        parts.fragment = nil
+        return parts.string ?? ""
+    }
+}
