@@ -129,3 +129,6 @@ extension TestClock.State {
         return due
     }
 }
+
+/// A timer on a virtual clock sleeps until its deadline, without waking in between.
+extension TestClock: VirtualClock {}

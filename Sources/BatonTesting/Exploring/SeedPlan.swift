@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+
 /// The seeds that an exploration runs.
 struct SeedPlan: Equatable, Sequence {
     private let first: UInt64
@@ -27,4 +35,9 @@ struct SeedPlan: Equatable, Sequence {
     func makeIterator() -> some IteratorProtocol<UInt64> {
         (0..<count).lazy.map { first &+ UInt64($0) }.makeIterator()
     }
+}
+
+/// Returns the value of the environment variable `BATON_SEED`, or nil if it is not set.
+func chosenSeed() -> String? {
+    getenv("BATON_SEED").map { String(cString: $0) }
 }
